@@ -12,28 +12,28 @@ type Member struct {
 	Spec      MemberSpec `json:"spec"`
 }
 
-// MemberSpec is what the caller writes of a member.
+// MemberSpec has the member fields that the caller sets.
 type MemberSpec struct {
 	Role string `json:"role"`
 }
 
-// subjects are what can name somebody in a path, a log line and a shell without quoting.
+// subjects matches names of callers that need no quoting in a path, a log line or a shell.
 var subjects = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 
-// ValidSubject reports whether s can be the name of a caller.
+// ValidSubject reports whether s is a valid name for a caller.
 func ValidSubject(s string) bool { return subjects.MatchString(s) }
 
-// APIKey is a secret that stands for a role in one project. Its id is its UID; of the secret only a hash exists.
+// APIKey is a secret that gives a role in one project. Its id is its UID; the database has only a hash of the secret.
 type APIKey struct {
 	Metadata
 	ProjectID  ID         `json:"projectId"`
 	Spec       APIKeySpec `json:"spec"`
 	Hash       []byte     `json:"-"` // SHA-256 of the secret
 	LastUsedAt time.Time  `json:"lastUsedAt,omitzero"`
-	Token      string     `json:"-"` // in the answer that creates it, and nowhere else
+	Token      string     `json:"-"` // only in the response that creates the key
 }
 
-// APIKeySpec is what the caller writes of a key.
+// APIKeySpec has the key fields that the caller sets.
 type APIKeySpec struct {
 	Role        string    `json:"role"`
 	ExpiresAt   time.Time `json:"expiresAt,omitzero"` // zero: never
@@ -45,7 +45,7 @@ func (k APIKey) Expired(now time.Time) bool {
 	return !k.Spec.ExpiresAt.IsZero() && !now.Before(k.Spec.ExpiresAt)
 }
 
-// Phase is Active or Expired.
+// Phase returns Active or Expired.
 func (k APIKey) Phase(now time.Time) string {
 	if k.Expired(now) {
 		return "Expired"
@@ -53,10 +53,10 @@ func (k APIKey) Phase(now time.Time) string {
 	return "Active"
 }
 
-// Everybody is the consumer of a grant to all projects.
+// Everybody is the consumer in a grant to all projects.
 const Everybody = "*"
 
-// GrantKind says what a grant is of.
+// GrantKind is the kind of resource that a grant shares.
 type GrantKind string
 
 // The kinds of grants.
@@ -65,12 +65,12 @@ const (
 	GrantOfSpace GrantKind = "space"
 )
 
-// Grant lets a consumer, a project's name or Everybody, use a pool or a space of another project. Its name is the consumer.
+// Grant allows a consumer, a project's name or Everybody, to use a pool or a space of another project. Its name is the consumer.
 type Grant struct {
 	Metadata
 	Kind      GrantKind `json:"kind"`
-	SubjectID ID        `json:"subjectId"` // of the pool or space
+	SubjectID ID        `json:"subjectId"` // the pool or space
 }
 
-// ValidConsumer reports whether a grant can be made to it.
+// ValidConsumer reports whether s is a valid consumer for a grant.
 func ValidConsumer(s string) bool { return s == Everybody || ValidName(s) }

@@ -58,7 +58,7 @@ func TestKeyExpiresAtItsTime(t *testing.T) {
 	}
 }
 
-// What is stored as the answer to an idempotency key is the key as JSON.
+// An idempotency key's stored response has the API key as JSON.
 func TestKeyAsJSONHoldsNeitherTokenNorHash(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(ipam.APIKey{Metadata: ipam.Metadata{Name: "ci"}, Hash: []byte("hash-of-it"), Token: "carve_token"})

@@ -5,58 +5,59 @@ import (
 	"time"
 )
 
-// AlertRule says when pools, or quotas, of a project have alerts.
+// AlertRule defines when pools or quotas in a project have alerts.
 type AlertRule struct {
 	Metadata
 	ProjectID ID            `json:"projectId"`
 	Spec      AlertRuleSpec `json:"spec"`
 
-	DueAt    time.Time `json:"dueAt,omitzero"`    // when a server is to look next
-	After    string    `json:"after,omitempty"`   // the name behind which it goes on; "": at the beginning
-	LookedAt time.Time `json:"lookedAt,omitzero"` // when it had looked at everything last; zero: never
-	Epoch    ID        `json:"epoch"`             // another one after every change of the row
-	Alerts   int64     `json:"alerts,omitzero"`   // as they were counted
+	DueAt    time.Time `json:"dueAt,omitzero"`    // time of the next check
+	After    string    `json:"after,omitempty"`   // the name after which the next step continues; "": at the beginning
+	LookedAt time.Time `json:"lookedAt,omitzero"` // the end of the last complete check; zero: never
+	Epoch    ID        `json:"epoch"`             // row version: changes with every write
+	Alerts   int64     `json:"alerts,omitzero"`   // number of alerts when it was read
 }
 
-// AlertRuleSpec is what the caller writes of an alert rule.
+// AlertRuleSpec has the alert rule fields that the caller sets.
 type AlertRuleSpec struct {
 	About AlertAbout `json:"about"`
 
-	// One of them is there: how many percent are used, or within what time a pool will be full.
+	// Exactly one is set: the used percentage, or the time within which a pool will be full.
 	Percent int            `json:"percent,omitzero"`
 	Runway  *time.Duration `json:"runway,omitempty"`
 
 	Name          string    `json:"resourceName,omitempty"`
 	ClassName     string    `json:"className,omitempty"`
 	LabelSelector string    `json:"labelSelector,omitempty"`
-	Labels        *Selector `json:"labels,omitempty"` // what LabelSelector says
+	Labels        *Selector `json:"labels,omitempty"` // LabelSelector, parsed
 }
 
-// AlertAbout is what an alert rule is about.
+// AlertAbout is the kind of subject for an alert rule.
 type AlertAbout string
 
-// What rules are about.
+// The kinds of subjects.
 const (
 	AboutPools  AlertAbout = "Pools"
 	AboutQuotas AlertAbout = "Quotas"
 )
 
-// alertRelief is by how many points less than its percentage ends an alert: one that is at it would begin and end all the time.
+// alertRelief is how many percentage points below its threshold an alert ends. Without it, an alert at the threshold would begin and end all the
+// time.
 const alertRelief = 2
 
-// alertDelay is by which part longer than its runway what is free has to last for an alert to end.
+// alertDelay defines when an alert on runway ends: when the free space lasts for the runway plus a tenth.
 const alertDelay = 10
 
-// Standing is how it stands with something that rules are about.
+// Standing is the state of a rule's subject.
 type Standing struct {
 	Share
 
-	// For how long what is free of a pool lasts, by the lines along which it fills up: nil when there are none. Perhaps is by a line that is less close to
-	// what was recorded, and never longer.
+	// Forecasts of how long the free space of a pool lasts; nil without one. Perhaps uses a line that fits the records less well, and is never longer
+	// than Lasts.
 	Lasts, Perhaps *time.Duration
 }
 
-// Begins reports whether something has an alert from now on.
+// Begins reports whether a subject in this state gets an alert.
 func (s AlertRuleSpec) Begins(now Standing) bool {
 	if s.Runway != nil {
 		return now.Lasts != nil && *now.Lasts <= *s.Runway
@@ -64,7 +65,7 @@ func (s AlertRuleSpec) Begins(now Standing) bool {
 	return now.cmp(s.Percent) >= 0
 }
 
-// Ends reports whether it has an alert no more. What is full has no line any more, but needs help all the more.
+// Ends reports whether the alert of a subject ends. A full pool has no forecast, but its alert continues.
 func (s AlertRuleSpec) Ends(now Standing) bool {
 	if s.Runway != nil {
 		return now.cmp(100) < 0 && (now.Perhaps == nil || *now.Perhaps > *s.Runway+*s.Runway/alertDelay)
@@ -72,7 +73,7 @@ func (s AlertRuleSpec) Ends(now Standing) bool {
 	return now.cmp(max(s.Percent-alertRelief, 0)) <= 0
 }
 
-// Matches reports whether a rule about pools is about a pool. Nothing helps a pool that is being drained, which is to become empty.
+// Matches reports whether a rule about pools applies to a pool. It never applies to a draining pool, which should become empty.
 func (s AlertRuleSpec) Matches(p *Pool) bool {
 	if p.Draining() || (s.Name != "" && s.Name != p.Name) || (s.Labels != nil && !s.Labels.Matches(p.Labels)) {
 		return false
@@ -88,10 +89,10 @@ func (s AlertRuleSpec) Matches(p *Pool) bool {
 	return false
 }
 
-// Share is how much is used of something. The zero value is nothing of nothing.
+// Share is the used part of a quantity. The zero value is nothing of nothing.
 type Share struct{ Used, Of *big.Int }
 
-// PoolShare is how much of a pool is not free, by its stock.
+// PoolShare returns the share of a pool that is not free, from its stock.
 func PoolShare(p Pool) Share {
 	width := p.Block.Addr().BitLen()
 	size := new(big.Int).Lsh(big.NewInt(1), uint(width-p.Block.Bits()))
@@ -106,7 +107,7 @@ func (s Share) cmp(percent int) int {
 	return new(big.Int).Mul(s.Used, big.NewInt(100)).Cmp(new(big.Int).Mul(s.Of, big.NewInt(int64(percent))))
 }
 
-// Hundredths is a share in hundredths of a percent, rounded half up: 10,000 at most, and 0 of nothing.
+// Hundredths returns the share in hundredths of a percent, rounded half up: at most 10,000, and 0 for the zero value.
 func (s Share) Hundredths() int64 {
 	if s.Of == nil || s.Of.Sign() == 0 {
 		return 0
@@ -119,9 +120,9 @@ func (s Share) Hundredths() int64 {
 	return n.Int64()
 }
 
-// Alert is that so much is used of a pool, or of a quota, as a rule says.
+// Alert reports that the usage of a pool or a quota has reached a rule's threshold.
 type Alert struct {
-	Region    string // that of the rule
+	Region    string // the rule's region
 	ProjectID ID
 	RuleID    ID
 	Rule      string // its name
@@ -129,17 +130,17 @@ type Alert struct {
 	SubjectID ID
 	Subject   string // the name of the pool or the quota
 	Since     time.Time
-	Began     int64     // how much was used then, in hundredths of a percent
-	RunsOutAt time.Time // when the pool is full, as was said then; zero: the rule has a percentage
+	Began     int64     // usage at the beginning, in hundredths of a percent
+	RunsOutAt time.Time // when the pool will be full, as forecast at the beginning; zero: the rule has a percentage
 
-	// What is not of its row.
+	// Fields that are not in the alert's row.
 	Spec   AlertRuleSpec     // of the rule
 	Labels map[string]string // of the rule
-	Now    *Share            // nil: there is no such pool or quota any more
+	Now    *Share            // nil: the pool or quota no longer exists
 }
 
-// Name of the alert in its project.
+// Name returns the alert's name in its project.
 func (a Alert) Name() string { return a.Rule + "/" + a.Subject }
 
-// Meta implements Resource: an alert has the labels of its rule.
+// Meta implements Resource: an alert has its rule's labels.
 func (a Alert) Meta() Metadata { return Metadata{Name: a.Name(), Labels: a.Labels} }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Purpose says what a held block is held for.
+// Purpose is the reason why a block is held.
 type Purpose string
 
-// The purposes. PurposeRootPool (a root pool's hold on its space) is never shown as an allocation resource: it belongs
-// to a space, not to a pool.
+// The purposes. No request returns an allocation with PurposeRootPool (a root pool's hold on its space), because it belongs to a space and not to a
+// pool.
 const (
 	PurposeClaim       Purpose = "Claim"
 	PurposeChildPool   Purpose = "ChildPool"
@@ -17,17 +17,17 @@ const (
 	PurposeRootPool    Purpose = "RootPool"
 )
 
-// Phase of an allocation.
+// Phase is the phase of an allocation.
 type Phase string
 
 // The phases of an allocation.
 const (
 	PhaseBound       Phase = "Bound"
 	PhaseRetained    Phase = "Retained"    // its claim was deleted under ReclaimRetain
-	PhaseCoolingDown Phase = "CoolingDown" // its claim was deleted; nobody holds it, and nobody can have it until CoolUntil
+	PhaseCoolingDown Phase = "CoolingDown" // its claim was deleted; the block has no holder and is not free until CoolUntil
 )
 
-// Allocation is the record of one held block. It is written by the system alone, in the transaction that carves.
+// Allocation is the record of one held block. Only the system writes it, in the transaction that carves.
 type Allocation struct {
 	ID          ID           `json:"id"` // also its name
 	Region      string       `json:"region"`
@@ -45,7 +45,7 @@ type Allocation struct {
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 	OwnerRef      *OwnerRef     `json:"ownerRef,omitempty"`
 	Reason        string        `json:"reason,omitempty"`   // PurposeReservation
-	Since         time.Time     `json:"since"`              // when the present holder got it in the present phase
+	Since         time.Time     `json:"since"`              // when the current holder got it in the current phase
 	Class         ClassRef      `json:"class,omitzero"`     // PurposeClaim: the class that served it
 	CoolUntil     time.Time     `json:"coolUntil,omitzero"` // PhaseCoolingDown
 
@@ -55,7 +55,7 @@ type Allocation struct {
 	CreatedBy string    `json:"createdBy"`
 }
 
-// Meta implements Resource. Its name is its id, and it has no spec of the caller's that could change: its generation stays 1.
+// Meta implements Resource. The name is the id. The generation stays 1, because the caller sets no spec that could change.
 func (a Allocation) Meta() Metadata {
 	return Metadata{
 		Name: a.ID.String(), UID: a.ID, Project: a.Project, Region: a.Region, Generation: 1, Revision: a.Revision,

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// ReclaimPolicy says what becomes of a block when its claim is deleted.
+// ReclaimPolicy determines a block's state after its claim is deleted.
 type ReclaimPolicy string
 
 // The reclaim policies. ReclaimDelete is the default.
 const (
-	ReclaimDelete ReclaimPolicy = "Delete" // the block is free again at once
+	ReclaimDelete ReclaimPolicy = "Delete" // the block is free again, after its cool-down if it has one
 	ReclaimRetain ReclaimPolicy = "Retain" // the allocation stays, without a claim
 )
 
-// Claim is a request for one block, together with the block it got. A Claim that exists is bound.
+// Claim is a request for one block, with the block it got. Every existing Claim is bound.
 type Claim struct {
 	Metadata
 	ProjectID     ID           `json:"projectId"`
@@ -26,33 +26,33 @@ type Claim struct {
 	PoolProjectID ID           `json:"poolProjectId"`
 	AllocationID  ID           `json:"allocationId"`
 
-	// What came of the spec and of the class's policy when the claim was bound.
-	Class         ClassRef      `json:"class,omitzero"` // none by poolRef and poolSelector
+	// Results of the spec and the class's policy when the claim was bound.
+	Class         ClassRef      `json:"class,omitzero"` // zero for poolRef and poolSelector
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 	ReuseAfter    time.Duration `json:"reuseAfter,omitempty"` // cool-down of the block after its release
 
 	Allocated Allocated `json:"allocated,omitzero"`
 
-	Consumers int `json:"consumers,omitempty"` // that are attached
+	Consumers int `json:"consumers,omitempty"` // number attached
 }
 
-// Allocated is what a claim's allocation says of itself where it is not what the claim says. Zero: the same.
+// Allocated has the fields of the claim's allocation that differ from the claim's. Zero: equal.
 type Allocated struct {
-	Revision  ID        `json:"revision,omitzero"`  // since the claim's labels were changed
-	UpdatedAt time.Time `json:"updatedAt,omitzero"` // since its reclaimPolicy was
-	CreatedAt time.Time `json:"createdAt,omitzero"` // of a block that was retained before, and
+	Revision  ID        `json:"revision,omitzero"`  // set when the claim's labels change
+	UpdatedAt time.Time `json:"updatedAt,omitzero"` // set when its reclaimPolicy changes
+	CreatedAt time.Time `json:"createdAt,omitzero"` // for a block that was retained before, with CreatedBy
 	CreatedBy string    `json:"createdBy,omitempty"`
 }
 
-// ClaimSpec is what the caller writes of a claim, as it was written: at most one of ClassName, PoolRef, PoolSelector and
-// AllocationRef is set, and none means the default class of the family; at most one of CIDR and Address.
+// ClaimSpec has the fields of a claim as the caller set them. At most one of ClassName, PoolRef, PoolSelector and AllocationRef is set; without any,
+// the default class of the family applies. At most one of CIDR and Address is set.
 type ClaimSpec struct {
 	ClassName     string            `json:"className,omitempty"`
-	Scope         map[string]string `json:"scope,omitempty"` // values of the roles that a scoped class asks for; others are ignored
+	Scope         map[string]string `json:"scope,omitempty"` // values for the roles of a scoped class; other roles are ignored
 	PoolRef       Ref               `json:"poolRef,omitzero"`
 	PoolSelector  *Selector         `json:"poolSelector,omitempty"`
 	AllocationRef string            `json:"allocationRef,omitempty"` // name of a retained allocation to bind again
-	AllocationOf  string            `json:"allocationOf,omitempty"`  // project of its pool, if the caller said so
+	AllocationOf  string            `json:"allocationOf,omitempty"`  // project of its pool, if the caller set it
 	PrefixLength  *int              `json:"prefixLength,omitempty"`
 	Family        Family            `json:"ipFamily,omitempty"`
 	CIDR          netip.Prefix      `json:"cidr,omitzero"`
@@ -62,13 +62,13 @@ type ClaimSpec struct {
 	MaxConsumers  int               `json:"maxConsumers,omitempty"` // 0: one
 	WhenUnused    WhenUnused        `json:"whenUnused,omitempty"`   // "": UnusedKeep
 
-	Consumers []NewConsumer `json:"-"` // to be attached when the claim is made; nothing of what it is
+	Consumers []NewConsumer `json:"-"` // to attach when the claim is made; not part of the stored spec
 }
 
-// MostConsumers is how many consumers can be attached at once.
+// MostConsumers returns how many consumers may be attached at the same time.
 func (s *ClaimSpec) MostConsumers() int { return max(s.MaxConsumers, 1) }
 
-// Alike reports whether two specs surely ask for the same, whoever owns what. Selectors and scopes are not looked into.
+// Alike reports whether two specs certainly request the same, ignoring owners and consumers. It returns false for specs with selectors or scopes.
 func (s *ClaimSpec) Alike(t *ClaimSpec) bool {
 	return s.PoolSelector == nil && t.PoolSelector == nil && len(s.Scope)+len(t.Scope) == 0 &&
 		s.ClassName == t.ClassName && s.PoolRef == t.PoolRef && s.AllocationRef == t.AllocationRef && s.AllocationOf == t.AllocationOf &&
@@ -87,7 +87,7 @@ type OwnerRef struct {
 	UID  string `json:"uid,omitempty"`
 }
 
-// String is kind, name and uid with slashes between them, without those at the end that are empty: the owner as filters name it.
+// String returns kind, name and uid joined by slashes, without empty ones at the end: the format of filters.
 func (o *OwnerRef) String() string {
 	if o == nil {
 		return ""
@@ -95,7 +95,7 @@ func (o *OwnerRef) String() string {
 	return strings.TrimRight(o.Kind+"/"+o.Name+"/"+o.UID, "/")
 }
 
-// Exact is the very block that was asked for, by cidr or by address; invalid when none was.
+// Exact returns the block requested by cidr or by address; invalid if neither is set.
 func (s ClaimSpec) Exact() netip.Prefix {
 	if s.CIDR.IsValid() {
 		return s.CIDR
@@ -106,13 +106,12 @@ func (s ClaimSpec) Exact() netip.Prefix {
 	return netip.Prefix{}
 }
 
-// ByClass reports whether a class is to find the pool: a named one, or the default one.
+// ByClass reports whether a class selects the pool: a named one, or the default one.
 func (s ClaimSpec) ByClass() bool {
 	return s.PoolRef == Ref{} && s.PoolSelector == nil && s.AllocationRef == ""
 }
 
-// WantedFamily is the family whose default class serves a claim that names nothing: the one that was asked for, that of the very
-// block, or IPv4.
+// WantedFamily returns the family whose default class serves a claim that names no source: the family of the exact block, the requested one, or IPv4.
 func (s ClaimSpec) WantedFamily() Family {
 	if exact := s.Exact(); exact.IsValid() {
 		return FamilyOf(exact.Addr())
@@ -123,10 +122,10 @@ func (s ClaimSpec) WantedFamily() Family {
 	return IPv4
 }
 
-// Ref of the claim.
+// Ref returns the claim's reference.
 func (c Claim) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
 
-// Allocation is the record of the claim's block.
+// Allocation returns the allocation of the claim's block.
 func (c Claim) Allocation() Allocation {
 	a := Allocation{
 		ID: c.AllocationID, Region: c.Region, ProjectID: c.PoolProjectID, Project: c.Pool.Project, ContainerID: c.PoolID, Pool: c.Pool,
@@ -135,8 +134,8 @@ func (c Claim) Allocation() Allocation {
 		Since: c.CreatedAt, Revision: c.Allocated.Revision, CreatedAt: c.Allocated.CreatedAt, UpdatedAt: c.Allocated.UpdatedAt, CreatedBy: c.Allocated.CreatedBy,
 	}
 	if a.Revision.IsZero() {
-		// It follows the claim's and does not tell it: the pool's owner, who reads the allocation, learns so that the claim was changed, and not the tag
-		// with which its holder changes it.
+		// Derived from the claim's revision: the pool's owner reads the allocation and sees that the claim changed, but does not learn the revision
+		// that a change of the claim needs.
 		a.Revision = DerivedID(c.Revision, "allocation")
 	}
 	if a.CreatedAt.IsZero() {

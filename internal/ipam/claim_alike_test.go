@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Each member of a spec, set in one of two that are otherwise the same: whoever adds one is told here that it must be compared.
+// Each member of a spec, set in one of two otherwise equal specs: the test fails for a new member that Alike does not compare.
 func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 	t.Parallel()
 	length := 24
@@ -27,7 +27,7 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 			require.False(t, full.Field(i).IsZero(), "this test must set it")
 			var plain, one ipam.ClaimSpec
 			reflect.ValueOf(&one).Elem().Field(i).Set(full.Field(i))
-			other := name == "OwnerRef" || name == "Consumers" // whose it is, and who uses it
+			other := name == "OwnerRef" || name == "Consumers" // owner and users, which Alike ignores
 			require.Equal(t, other, plain.Alike(&one))
 			require.Equal(t, other, one.Alike(&plain))
 		})

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// CheckNew is Check of a claim that is about to be made. Those that were made before may give the role that is not theirs to give: it was ignored.
+// CheckNew is Check for a new claim. Existing claims may have the role "project" in their scope: older servers ignored it.
 func (s ClaimSpec) CheckNew() error {
 	if _, given := s.Scope[ScopeProject]; given {
 		return Invalid("/spec/scope/"+ScopeProject, "cannot be given: it is always the project that claims. Leave it out; to claim for another project, claim in that project.")
@@ -25,7 +25,7 @@ func (s ClaimSpec) CheckNew() error {
 	return s.Check()
 }
 
-// Check validates a claim's spec without looking at pools.
+// Check validates a claim's spec without reading pools.
 func (s ClaimSpec) Check() error {
 	if s.MaxConsumers < 0 || s.MaxConsumers > MostConsumers {
 		return Invalid("/spec/maxConsumers", "must be 1 to %d.", MostConsumers)

@@ -2,34 +2,34 @@ package ipam
 
 import "time"
 
-// Provisioner names who carves for a class. Native (this service) is the only one there is.
+// Provisioner names the system that carves for a class. Native (this service) is the only one.
 type Provisioner string
 
 // ProvisionerNative is this service itself.
 const ProvisionerNative Provisioner = "native"
 
-// PoolSelection says in which order the pools behind a class are tried.
+// PoolSelection is the order in which the pools behind a class are tried.
 type PoolSelection string
 
 // The orders. PoolsByName is the default.
 const (
-	PoolsByName        PoolSelection = "FirstFit"      // by name, so that one pool fills before the next is begun
-	PoolsLeastUtilized PoolSelection = "LeastUtilized" // the one with the smallest share held first
+	PoolsByName        PoolSelection = "FirstFit"      // by name, so that one pool fills before the next one is used
+	PoolsLeastUtilized PoolSelection = "LeastUtilized" // the pool with the smallest used share first
 )
 
-// UniqueWithin says within what no two claims of a class overlap.
+// UniqueWithin is the range within which no two claims of a class overlap.
 type UniqueWithin string
 
-// Space is the default: what every pool promises.
+// The ranges. Space is the default; every pool guarantees it.
 const (
-	UniqueWithinSpace UniqueWithin = "Space" // that of their pool
-	UniqueWithinClass UniqueWithin = "Class" // whichever pools they are from: those of different spaces do not overlap
+	UniqueWithinSpace UniqueWithin = "Space" // the space of their pool
+	UniqueWithinClass UniqueWithin = "Class" // all pools of the class, also in different spaces
 )
 
-// ScopeProject is the scope role that every scoped class begins with: the claiming project itself.
+// ScopeProject is the first scope role of every scoped class: the claiming project.
 const ScopeProject = "project"
 
-// Class is the policy for handing out one kind of address space. Who asks by class need not know pools.
+// Class is the policy for granting one kind of address space. A caller that claims by class need not know pools.
 type Class struct {
 	Metadata
 	ProjectID ID          `json:"projectId"`
@@ -37,59 +37,59 @@ type Class struct {
 	Status    ClassStatus `json:"status,omitzero"` // filled in by reads for one caller; not stored
 }
 
-// ClassSpec is what the caller writes of a class. What never changes of it, Fixed says.
+// ClassSpec has the class fields that the caller sets. Fixed checks those that never change.
 type ClassSpec struct {
 	Provisioner         Provisioner       `json:"provisioner"`
 	Family              Family            `json:"ipFamily"`
-	Strategy            Strategy          `json:"strategy,omitempty"`            // "": that of the pool
+	Strategy            Strategy          `json:"strategy,omitempty"`            // "": the pool's
 	MinPrefixLength     *int              `json:"minPrefixLength,omitempty"`     // allowedPrefixLengths.min: the largest block
 	MaxPrefixLength     *int              `json:"maxPrefixLength,omitempty"`     // allowedPrefixLengths.max: the smallest block
-	DefaultPrefixLength *int              `json:"defaultPrefixLength,omitempty"` // nil: that of the pool
-	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // of claims that say nothing
+	DefaultPrefixLength *int              `json:"defaultPrefixLength,omitempty"` // nil: the pool's
+	ReclaimPolicy       ReclaimPolicy     `json:"reclaimPolicy"`                 // of claims that do not set one
 	Visibility          Visibility        `json:"visibility"`
 	IsDefault           bool              `json:"isDefault"`
-	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: that of the pool
-	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // and of those whose last consumer was lost; nil: DefaultReuseLost
+	ReuseAfter          *time.Duration    `json:"reuseAfter,omitempty"`     // cool-down of released blocks; nil: the pool's
+	ReuseAfterLost      *time.Duration    `json:"reuseAfterLost,omitempty"` // the same after the loss of the last consumer; nil: DefaultReuseLost
 	PoolSelection       PoolSelection     `json:"poolSelection"`
 	UniqueWithin        UniqueWithin      `json:"uniqueWithin"`
 	Parameters          map[string]string `json:"parameters,omitempty"`
 	Description         string            `json:"description,omitempty"`
 
-	// PoolPer, when set, begins with ScopeProject: each project, and within it each combination of the other roles' values in
-	// a claim's scope, draws from a pool of its own, which the first claim carves with PoolPrefixLength from the class's pools.
+	// PoolPer, if set, begins with ScopeProject. Each project gets a pool of its own for each combination of values for the other roles in a claim's
+	// scope. The first claim carves it with PoolPrefixLength from the class's pools.
 	PoolPer          []string       `json:"poolPer,omitempty"`
 	PoolPrefixLength *int           `json:"poolPrefixLength,omitempty"`
 	EmptyPoolTTL     *time.Duration `json:"emptyPoolTTL,omitempty"` // nil: empty scoped pools stay
 }
 
-// ClassStatus is what stands behind a class for one caller: the pools of the class's project that list it, and the caller's own.
+// ClassStatus is the state of the pools behind a class for one caller: the pools of the class's project that list it, and the caller's own.
 type ClassStatus struct {
 	BackingPools int64 // pools that list the class
-	ScopedPools  int64 // pools carved for scopes: all of them for the class's own project, its own for another
+	ScopedPools  int64 // pools carved for scopes: all for the class's own project, only its own for another
 	Total        string
 	Available    string // free in the backing pools, exactly
-	LargestFree  *int   // the largest block that a claim can have now, within the class's and the pools' bounds; nil: none
+	LargestFree  *int   // the largest block that a claim can get now, within the bounds of the class and the pools; nil: none
 }
 
-// ClassRef is the class that a claim was served by.
+// ClassRef is the class that served a claim.
 type ClassRef struct {
 	ID  ID  `json:"id,omitzero"`
 	Ref Ref `json:"ref,omitzero"`
 }
 
-// IsZero reports that no class is meant.
+// IsZero reports whether the reference is empty.
 func (c ClassRef) IsZero() bool { return c.ID.IsZero() }
 
-// Ref of the class.
+// Ref returns the class's reference.
 func (c Class) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
 
-// AsRef is the class as claims and pools record it.
+// AsRef returns the class as claims and pools record it.
 func (c Class) AsRef() ClassRef { return ClassRef{ID: c.UID, Ref: c.Ref()} }
 
 // Scoped reports whether claims of the class draw from pools of their own scope.
 func (c Class) Scoped() bool { return len(c.Spec.PoolPer) > 0 }
 
-// Bounds are the prefix lengths that the class allows, both inclusive.
+// Bounds returns the prefix lengths that the class allows, both inclusive.
 func (s ClassSpec) Bounds() (lo, hi int) {
 	lo, hi = 0, s.Family.Bits()
 	if s.MinPrefixLength != nil {
@@ -98,13 +98,13 @@ func (s ClassSpec) Bounds() (lo, hi int) {
 	if s.MaxPrefixLength != nil {
 		hi = *s.MaxPrefixLength
 	}
-	if s.PoolPrefixLength != nil { // nothing larger than its pool
+	if s.PoolPrefixLength != nil { // no block is larger than its pool
 		lo = max(lo, *s.PoolPrefixLength)
 	}
 	return lo, hi
 }
 
-// PoolScope says whom a scoped pool serves: claims of one class, of one project, with one combination of scope values.
+// PoolScope is the scope that a scoped pool serves: claims of one class and one project, with one combination of scope values.
 type PoolScope struct {
 	Class     ClassRef          `json:"class"`
 	ProjectID ID                `json:"projectId"`

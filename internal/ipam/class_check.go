@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Bounds of classes.
+// Limits for classes.
 const (
 	MaxParameters     = 32
 	MaxParameterValue = 256
 )
 
-// defaultEmptyPoolTTL is how long an empty scoped pool stays, unless its class says otherwise.
+// defaultEmptyPoolTTL is the default time that an empty scoped pool stays.
 const defaultEmptyPoolTTL = 24 * time.Hour
 
-// WithDefaults answers the spec with what its author left to us.
+// WithDefaults returns the spec with defaults for unset fields.
 func (s ClassSpec) WithDefaults() ClassSpec {
 	if s.Provisioner == "" {
 		s.Provisioner = ProvisionerNative
@@ -39,7 +39,7 @@ func (s ClassSpec) WithDefaults() ClassSpec {
 	return s
 }
 
-// Check validates a spec that has its defaults.
+// Check validates a spec with defaults.
 func (s ClassSpec) Check() error {
 	if s.Family != IPv4 && s.Family != IPv6 {
 		return Invalid("/spec/ipFamily", "must be IPv4 or IPv6.")
@@ -134,7 +134,7 @@ func (s ClassSpec) checkParameters() error {
 	return nil
 }
 
-// checkScoping validates what makes a class scoped.
+// checkScoping validates the fields of a scoped class.
 func (s ClassSpec) checkScoping() error {
 	if len(s.PoolPer) == 0 {
 		switch {
@@ -184,7 +184,7 @@ func (s ClassSpec) checkRoles() error {
 	return nil
 }
 
-// Fixed answers the pointer of the first field that never changes, and differs; "" when there is none.
+// Fixed returns the pointer to the first immutable field that differs, or "" if all are equal.
 func (s ClassSpec) Fixed(now ClassSpec) string {
 	switch {
 	case s.Provisioner != now.Provisioner:
@@ -210,5 +210,5 @@ func (s ClassSpec) Equal(now ClassSpec) bool {
 		s.Description == now.Description && same(s.EmptyPoolTTL, now.EmptyPoolTTL)
 }
 
-// same compares what may be left out.
+// same compares two optional values.
 func same[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }

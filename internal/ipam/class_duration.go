@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// MaxDuration is the longest time that a spec can name: a year.
+// MaxDuration is the longest duration in a spec: a year.
 const MaxDuration = 8760 * time.Hour
 
-// CheckDuration validates a time that may be left out: whole seconds, from none to MaxDuration.
+// CheckDuration validates an optional duration: whole seconds, from 0 to MaxDuration.
 func CheckDuration(pointer string, d *time.Duration) error {
 	if d == nil {
 		return nil
@@ -19,7 +19,7 @@ func CheckDuration(pointer string, d *time.Duration) error {
 	return nil
 }
 
-// DurationText writes a time in the shortest of its usual forms: 72h, 1h30m, 45s.
+// DurationText formats a duration in the shortest usual form: 72h, 1h30m, 45s.
 func DurationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

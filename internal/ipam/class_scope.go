@@ -7,30 +7,30 @@ import (
 	"strings"
 )
 
-// Bounds of scopes.
+// Limits for scopes.
 const (
-	MaxRoles = 8 // of a class's poolPer, and of a claim's scope
+	MaxRoles = 8 // in a class's poolPer, and in a claim's scope
 )
 
-// roleRE is the name part of a label key. It has neither "=" nor ",", so that the canonical text of a scope has one reading.
+// roleRE matches the name part of a label key. It excludes "=" and ",", so that the canonical text of a scope is unambiguous.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 
-// ValidRole reports whether s can be a role of a scope.
+// ValidRole reports whether s is a valid role in a scope.
 func ValidRole(s string) bool { return roleRE.MatchString(s) }
 
-// roles are those whose values a claim has to give: the project is the claiming one.
+// roles returns the roles that need a value in a claim; the project is implied.
 func (c Class) roles() []string {
 	return slices.DeleteFunc(slices.Clone(c.Spec.PoolPer), func(role string) bool { return role == ScopeProject })
 }
 
-// MissingRoles answers the roles that the class asks for and the scope does not give, in the class's order. An empty value gives nothing: it
-// is more likely a variable that was not set than a place that is meant.
+// MissingRoles returns the roles that the class requires and the scope lacks, in the class's order. An empty value counts as missing: it is more
+// likely an unset variable than an intended value.
 func (c Class) MissingRoles(scope map[string]string) []string {
 	return slices.DeleteFunc(c.roles(), func(role string) bool { return scope[role] != "" })
 }
 
-// ScopeKey answers of a scope what the class asks for, and that as canonical text: role=value, sorted by role, joined by commas. Other roles
-// make no difference.
+// ScopeKey returns the values in a scope that the class requires, and their canonical text: role=value, sorted by role, joined by commas. It ignores
+// other roles.
 func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key string) {
 	values = map[string]string{}
 	for _, role := range c.roles() {
@@ -45,7 +45,8 @@ func (c Class) ScopeKey(scope map[string]string) (values map[string]string, key 
 	return values, strings.Join(pairs, ",")
 }
 
-// ParseScope reads the values of a scope from its canonical text, in whichever order; "-" is none. pointer is where the text is in the request.
+// ParseScope parses the canonical text of a scope, with roles in any order; "-" is the empty scope. pointer is the position of the text in the
+// request.
 func ParseScope(pointer, text string) (map[string]string, error) {
 	if text == "-" {
 		return nil, nil //nolint:nilnil // no roles
@@ -61,10 +62,10 @@ func ParseScope(pointer, text string) (map[string]string, error) {
 	return scope, checkScope(pointer, scope)
 }
 
-// checkScope validates what a claim says of its scope, whatever a class asks for.
+// checkScope validates a claim's scope independently of a class.
 func checkScope(pointer string, scope map[string]string) error {
 	switch {
-	case len(scope) == 0: // as mostly
+	case len(scope) == 0: // the usual case
 		return nil
 	case len(scope) > MaxRoles:
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(scope), MaxRoles)

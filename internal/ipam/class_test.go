@@ -33,14 +33,14 @@ func TestClassGetsWhatItsAuthorLeftToUs(t *testing.T) {
 	require.Equal(t, said, said.WithDefaults(), "what was said stays, for Check to judge")
 }
 
-// classSpec is a spec with all defaults.
+// classSpec returns a spec with all defaults.
 func classSpec(change func(*ipam.ClassSpec)) ipam.ClassSpec {
 	s := ipam.ClassSpec{Family: ipam.IPv4}
 	change(&s)
 	return s.WithDefaults()
 }
 
-// fieldsOf is the names of a struct's fields.
+// fieldsOf returns the names of a struct's fields.
 func fieldsOf[T any]() []string {
 	var out []string
 	for f := range reflect.TypeFor[T]().Fields() {
@@ -85,7 +85,7 @@ func TestSpecOfAClass(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*ipam.ClassSpec)
-		want   string // the place that is refused; "" = none
+		want   string // the refused field; "" = none
 	}{
 		{"FamilyAlone", func(*ipam.ClassSpec) {}, ""},
 		{"NoFamily", func(s *ipam.ClassSpec) { s.Family = "" }, "/spec/ipFamily"},
@@ -161,7 +161,7 @@ func TestSpecOfAClass(t *testing.T) {
 	}
 }
 
-// Each field changes the spec, and those that never change are named.
+// Each field changes the spec, and Fixed names the immutable ones.
 func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
 	t.Parallel()
 	full := func() ipam.ClassSpec {
@@ -255,7 +255,7 @@ func TestScopeOfAClaimAgainstTheRolesOfAClass(t *testing.T) {
 	require.Equal(t, []string{"project", "zone", "cluster"}, class.Spec.PoolPer, "asking changes nothing")
 }
 
-// Two scopes have the same key exactly when they say the same of what the class asks for.
+// Two scopes have the same key exactly when they have the same values for the class's roles.
 func TestKeyOfAScopeHasOneReading(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

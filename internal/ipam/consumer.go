@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Consumer is whatever uses claims: a machine, a pod, an agent. Its name is the UID by which its world knows it, in a realm that keeps two such worlds
-// apart. One that has ended stays as a tombstone: it never comes back.
+// Consumer is a user of claims: a machine, a pod, an agent. Its name is the UID in its own system, and a realm separates the UIDs of two such
+// systems. An ended consumer stays as a tombstone and never returns.
 type Consumer struct {
 	Metadata
 	ProjectID ID           `json:"projectId"`
@@ -15,19 +15,19 @@ type Consumer struct {
 
 	RenewedAt time.Time `json:"renewedAt"`
 	ExpiresAt time.Time `json:"expiresAt,omitzero"` // zero: never
-	EndedAt   time.Time `json:"endedAt,omitzero"`   // zero: it lives
-	Reason    EndReason `json:"reason,omitempty"`   // of its end
-	Draining  bool      `json:"-"`                  // it has ended, and may still be attached somewhere
+	EndedAt   time.Time `json:"endedAt,omitzero"`   // zero: it is live
+	Reason    EndReason `json:"reason,omitempty"`   // the reason of its end
+	Draining  bool      `json:"-"`                  // it has ended, and may still be attached to claims
 }
 
-// ConsumerSpec is what the caller writes of a consumer.
+// ConsumerSpec has the consumer fields that the caller sets.
 type ConsumerSpec struct {
 	Kind string        `json:"kind,omitempty"`
 	Name string        `json:"name,omitempty"`
-	TTL  time.Duration `json:"ttl,omitempty"` // how long it lives after it was renewed; 0: it does not expire
+	TTL  time.Duration `json:"ttl,omitempty"` // time to live after a renewal; 0: it does not expire
 }
 
-// NewConsumer is a consumer as a request names it that may have to make it.
+// NewConsumer is a consumer in a request that may have to create it.
 type NewConsumer struct {
 	Ref  ConsumerRef  `json:"ref"`
 	Spec ConsumerSpec `json:"spec"`
@@ -39,29 +39,29 @@ type ConsumerRef struct {
 	UID   string `json:"uid"`
 }
 
-// String renders realm/uid.
+// String returns realm/uid.
 func (r ConsumerRef) String() string { return r.Realm + "/" + r.UID }
 
-// EndReason says why a consumer ended, or was detached.
+// EndReason is the reason why a consumer ended or was detached.
 type EndReason string
 
 // The reasons.
 const (
 	ReasonDetached EndReason = "Detached" // from one claim, by a caller
-	ReasonEnded    EndReason = "Ended"    // a caller said that it ended
+	ReasonEnded    EndReason = "Ended"    // a caller reported its end
 	ReasonExpired  EndReason = "Expired"  // it was not renewed in time
 )
 
-// WhenUnused says what becomes of a claim when its last consumer is detached.
+// WhenUnused determines a claim's state after its last consumer is detached.
 type WhenUnused string
 
-// What becomes of it. UnusedKeep is the default.
+// The values. UnusedKeep is the default.
 const (
-	UnusedKeep   WhenUnused = "Keep"   // it stays
-	UnusedDelete WhenUnused = "Delete" // it is released, in the transaction that detaches the last
+	UnusedKeep   WhenUnused = "Keep"   // the claim stays
+	UnusedDelete WhenUnused = "Delete" // the transaction that detaches the last consumer releases the claim
 )
 
-// Bounds of consumers.
+// Limits for consumers.
 const (
 	DefaultRealm     = "default"
 	MaxConsumerUID   = 128
@@ -74,16 +74,16 @@ const (
 
 var consumerUID = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9._:]{0,126}[A-Za-z0-9])?$`)
 
-// ValidConsumerUID reports whether s can be the UID of a consumer.
+// ValidConsumerUID reports whether s is a valid UID for a consumer.
 func ValidConsumerUID(s string) bool { return consumerUID.MatchString(s) }
 
-// Ref of the consumer.
+// Ref returns the consumer's reference.
 func (c Consumer) Ref() ConsumerRef { return ConsumerRef{Realm: c.Realm, UID: c.Name} }
 
-// Live reports whether it has not ended.
+// Live reports whether the consumer has not ended.
 func (c Consumer) Live() bool { return c.EndedAt.IsZero() }
 
-// Renewed is the consumer as it is when it is renewed at a time.
+// Renewed returns the consumer after a renewal at a time.
 func (c Consumer) Renewed(at time.Time) Consumer {
 	c.RenewedAt, c.ExpiresAt = at, time.Time{}
 	if c.Spec.TTL > 0 {
@@ -92,13 +92,13 @@ func (c Consumer) Renewed(at time.Time) Consumer {
 	return c
 }
 
-// Ended is the consumer as it is when it has ended.
+// Ended returns the consumer after its end.
 func (c Consumer) Ended(at time.Time, because EndReason) Consumer {
 	c.EndedAt, c.Reason, c.Draining = at, because, true
 	return c
 }
 
-// Check validates a consumer that a caller writes; at is where it stands in the body, and uid where its UID does.
+// Check validates a consumer from a request; at is the pointer to it in the body, and uid the pointer to its UID.
 func (c NewConsumer) Check(at, uid string) error {
 	switch {
 	case !ValidName(c.Ref.Realm):
@@ -114,7 +114,7 @@ func (c NewConsumer) Check(at, uid string) error {
 	return CheckText(at+"/name", c.Spec.Name, MaxConsumerText, false)
 }
 
-// Attachment says that a consumer uses a claim.
+// Attachment records that a consumer uses a claim.
 type Attachment struct {
 	Region     string // of the claim
 	ProjectID  ID
@@ -124,17 +124,17 @@ type Attachment struct {
 	AttachedAt time.Time
 }
 
-// Realm is what is known of the consumers of one realm.
+// Realm is the state of the consumers in one realm.
 type Realm struct {
 	Project string
 	Name    string
 	RealmState
-	Live    int64 // consumers that live
-	Expired int64 // of them, those whose time is up
+	Live    int64 // number of live consumers
+	Expired int64 // number of live consumers that have expired
 }
 
-// RealmState is what is stored of a realm: nothing, unless many of its consumers have expired at once.
+// RealmState is a realm's stored state: zero, unless many of its consumers have expired at once.
 type RealmState struct {
-	HeldSince      time.Time // since when none of its consumers is ended for having expired; zero: they are
-	ConfirmedUntil time.Time // what expired until then may be ended, however many
+	HeldSince      time.Time // since when expired consumers are not ended; zero: they are
+	ConfirmedUntil time.Time // consumers that expired until then may be ended, however many
 }

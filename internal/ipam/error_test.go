@@ -44,7 +44,7 @@ func TestCodeOfAnError(t *testing.T) {
 	require.False(t, ipam.IsCode(nil, ipam.CodeInternal))
 }
 
-// Codes is what the contract and the table of statuses are compared with: a code that is missing there is missing everywhere.
+// The contract and the table of statuses are compared with Codes: a code that Codes lacks would be missing in all of them.
 func TestCodesListsEveryCodeOnce(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)

@@ -9,10 +9,10 @@ import (
 // OutcomeOK is the outcome of an event that had an effect; otherwise the outcome is the refusal's code.
 const OutcomeOK = "ok"
 
-// Event is one record of the audit trail: a change, or an attempt to make one without the right to.
+// Event is one record in the audit trail: a change, or an attempt without permission.
 type Event struct {
-	ID        ID // of version 7: in order of time, and in that in which a transaction recorded them
-	ProjectID ID // whose trail
+	ID        ID // version 7: ordered by time, and within a transaction by order of recording
+	ProjectID ID // the project that owns the audit trail
 	At        time.Time
 	Subject   string
 	Method    string
@@ -22,11 +22,11 @@ type Event struct {
 	Kind      string // of the resource
 	Name      string // of the resource
 	Outcome   string
-	Before    json.RawMessage // only what differs; nil: there was nothing
-	After     json.RawMessage // only what differs; nil: there is nothing
+	Before    json.RawMessage // only the differences; nil: the resource did not exist
+	After     json.RawMessage // only the differences; nil: the resource does not exist
 }
 
-// Hold is the time for which a block was, or is, held for one holder.
+// Hold is a period during which a holder holds or held a block.
 type Hold struct {
 	ID           ID // of the row
 	ProjectID    ID // owner of the pool
@@ -38,15 +38,15 @@ type Hold struct {
 	AllocationID ID
 	Holder       Ref // the claim or child pool
 	Since        time.Time
-	Until        time.Time // zero: it is held still
-	Because      Because   // why it ended, if the end of a consumer ended it
+	Until        time.Time // zero: it has not ended
+	Because      Because   // the reason, if the end of a consumer ended it
 }
 
-// Because says which end, and of which consumer, released a claim. The zero one says nothing.
+// Because is the end of a consumer that released a claim. The zero value is no reason.
 type Because struct {
 	Reason   EndReason
 	Consumer ConsumerRef
 }
 
-// Told reports whether there is anything to say.
+// Told reports whether the reason is set.
 func (b Because) Told() bool { return b.Reason != "" }

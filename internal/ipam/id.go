@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ID is a UUID, 16 bytes in network order. It names one incarnation of a resource and is never used again,
-// unlike the resource's name. The zero ID means "none".
+// ID is a UUID, 16 bytes in network order. It identifies one incarnation of a resource and is never reused, unlike the resource's name. The zero ID
+// means "none".
 type ID [16]byte
 
 // NewID makes a random (version 4, RFC 9562) ID.
@@ -22,48 +22,48 @@ func NewID() ID {
 	return id
 }
 
-// NewTimeID makes an ID whose order is that of its time (version 7, RFC 9562): 48 bits of milliseconds, then random bits.
+// NewTimeID makes an ID that sorts by its time (version 7, RFC 9562): 48 bits of milliseconds, then random bits.
 func NewTimeID(at time.Time) ID {
 	id := NewID()
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6]&0x0f|0x70)<<8|uint64(id[7]))
 	return id
 }
 
-// Numbered is an ID of NewTimeID as the nth of another time: the random bits stay, but for the last 16, which are the number.
+// Numbered returns an ID for another time and with the number n, from an ID of NewTimeID: n replaces the last 16 random bits, and the others stay.
 func (id ID) Numbered(at time.Time, n uint16) ID {
 	binary.BigEndian.PutUint64(id[:8], uint64(at.UnixMilli())<<16|uint64(id[6])<<8|uint64(id[7]))
 	binary.BigEndian.PutUint16(id[14:], n)
 	return id
 }
 
-// Next is the ID of the next number.
+// Next returns the ID with the next number.
 func (id ID) Next() ID {
 	binary.BigEndian.PutUint16(id[14:], binary.BigEndian.Uint16(id[14:])+1)
 	return id
 }
 
-// Time is the millisecond of an ID of NewTimeID.
+// Time returns the time of an ID from NewTimeID, in milliseconds.
 func (id ID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
 }
 
-// FirstTimeID is not above any ID that NewTimeID makes at a time or later, and above all that it made in milliseconds before.
+// FirstTimeID returns a lower bound for the IDs that NewTimeID makes at a time or later. It is above all IDs from earlier milliseconds.
 func FirstTimeID(at time.Time) ID {
 	var id ID
 	binary.BigEndian.PutUint64(id[:8], uint64(max(at.UnixMilli(), 0))<<16)
 	return id
 }
 
-// IsZero reports whether the ID is "none".
+// IsZero reports whether the ID means "none".
 func (id ID) IsZero() bool { return id == ID{} }
 
-// String renders the canonical 36-character lower-case form.
+// String returns the canonical 36-character lower-case form.
 func (id ID) String() string {
 	var b [36]byte
 	return string(id.AppendTo(b[:0]))
 }
 
-// AppendTo appends what String answers.
+// AppendTo appends the result of String.
 func (id ID) AppendTo(to []byte) []byte {
 	var b [36]byte
 	hex.Encode(b[0:8], id[0:4])
@@ -93,7 +93,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 
 var errNotAnID = errors.New("not a UUID in canonical form")
 
-// ParseID reads the canonical 36-character form; upper case is refused, so that one ID has one spelling.
+// ParseID parses the canonical 36-character form; it refuses upper case, so that one ID has one spelling.
 func ParseID(s string) (ID, error) {
 	var id ID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -106,8 +106,8 @@ func ParseID(s string) (ID, error) {
 	return id, nil
 }
 
-// DerivedID makes an ID (version 8, RFC 9562) from another one and a name: the same for the same arguments. It serves ids
-// that a repeated transaction must not choose anew.
+// DerivedID makes an ID (version 8, RFC 9562) from another one and a name; equal arguments give the same ID. Use it for ids that a retried
+// transaction must not change.
 func DerivedID(from ID, name string) ID {
 	sum := sha256.Sum256(append(append(make([]byte, 0, 64), from[:]...), name...)) // mostly on the stack
 	id := ID(sum[:16])

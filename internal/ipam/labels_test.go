@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// pointer is the first place that a refusal names.
+// pointer returns the first pointer in a refusal.
 func pointer(t require.TestingT, err error, code ipam.Code) string {
 	var e *ipam.Error
 	require.ErrorAs(t, err, &e)

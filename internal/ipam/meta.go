@@ -9,28 +9,29 @@ import (
 	"unicode/utf8"
 )
 
-// Metadata is what every resource carries. The caller writes Name, Labels and Annotations; the rest is the server's.
+// Metadata has the common fields of every resource. The caller sets Name, Labels and Annotations; the server sets the rest.
 type Metadata struct {
 	Name        string            `json:"name"` // DNS label, 1..63, unique per project and kind, never changes
 	UID         ID                `json:"uid"`
 	Project     string            `json:"project,omitempty"` // the owning project's name; empty for a Project itself
 	Region      string            `json:"region,omitempty"`
 	Generation  int64             `json:"generation"` // +1 for every change of spec
-	Revision    ID                `json:"revision"`   // another one after every write, never seen twice: the ETag
+	Revision    ID                `json:"revision"`   // the ETag: unique, changes with every write
 	CreatedAt   time.Time         `json:"createdAt"`
 	UpdatedAt   time.Time         `json:"updatedAt"`
 	CreatedBy   string            `json:"createdBy"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 
-	// GeneratedFrom is the prefix that the name was made from, while the resource is being created: a generated name
-	// that turns out to be taken is made again. It is not stored.
+	// GeneratedFrom is the prefix of a generated name while the resource is being created, for generating another name if this one is taken. It is
+	// not stored.
 	GeneratedFrom string `json:"-"`
-	// GeneratedIn is the letter of the region in which the name was generated: no other region generates the same. 0: there is one region.
+	// GeneratedIn is the letter of the region that generated the name, so that no other region generates the same one. 0: the installation has one
+	// region.
 	GeneratedIn byte `json:"-"`
 }
 
-// Resource is anything that carries Metadata.
+// Resource is any type with Metadata.
 type Resource interface {
 	Sized
 	Meta() Metadata
@@ -39,10 +40,10 @@ type Resource interface {
 // Meta implements Resource.
 func (m Metadata) Meta() Metadata { return m }
 
-// Creator is who made it.
+// Creator returns the creator's name.
 func (m *Metadata) Creator() string { return m.CreatedBy }
 
-// Rename makes another name from the prefix; false when the name was the caller's own choice.
+// Rename generates another name from the prefix; false if the caller chose the name.
 func (m *Metadata) Rename() bool {
 	if m.GeneratedFrom == "" {
 		return false
@@ -57,10 +58,10 @@ type Ref struct {
 	Name    string `json:"name"`
 }
 
-// String renders project/name.
+// String returns project/name.
 func (r Ref) String() string { return r.Project + "/" + r.Name }
 
-// Bounds of names, labels and annotations.
+// Limits for names, labels and annotations.
 const (
 	MaxName            = 63
 	MaxGenerateName    = 57 // leaves room for the six generated characters
@@ -71,7 +72,7 @@ const (
 	MaxAnnotations     = 64
 	MaxAnnotationKey   = 317 // prefix/name
 	MaxAnnotationValue = 4096
-	MaxAnnotationBytes = 32 << 10 // of all keys and values together: a list answers 500 resources at once
+	MaxAnnotationBytes = 32 << 10 // all keys and values together: a list returns 500 resources in one page
 )
 
 var (
@@ -81,8 +82,8 @@ var (
 	labelValueRE   = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`)
 )
 
-// ValidLabelKey reports whether s is [prefix/]name: a DNS subdomain of at most 253 characters, and a name of 1 to 63 from
-// [A-Za-z0-9._-] that begins and ends with a letter or digit.
+// ValidLabelKey reports whether s is [prefix/]name: a DNS subdomain of at most 253 characters, and a name of 1 to 63 characters from [A-Za-z0-9._-]
+// that begins and ends with a letter or digit.
 func ValidLabelKey(s string) bool {
 	return labelKeyRE.MatchString(s) && strings.IndexByte(s, '/') <= MaxLabelKeyPrefix
 }
@@ -90,12 +91,12 @@ func ValidLabelKey(s string) bool {
 // ValidName reports whether s is a DNS label of 1 to 63 characters (RFC 1123).
 func ValidName(s string) bool { return nameRE.MatchString(s) }
 
-// ValidGenerateName reports whether s can be the start of a generated name.
+// ValidGenerateName reports whether s is a valid prefix for a generated name.
 func ValidGenerateName(s string) bool { return generateNameRE.MatchString(s) }
 
-const generated = "bcdfghjklmnpqrstvwxz2456789" // no vowels: no accidental words (as Kubernetes does)
+const generated = "bcdfghjklmnpqrstvwxz2456789" // no vowels, to avoid accidental words (like Kubernetes)
 
-// RegionLetter is the letter that generated names carry for a region, by its ordinal; 0 for more regions than there are letters.
+// RegionLetter returns the letter in generated names for a region, by its ordinal; 0 if the ordinal exceeds the number of letters.
 func RegionLetter(ordinal int) byte {
 	if ordinal < 0 || ordinal >= len(generated) {
 		return 0
@@ -103,21 +104,21 @@ func RegionLetter(ordinal int) byte {
 	return generated[ordinal]
 }
 
-// GenerateName completes a prefix with six characters taken from random bytes. In one of several regions it is the letter of the region and
-// eight characters, before which a prefix of more than 54 characters is cut (as Kubernetes does).
+// GenerateName completes a prefix with six characters made from random bytes. With several regions it appends the letter of the region and eight
+// characters, and truncates the prefix to 54 characters (like Kubernetes).
 func GenerateName(prefix string, region byte, random ID) string {
 	b, n := []byte(prefix), 6
 	if region != 0 {
 		n = 8
 		b = append(b[:min(len(b), MaxName-1-n)], region)
 	}
-	for _, r := range slices.Concat(random[:6], random[9:])[:n] { // the bytes between hold the version
+	for _, r := range slices.Concat(random[:6], random[9:])[:n] { // the bytes between have the version
 		b = append(b, generated[int(r)%len(generated)])
 	}
 	return string(b)
 }
 
-// CheckLabels validates labels by the rules of Kubernetes. pointer is the JSON pointer of the map.
+// CheckLabels validates labels by the rules of Kubernetes. pointer is the JSON pointer to the map.
 func CheckLabels(pointer string, labels map[string]string) error {
 	if len(labels) > MaxLabels {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(labels), MaxLabels)
@@ -133,7 +134,7 @@ func CheckLabels(pointer string, labels map[string]string) error {
 	return nil
 }
 
-// CheckAnnotations validates annotations: label-like keys, free text values. pointer is the JSON pointer of the map.
+// CheckAnnotations validates annotations: keys like labels, values of free text. pointer is the JSON pointer to the map.
 func CheckAnnotations(pointer string, annotations map[string]string) error {
 	if len(annotations) > MaxAnnotations {
 		return Invalid(pointer, "has %d entries; at most %d are allowed.", len(annotations), MaxAnnotations)
@@ -153,8 +154,8 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	return nil
 }
 
-// CheckText validates free text: UTF-8, at most limit bytes, and no control characters (but tab and line ends where
-// lines is true). U+0000 in particular cannot be stored.
+// CheckText validates free text: UTF-8, at most limit bytes, and no control characters (except tab and line ends if lines is true). In particular,
+// the database cannot store U+0000.
 func CheckText(pointer, s string, limit int, lines bool) error {
 	if len(s) > limit {
 		return Invalid(pointer, "is %d bytes long; at most %d are allowed.", len(s), limit)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Visibility says which projects may use a pool.
+// Visibility determines which projects may use a pool.
 type Visibility string
 
 // The visibilities. VisibilityConsumer (only the owning project) is the default.
@@ -16,21 +16,21 @@ const (
 	VisibilityShared   Visibility = "shared"
 )
 
-// Strategy says which of the fitting free blocks a claim gets.
+// Strategy determines which of the suitable free blocks a claim gets.
 type Strategy string
 
 // The strategies. BestFit is the default.
 const (
-	FirstFit Strategy = "FirstFit" // strictly the lowest address
-	BestFit  Strategy = "BestFit"  // the tightest free block: keeps large blocks whole
-	Random   Strategy = "Random"   // a random place
-	Sparse   Strategy = "Sparse"   // the beginning of the largest free block: leaves room to grow behind each
+	FirstFit Strategy = "FirstFit" // the lowest address
+	BestFit  Strategy = "BestFit"  // the smallest suitable free block: keeps large blocks whole
+	Random   Strategy = "Random"   // a random position
+	Sparse   Strategy = "Sparse"   // the beginning of the largest free block: leaves room to grow after each block
 )
 
-// Drain says that nothing more is carved from a pool, and what becomes of the pool when it has become empty.
+// Drain stops all carving from a pool, and determines whether the empty pool is deleted.
 type Drain string
 
-// The drains; "" is none.
+// The values; "" is no drain.
 const (
 	DrainKeep   Drain = "Keep"
 	DrainDelete Drain = "Delete"
@@ -41,28 +41,27 @@ type Pool struct {
 	Metadata
 	ProjectID          ID           `json:"projectId"`
 	SpaceID            ID           `json:"spaceId"`
-	ContainerID        ID           `json:"containerId"`        // what the pool was carved from: its parent pool, or its space's container
-	ContainerProjectID ID           `json:"containerProjectId"` // whose that is
+	ContainerID        ID           `json:"containerId"`        // the source: the parent pool, or the space's container
+	ContainerProjectID ID           `json:"containerProjectId"` // the project that owns the container
 	Block              netip.Prefix `json:"block"`
 	Space              Ref          `json:"space"`
 	Spec               PoolSpec     `json:"spec"`
-	Classes            []ClassRef   `json:"classes,omitempty"` // what Spec.ClassNames named when it was written, in that order
-	Scope              *PoolScope   `json:"scope,omitempty"`   // carved for claims of one class and scope, and for nobody else
+	Classes            []ClassRef   `json:"classes,omitempty"` // the classes that Spec.ClassNames named when it was written, in that order
+	Scope              *PoolScope   `json:"scope,omitempty"`   // the one class and scope that the pool was carved for
 	EmptySince         time.Time    `json:"emptySince,omitzero"`
 	Stock              Stock        `json:"stock"`
-	Regional           []PoolRegion `json:"regional,omitempty"` // of a pool that serves several regions, each in the order of Spec.Regions
+	Regional           []PoolRegion `json:"regional,omitempty"` // if the pool serves several regions: its state in each, in the order of Spec.Regions
 
-	// At is the region that the pool is drawn from, or given back to, when that is not its home. It says what is meant in one request
-	// and is not stored.
+	// At is the region where a request uses the pool, if that is not its home. It is not stored.
 	At string `json:"-"`
 }
 
-// PoolSpec is what the caller writes of a pool.
+// PoolSpec has the pool fields that the caller sets.
 type PoolSpec struct {
-	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root: the block; child: this very block of the parent
+	CIDR         netip.Prefix  `json:"cidr,omitzero"` // root: the block; child: this exact block of the parent
 	Parent       Ref           `json:"parentRef,omitzero"`
-	PrefixLength *int          `json:"prefixLength,omitempty"` // child: a block of this length
-	Space        Ref           `json:"spaceRef,omitzero"`      // root: the space it is carved from
+	PrefixLength *int          `json:"prefixLength,omitempty"` // child: any block with this length
+	Space        Ref           `json:"spaceRef,omitzero"`      // root: the source space
 	Visibility   Visibility    `json:"visibility"`
 	Allocation   Allocating    `json:"allocation"`
 	Reservations []Reservation `json:"reservations,omitempty"`
@@ -70,14 +69,14 @@ type PoolSpec struct {
 	Drain        Drain         `json:"drain,omitempty"`
 
 	ClassNames []string       `json:"classNames,omitempty"` // classes of the pool's project, or else of the platform, that the pool backs
-	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class says otherwise; nil: none
+	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class sets one; nil: none
 
-	Region  string   `json:"region,omitempty"`  // the home; "": that of the server that makes the pool
-	Regions []string `json:"regions,omitempty"` // where it is served, the home among them; empty: at home alone
+	Region  string   `json:"region,omitempty"`  // the home; "": the region of the server that makes the pool
+	Regions []string `json:"regions,omitempty"` // the regions that it serves, including the home; empty: the home alone
 }
 
-// Allocating is the policy for carving from a pool. Unset lengths mean: Min = the pool's own length, Max = host
-// addresses, Default = none, a claim must say its length.
+// Allocating is the policy for carving from a pool. Unset lengths mean: Min is the pool's own length, Max is a host address, and without Default a
+// claim must set its length.
 type Allocating struct {
 	Strategy            Strategy `json:"strategy"`
 	MinPrefixLength     *int     `json:"minPrefixLength,omitempty"` // the largest block that may be carved
@@ -85,7 +84,7 @@ type Allocating struct {
 	DefaultPrefixLength *int     `json:"defaultPrefixLength,omitempty"`
 }
 
-// Bounds are the prefix lengths that may be carved from a block under the policy, both inclusive.
+// Bounds returns the prefix lengths that the policy allows to carve from a block, both inclusive.
 func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
 	lo, hi = block.Bits(), block.Addr().BitLen()
 	if a.MinPrefixLength != nil {
@@ -100,7 +99,7 @@ func (a Allocating) Bounds(block netip.Prefix) (lo, hi int) {
 // Root reports whether the pool was carved from its space.
 func (p Pool) Root() bool { return p.Spec.Parent == Ref{} }
 
-// Family of the pool's block.
+// Family returns the family of the pool's block.
 func (p Pool) Family() Family { return FamilyOf(p.Block.Addr()) }
 
 // Backs reports whether the pool lists a class.
@@ -108,13 +107,13 @@ func (p Pool) Backs(class ID) bool {
 	return slices.ContainsFunc(p.Classes, func(c ClassRef) bool { return c.ID == class })
 }
 
-// Draining reports whether nothing more is to be carved from the pool.
+// Draining reports whether carving from the pool has stopped.
 func (p Pool) Draining() bool { return p.Spec.Drain != "" }
 
-// Ref of the pool.
+// Ref returns the pool's reference.
 func (p Pool) Ref() Ref { return Ref{Project: p.Project, Name: p.Name} }
 
-// Reservation withholds part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
+// Reservation keeps a part of a pool from being carved. Exactly one of CIDR, From+To, First, Last is set.
 type Reservation struct {
 	CIDR   netip.Prefix `json:"cidr,omitzero"`
 	From   netip.Addr   `json:"from,omitzero"` // with To: both inclusive
@@ -124,14 +123,14 @@ type Reservation struct {
 	Reason string       `json:"reason,omitempty"`
 }
 
-// Bounds of reservations.
+// Limits for reservations.
 const (
 	MaxReservations      = 64
 	MaxReservedAddresses = 65536 // for First and Last
-	MaxReservedBlocks    = 2048  // aligned blocks all reservations of a pool come to
+	MaxReservedBlocks    = 2048  // aligned blocks for all reservations of a pool
 )
 
-// Phase is Draining while nothing more is to be carved, Exhausted when nothing is free, otherwise Ready. (A pool that could not be carved does not exist.)
+// Phase returns Draining, Exhausted if nothing is free, or Ready. (A pool that could not be carved does not exist.)
 func (p Pool) Phase() string {
 	if p.Draining() {
 		return "Draining"

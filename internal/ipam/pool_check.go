@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// MaxClassNames is how many classes one pool can back.
+// MaxClassNames limits the classes that one pool can back.
 const MaxClassNames = 32
 
-// Check validates what can be judged without looking at the parent or the space.
+// Check validates the fields that do not depend on the parent or the space.
 func (s PoolSpec) Check() error {
 	root := s.Parent == Ref{}
 	switch {
@@ -61,7 +61,7 @@ func (s PoolSpec) checkClassNames() error {
 	return nil
 }
 
-// CheckFor validates the policy against the pool's block, once that is known.
+// CheckFor validates the policy against the pool's block, which is known only after carving.
 func (a Allocating) CheckFor(block netip.Prefix) error {
 	switch a.Strategy {
 	case FirstFit, BestFit, Random, Sparse:
@@ -97,8 +97,8 @@ func (a Allocating) Equal(b Allocating) bool {
 		same(a.MaxPrefixLength, b.MaxPrefixLength) && same(a.DefaultPrefixLength, b.DefaultPrefixLength)
 }
 
-// Admit checks a wanted prefix length against the pool: never_satisfiable when no state of the pool could serve it,
-// prefix_length_rejected when only the policy forbids it, pool_draining when the pool is being drained. pointer names the field of the request.
+// Admit checks a wanted prefix length against the pool. It returns never_satisfiable if no state of the pool could serve it, prefix_length_rejected
+// if only the policy forbids it, and pool_draining if the pool is draining. pointer names the field of the request.
 func (p Pool) Admit(pointer string, bits int) error {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if bits < lo || hi < bits {

@@ -74,7 +74,7 @@ func TestSpecOfAPool(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*ipam.PoolSpec)
-		want   string // the place that is refused; "" = none
+		want   string // the refused field; "" = none
 	}{
 		{"Root", func(*ipam.PoolSpec) {}, ""},
 		{"RootInASpace", func(s *ipam.PoolSpec) { s.Space = parent }, ""},
@@ -129,7 +129,7 @@ func TestPolicyIsHeldAgainstTheBlock(t *testing.T) {
 	for _, c := range []struct {
 		block            string
 		lo, hi, standard int
-		min, max         int // what comes of it
+		min, max         int // the expected bounds
 		want             string
 	}{
 		{"10.0.0.0/8", -1, -1, -1, 8, 32, ""},

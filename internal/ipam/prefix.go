@@ -7,13 +7,13 @@ import (
 // Family is an IP version.
 type Family string
 
-// The two families, spelled as on the wire.
+// The two families, as in the API.
 const (
 	IPv4 Family = "IPv4"
 	IPv6 Family = "IPv6"
 )
 
-// FamilyOf tells the family of a block or address.
+// FamilyOf returns the family of an address.
 func FamilyOf(a netip.Addr) Family {
 	if a.Is4() {
 		return IPv4
@@ -21,7 +21,7 @@ func FamilyOf(a netip.Addr) Family {
 	return IPv6
 }
 
-// Bits is the length of a host address of the family: 32 or 128.
+// Bits returns the length of a host address in the family: 32 or 128.
 func (f Family) Bits() int {
 	if f == IPv4 {
 		return 32
@@ -29,7 +29,7 @@ func (f Family) Bits() int {
 	return 128
 }
 
-// Everything is the whole address family: 0.0.0.0/0 or ::/0.
+// Everything returns the whole address family: 0.0.0.0/0 or ::/0.
 func (f Family) Everything() netip.Prefix {
 	if f == IPv4 {
 		return netip.PrefixFrom(netip.IPv4Unspecified(), 0)
@@ -37,10 +37,10 @@ func (f Family) Everything() netip.Prefix {
 	return netip.PrefixFrom(netip.IPv6Unspecified(), 0)
 }
 
-// mapped is where IPv6 has the IPv4 addresses once more. No request can name a block in it: such a block is written as IPv4.
+// mapped has the IPv4-mapped addresses of IPv6. No request can name a block in it; requests use the IPv4 form.
 var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 
-// CheckPoolBlock refuses a block for a pool that would hand out what no request can name.
+// CheckPoolBlock refuses a block for a pool that contains IPv4-mapped addresses, which no request can name.
 func CheckPoolBlock(pointer string, block netip.Prefix) error {
 	if !block.Overlaps(mapped) {
 		return nil
@@ -48,8 +48,8 @@ func CheckPoolBlock(pointer string, block netip.Prefix) error {
 	return Invalid(pointer, "is %s, which has the IPv4-mapped addresses ::ffff:0:0/96 in it: no request can name a block of those. Use one without them, such as 2000::/3 or fc00::/7.", block)
 }
 
-// ParseBlock reads an aligned CIDR. Host bits, zones, IPv4-mapped IPv6 and missing lengths are refused, with the
-// sentence that says what would work. pointer is the JSON pointer of the field.
+// ParseBlock parses an aligned CIDR. It refuses host bits, zones, IPv4-mapped IPv6 and missing lengths, with a message that suggests a correction.
+// pointer is the JSON pointer to the field.
 func ParseBlock(pointer, s string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(s)
 	if err != nil {
@@ -68,7 +68,7 @@ func ParseBlock(pointer, s string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// ParseAddress reads one host address; zones and IPv4-mapped IPv6 are refused.
+// ParseAddress parses one host address; it refuses zones and IPv4-mapped IPv6.
 func ParseAddress(pointer, s string) (netip.Addr, error) {
 	a, err := netip.ParseAddr(s)
 	if err != nil || a.Zone() != "" {
@@ -80,5 +80,5 @@ func ParseAddress(pointer, s string) (netip.Addr, error) {
 	return a, nil
 }
 
-// HostBlock is the /32 or /128 of an address.
+// HostBlock returns the /32 or /128 of an address.
 func HostBlock(a netip.Addr) netip.Prefix { return netip.PrefixFrom(a, a.BitLen()) }

@@ -3,10 +3,10 @@ package ipam
 // PlatformProject is the reserved project of the operators. It always exists.
 const PlatformProject = "platform"
 
-// DefaultSpace is the name of the space that is made with every project.
+// DefaultSpace is the name of the space that every project has from the beginning.
 const DefaultSpace = "default"
 
-// Bounds of free texts.
+// Limits for free text.
 const (
 	MaxDisplayName = 128
 	MaxDescription = 1024
@@ -19,7 +19,7 @@ type Project struct {
 	Spec ProjectSpec `json:"spec"`
 }
 
-// ProjectSpec is what the caller writes of a project.
+// ProjectSpec has the project fields that the caller sets.
 type ProjectSpec struct {
 	DisplayName string `json:"displayName,omitempty"`
 	Description string `json:"description,omitempty"`
@@ -33,7 +33,7 @@ func (s ProjectSpec) Check() error {
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 
-// Space is a routing domain. Its two containers hold the free blocks of its two families.
+// Space is a routing domain. Its two containers have the free blocks of its two families.
 type Space struct {
 	Metadata
 	ProjectID   ID        `json:"projectId"`
@@ -42,7 +42,7 @@ type Space struct {
 	Spec        SpaceSpec `json:"spec"`
 }
 
-// SpaceSpec is what the caller writes of a space.
+// SpaceSpec has the space fields that the caller sets.
 type SpaceSpec struct {
 	Description string `json:"description,omitempty"`
 }
@@ -52,7 +52,7 @@ func (s SpaceSpec) Check() error {
 	return CheckText("/spec/description", s.Description, MaxDescription, true)
 }
 
-// Container is the id under which the space keeps the free blocks of a family.
+// Container returns the id under which the space has the free blocks of a family.
 func (s Space) Container(f Family) ID {
 	if f == IPv4 {
 		return s.ContainerV4
@@ -60,7 +60,7 @@ func (s Space) Container(f Family) ID {
 	return s.ContainerV6
 }
 
-// ProjectKey is what statements need of a project.
+// ProjectKey identifies a project for statements.
 type ProjectKey struct {
 	ID   ID
 	Name string

@@ -2,76 +2,76 @@ package ipam
 
 import "math/big"
 
-// Quota bounds what a project may hold.
+// Quota limits a project's usage.
 type Quota struct {
 	Metadata
 	ProjectID ID         `json:"projectId"`
 	Owner     QuotaOwner `json:"owner"`
 	Spec      QuotaSpec  `json:"spec"`
 	Used      Usage      `json:"used"`
-	Overdrawn bool       `json:"-"` // a limit is below what is used
+	Overdrawn bool       `json:"-"` // a limit is below the usage
 }
 
-// QuotaOwner is whose bound a quota is: what the platform has set, the project that it bounds cannot change.
+// QuotaOwner is a quota's owner: the limited project cannot change a quota that the platform has set.
 type QuotaOwner string
 
 // The owners.
 const (
 	QuotaOfPlatform QuotaOwner = "platform" // set by an admin of the platform
-	QuotaOfProject  QuotaOwner = "project"  // set by an admin of the project alone
+	QuotaOfProject  QuotaOwner = "project"  // set by an admin of the project, not of the platform
 )
 
-// QuotaSpec is what the caller writes of a quota.
+// QuotaSpec has the quota fields that the caller sets.
 type QuotaSpec struct {
 	Scope       QuotaScope  `json:"scope"`
 	Limits      QuotaLimits `json:"limits"`
 	Description string      `json:"description,omitempty"`
 }
 
-// QuotaScope narrows what a quota counts. The zero scope counts everything.
+// QuotaScope restricts the usage that a quota counts. The zero scope counts everything.
 type QuotaScope struct {
 	Pool   Ref    `json:"poolRef,omitzero"`
 	Class  Ref    `json:"classRef,omitzero"` // claims that the class served, and pools carved for its scopes
 	Family Family `json:"ipFamily,omitempty"`
 }
 
-// HoldPlace is where a block is held: carved from a pool (zero: from a space), by a class (zero: by none), of a family.
+// HoldPlace is the place of a held block: its pool (zero: a space), its class (zero: none), and its family.
 type HoldPlace struct {
 	Pool   Ref
 	Class  Ref
 	Family Family
 }
 
-// Covers reports whether a block at a place counts.
+// Covers reports whether the quota counts a block at a place.
 func (s QuotaScope) Covers(at HoldPlace) bool {
 	return (s.Pool == Ref{} || s.Pool == at.Pool) && (s.Class == Ref{} || s.Class == at.Class) && (s.Family == "" || s.Family == at.Family)
 }
 
-// QuotaLimits are the bounds; nil: not bounded.
+// QuotaLimits has the limits; nil: unlimited.
 type QuotaLimits struct {
 	Addresses *big.Int `json:"addresses,omitempty"`
 	Claims    *int64   `json:"claims,omitempty"`
 	Pools     *int64   `json:"pools,omitempty"`
 }
 
-// Usage is what is held: addresses by claims, bound or retained; claims; pools.
+// Usage has the counted quantities: addresses of bound and retained claims, claims, and pools.
 type Usage struct {
 	Addresses *big.Int `json:"addresses"` // nil: 0
 	Claims    int64    `json:"claims"`
 	Pools     int64    `json:"pools"`
 }
 
-// Add answers the sum of two usages, as a new value.
+// Add returns the sum of two usages, as a new value.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{Addresses: new(big.Int).Add(u.addresses(), v.addresses()), Claims: u.Claims + v.Claims, Pools: u.Pools + v.Pools}
 }
 
-// Negative answers the usage to add for what is given back.
+// Negative returns the negated usage, for adding a release.
 func (u Usage) Negative() Usage {
 	return Usage{Addresses: new(big.Int).Neg(u.addresses()), Claims: -u.Claims, Pools: -u.Pools}
 }
 
-// IsZero reports whether nothing is used.
+// IsZero reports whether the usage is zero.
 func (u Usage) IsZero() bool { return u.addresses().Sign() == 0 && u.Claims == 0 && u.Pools == 0 }
 
 func (u Usage) addresses() *big.Int {
@@ -81,16 +81,14 @@ func (u Usage) addresses() *big.Int {
 	return u.Addresses
 }
 
-// QuotaShards is into how many rows the figures of a quota are divided in each region, so that transactions on different pools seldom
-// meet in one.
+// QuotaShards is the number of rows for a quota's figures in each region. Several rows let transactions on different pools seldom use the same one.
 const QuotaShards = 16
 
-// QuotaShard is one part of a quota's figures. Over all shards of a quota, for each measure that is bounded,
-// the spare adds up to the limit less what is used.
+// QuotaShard is one part of a quota's figures. For each limited measure, the spares of all shards add up to the limit less the usage.
 type QuotaShard struct {
 	Region  string
 	QuotaID ID
 	Shard   int // 0 to QuotaShards-1
 	Used    Usage
-	Spare   Usage // what may still be taken from this shard; zero for what is not bounded
+	Spare   Usage // available from this shard; zero for an unlimited measure
 }

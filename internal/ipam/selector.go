@@ -5,18 +5,18 @@ import (
 	"strconv"
 )
 
-// Operator of a selector requirement, with the meaning Kubernetes gives it.
+// Operator is the operator of a selector requirement, as in Kubernetes.
 type Operator string
 
 // The operators.
 const (
 	OpIn           Operator = "In"
-	OpNotIn        Operator = "NotIn" // also true when the key is absent
+	OpNotIn        Operator = "NotIn" // also true if the key is absent
 	OpExists       Operator = "Exists"
 	OpDoesNotExist Operator = "DoesNotExist"
 )
 
-// Bounds of a selector.
+// Limits for a selector.
 const (
 	MaxRequirements      = 32
 	MaxRequirementValues = 64

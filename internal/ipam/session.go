@@ -2,18 +2,18 @@ package ipam
 
 import "time"
 
-// Session is somebody who is signed in to the console: by an API key, whose rights it has for as long as the key is there, or by a token of an issuer.
+// Session is a sign-in to the console, by an API key or by a token of an issuer. A session by key has the key's rights as long as the key exists.
 type Session struct {
-	Hash      []byte            // SHA-256 of what the browser sends
-	Holder    string            // whose sessions are counted together: a key by its id, or a subject
+	Hash      []byte            // SHA-256 of the token in the browser
+	Holder    string            // the owner, for counting sessions: a key by its id, or a subject
 	KeyID     ID                // zero: signed in at an issuer
 	Issuer    string            // its URL; "": signed in with a key
-	Rules     ID                // of the configuration that gave Roles
-	Roles     map[string]string // that the token gave, by the name of a project
+	Rules     ID                // version of the configuration that gave Roles
+	Roles     map[string]string // from the token, by a project's name
 	CreatedAt time.Time
 	UsedAt    time.Time // written once a minute at most
 	ExpiresAt time.Time
 }
 
-// Expired reports whether the session has ended by itself.
+// Expired reports whether the session has expired.
 func (s Session) Expired(now time.Time) bool { return !now.Before(s.ExpiresAt) }

@@ -1,18 +1,18 @@
 package ipam
 
-// Sized is anything that the server counts in bytes before it keeps or sends it.
+// Sized is a value that the server measures before it keeps or sends it.
 type Sized interface {
-	// Size is about how many bytes it takes as JSON: its texts exactly, the rest as a round figure.
+	// Size estimates the size as JSON in bytes: exact for the texts, constant for the rest.
 	Size() int
 }
 
-// bareSize is the round figure for a resource without its texts.
+// bareSize is the estimated size of a resource without its texts.
 const bareSize = 512
 
 // Size implements Sized for every resource that embeds Metadata.
 func (m Metadata) Size() int { return bareSize + sizeOf(m.Labels) + sizeOf(m.Annotations) }
 
-// Size implements Sized: the reasons of reservations are the only long texts in the spec of a pool.
+// Size implements Sized: the reasons of reservations are the only long texts in a pool's spec.
 func (p Pool) Size() int {
 	n := p.Metadata.Size()
 	for _, r := range p.Spec.Reservations {
@@ -46,7 +46,7 @@ func sizeOf(texts map[string]string) (n int) {
 	return n
 }
 
-// TextSize is how many bytes a text takes in a JSON string as encoding/json writes it.
+// TextSize returns the number of bytes for a text in a JSON string from encoding/json.
 func TextSize(s string) int {
 	n := len(s)
 	for i := range len(s) {
@@ -55,7 +55,7 @@ func TextSize(s string) int {
 			n++
 		case c < ' ' || c == '<' || c == '>' || c == '&':
 			n += len(`\u0000`) - 1
-		case c == 0xe2: // U+2028 and U+2029 are escaped; this counts every character of the same block
+		case c == 0xe2: // U+2028 and U+2029 are escaped; this overestimates other characters with the same first byte
 			n += len(`\u2028`) - len("\u2028")
 		}
 	}

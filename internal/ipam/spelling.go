@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// noBlock and noAddress are for texts that are too far from a block or an address for advice.
+// noBlock and noAddress are for texts too different from a block or an address for a suggestion.
 const (
 	noBlock   = "is not a CIDR such as 10.0.0.0/8 or 2001:db8::/32."
 	noAddress = "is not an IP address such as 10.0.0.1 or 2001:db8::1."
 )
 
-// leadingZeros finds zeros in front of the numbers of an IPv4 address. Some programs read such a number as octal (RFC 6943, 3.1.1).
+// leadingZeros finds zeros before the numbers of an IPv4 address. Some programs read such a number as octal (RFC 6943, 3.1.1).
 var leadingZeros = regexp.MustCompile(`(^|\.)0+([0-9])`)
 
-// NotABlock explains, in half a sentence, why a text is no CIDR, and what to write instead.
+// NotABlock explains, as the end of a sentence, why a text is not a CIDR, and suggests a correction.
 func NotABlock(text string) string {
 	if p, err := netip.ParsePrefix(strings.TrimSpace(text)); err == nil && strings.TrimSpace(text) != text {
 		return fmt.Sprintf("has blanks around it; write %s.", p)
@@ -74,7 +74,7 @@ func NotAnAddress(text string) string {
 	return noAddress
 }
 
-// spelt reads an address that is spelt in a way that is refused, with the half sentence that says so.
+// spelt parses an address in a refused spelling, and returns the fault as half a sentence.
 func spelt(text string) (address netip.Addr, fault string) {
 	if bare, zone, found := strings.Cut(text, "%"); found {
 		if a, err := netip.ParseAddr(bare); err == nil && zone != "" {
@@ -91,7 +91,7 @@ func spelt(text string) (address netip.Addr, fault string) {
 	return netip.Addr{}, ""
 }
 
-// lengthOf reads the length of a block: a number, or the mask of an IPv4 block, which has so many bits. -1: it is neither.
+// lengthOf parses a block's length: a number, or the mask of an IPv4 block. It returns -1 if the text is neither.
 func lengthOf(address netip.Addr, text string) (bits int, isMask bool) {
 	if mask, err := netip.ParseAddr(text); err == nil && mask.Is4() && address.Is4() {
 		for bits := range 33 {

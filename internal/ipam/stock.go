@@ -6,13 +6,13 @@ import (
 	"math/big"
 )
 
-// Stock is what is free in a pool, by size: Free[n] blocks of exactly n bits, each as large as it can be.
+// Stock counts the free blocks in a pool by length: Free[n] blocks with length n, each as large as possible.
 type Stock struct {
 	Free    map[int]int64 `json:"free"`
-	Cooling map[int]int64 `json:"cooling,omitempty"` // likewise, of blocks that are cooling down
+	Cooling map[int]int64 `json:"cooling,omitempty"` // the same for blocks that are cooling down
 }
 
-// LargestFree is the prefix length of the largest free block; false when nothing is free.
+// LargestFree returns the prefix length of the largest free block; false if nothing is free.
 func (s Stock) LargestFree() (int, bool) {
 	best, ok := 0, false
 	for bits, n := range s.Free {
@@ -23,7 +23,7 @@ func (s Stock) LargestFree() (int, bool) {
 	return best, ok
 }
 
-// Available is the exact number of free addresses, for blocks of a family with hostBits (32 or 128) bits.
+// Available returns the exact number of free addresses; hostBits is 32 or 128.
 func (s Stock) Available(hostBits int) *big.Int {
 	sum := new(big.Int)
 	for bits, n := range s.Free {
@@ -33,7 +33,8 @@ func (s Stock) Available(hostBits int) *big.Int {
 	return sum
 }
 
-// Plus is a stock after changes: changed counts blocks that came, and below zero those that went. Lengths of which nothing is left are left out.
+// Plus returns the stock after changes: changed has positive counts for added blocks and negative ones for removed blocks. It omits lengths with a
+// count of zero, and fails if a count becomes negative.
 func (s Stock) Plus(changed Stock) (next Stock, err error) {
 	if next.Free, err = plus(s.Free, changed.Free); err != nil {
 		return next, fmt.Errorf("free blocks: %w", err)
@@ -61,7 +62,7 @@ func plus(was, changed map[int]int64) (map[int]int64, error) {
 	return next, nil
 }
 
-// Room reports whether a free block can hold a length.
+// Room reports whether a free block can hold a block with length bits.
 func (s Stock) Room(bits int) bool {
 	largest, ok := s.LargestFree()
 	return ok && largest <= bits

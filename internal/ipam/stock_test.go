@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// change is a row that comes or goes: a free block, or one that is cooling down.
+// change is a row that is added or removed: a free block, or one that is cooling down.
 type change struct {
 	bits    int
 	cooling bool

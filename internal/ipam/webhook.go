@@ -2,64 +2,64 @@ package ipam
 
 import "time"
 
-// Webhook is where what changes in a project is sent.
+// Webhook is a URL to which the changes in a project are sent.
 type Webhook struct {
 	Metadata
 	ProjectID ID              `json:"projectId"`
 	Spec      WebhookSpec     `json:"spec"`
 	Progress  WebhookProgress `json:"progress"`
 
-	Stopped     StopReason `json:"stopped,omitempty"`    // "": it is not
-	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server is to look at it, and until when the one that has it may; zero: none is to
-	Lease       ID         `json:"-"`                    // the server that has it; zero: none
-	Epoch       ID         `json:"epoch"`                // another one after every change of the row
-	DeadLetters int64      `json:"deadLetters,omitzero"` // as they were counted
+	Stopped     StopReason `json:"stopped,omitempty"`    // "": not stopped
+	DueAt       time.Time  `json:"dueAt,omitzero"`       // when a server should take it, or when the lease expires; zero: no server should
+	Lease       ID         `json:"-"`                    // the server that has taken it; zero: none
+	Epoch       ID         `json:"epoch"`                // row version: changes with every write
+	DeadLetters int64      `json:"deadLetters,omitzero"` // number when it was read
 
-	Secret string `json:"-"` // in the answer that creates it, and nowhere else
+	Secret string `json:"-"` // only in the response that creates the webhook
 }
 
-// WebhookSpec is what the caller writes of a webhook.
+// WebhookSpec has the webhook fields that the caller sets.
 type WebhookSpec struct {
 	URL           string    `json:"url"`
 	Kinds         []string  `json:"resourceKinds,omitempty"`
 	Name          string    `json:"resourceName,omitempty"`
 	LabelSelector string    `json:"labelSelector,omitempty"`
-	Labels        *Selector `json:"labels,omitempty"` // what LabelSelector says
+	Labels        *Selector `json:"labels,omitempty"` // LabelSelector, parsed
 	Paused        bool      `json:"paused,omitempty"`
 }
 
-// WebhookProgress is how far a webhook is.
+// WebhookProgress is the state of a webhook's deliveries.
 type WebhookProgress struct {
-	Cursor      string     `json:"cursor"`             // what is before it was delivered, or given up
-	Failures    int        `json:"failures,omitempty"` // since the last try that was none
+	Cursor      string     `json:"cursor"`             // all changes before it were delivered or given up
+	Failures    int        `json:"failures,omitempty"` // since the last successful attempt
 	Error       *SendError `json:"error,omitempty"`    // of the last failure
 	DeliveredAt time.Time  `json:"deliveredAt,omitzero"`
 }
 
-// SendError is why something could not be delivered.
+// SendError is the reason for a failed delivery.
 type SendError struct {
-	Reason string    `json:"reason"` // a fixed word
+	Reason string    `json:"reason"` // one of a fixed set of words
 	Status int       `json:"status,omitempty"`
 	At     time.Time `json:"at"`
 }
 
-// ReasonUnserved is the reason of a SendError when the server itself could not send: it could not follow the changes, or not write what came of it.
+// ReasonUnserved is the reason in a SendError for a failure of the server itself: it could not follow the changes, or could not record an outcome.
 const ReasonUnserved = "unserved"
 
-// StopReason says why the server has stopped a webhook.
+// StopReason is the reason why the server has stopped a webhook.
 type StopReason string
 
 // The reasons.
 const (
-	StoppedGone        StopReason = "Gone"               // the receiver answered 410
-	StoppedDeadLetters StopReason = "TooManyDeadLetters" // there are MaxDeadLetters
-	StoppedRestored    StopReason = "Restored"           // the database was restored: another one may be sending
+	StoppedGone        StopReason = "Gone"               // the receiver returned 410
+	StoppedDeadLetters StopReason = "TooManyDeadLetters" // it has MaxDeadLetters
+	StoppedRestored    StopReason = "Restored"           // the database was restored: the original may still send
 )
 
-// MaxDeadLetters is how many deliveries of a webhook are given up before it is stopped.
+// MaxDeadLetters is the number of given-up deliveries at which a webhook is stopped.
 const MaxDeadLetters = 100
 
-// State is Delivering, Retrying, Paused or Stopped.
+// State returns Delivering, Retrying, Paused or Stopped.
 func (w Webhook) State() string {
 	switch {
 	case w.Spec.Paused:
@@ -73,32 +73,32 @@ func (w Webhook) State() string {
 	}
 }
 
-// Unserved reports whether the server failed to serve the webhook the last time that it had it.
+// Unserved reports whether the server failed the last time it had the webhook.
 func (w Webhook) Unserved() bool {
 	return w.Progress.Error != nil && w.Progress.Error.Reason == ReasonUnserved
 }
 
-// Sends reports whether something is to be sent.
+// Sends reports whether the webhook is neither paused nor stopped.
 func (w Webhook) Sends() bool { return !w.Spec.Paused && w.Stopped == "" }
 
-// Wake has the next server that may look at a webhook, at a time: at once, or when the one that has it gives it back.
+// Wake makes the webhook due at a time. If a server has it, the webhook becomes due when that server returns it.
 func (w *Webhook) Wake(at time.Time) {
 	if w.Lease.IsZero() {
 		w.DueAt = at
 	}
 }
 
-// Delivery is what is being sent to a webhook, or could not be delivered. Its id is what the receiver knows it by.
+// Delivery is a message that is being sent to a webhook, or could not be delivered. The receiver recognizes it by its id.
 type Delivery struct {
 	ID        ID
 	Region    string
 	ProjectID ID
 	WebhookID ID
-	Cursor    string // behind it
+	Cursor    string // the position after the message
 	Message   []byte
 	Attempts  int
 	BeganAt   time.Time
 	Error     *SendError
 	DeadAt    time.Time // when it was given up; zero: it was not
-	Retry     bool      // once more, although it was given up
+	Retry     bool      // send it once more, although it was given up
 }

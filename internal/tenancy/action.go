@@ -1,7 +1,6 @@
 package tenancy
 
-// Action is one thing that can be done. Each operation of the contract says which one it is (x-permission), and so does
-// each use case.
+// Action is a permission to check. Each operation in the contract names its action (x-permission), and each use case does too.
 type Action string
 
 // The actions.
@@ -46,24 +45,24 @@ const (
 	Search           Action = "search"
 )
 
-// reach says where an action's role must be held.
+// reach is the project in which the caller must hold an action's role.
 type reach int
 
 const (
 	inProject  reach = iota // in the project of the request
-	inPlatform              // in the project "platform", whatever the request names
-	anywhere                // nowhere: whoever was identified may do it
+	inPlatform              // in the project "platform", whichever project the request names
+	anywhere                // no role: any authenticated caller may do it
 )
 
-// permission is what an action demands.
+// permission is the requirement of an action.
 type permission struct {
 	least Role
 	reach reach
 }
 
-// permissions is the whole policy. An action that is not in it is refused to everybody.
+// permissions is the whole policy. An action that it lacks is refused to every caller.
 var permissions = map[Action]permission{
-	ProjectsList:     {reach: anywhere}, // shows only what the caller may see
+	ProjectsList:     {reach: anywhere}, // returns only projects that the caller may see
 	ProjectsCreate:   {Admin, inPlatform},
 	ProjectsRead:     {Viewer, inProject},
 	ProjectsWrite:    {Admin, inProject},
@@ -100,12 +99,12 @@ var permissions = map[Action]permission{
 	AlertRulesWrite:  {Provider, inProject},
 	AlertsRead:       {Viewer, inProject},
 	Whoami:           {reach: anywhere},
-	Search:           {reach: anywhere}, // finds only what the caller may see
+	Search:           {reach: anywhere}, // finds only resources that the caller may see
 }
 
-// Lasting reports whether what the action does outlives the rights of whoever does it: it gives rights away, to others or to
-// another name of oneself, or has what is in the project sent somewhere. Whoever asks for it is authenticated by what is true now, not by what was a moment ago; otherwise a
-// right that has just been taken away could be used to get it back.
+// Lasting reports whether an action's effect outlives the caller's rights: it gives rights to others or to another identity of the caller, or sends
+// the project's data somewhere. Authentication for such an action bypasses the caches. Otherwise a caller could use a right that was just revoked to
+// get it back.
 func (a Action) Lasting() bool {
 	switch a {
 	case KeysWrite, MembersWrite, GrantsWrite, QuotasWrite, ProjectsCreate, ProjectsDelete, WebhooksWrite:
@@ -115,7 +114,7 @@ func (a Action) Lasting() bool {
 	}
 }
 
-// Known reports whether the policy says something about the action.
+// Known reports whether the policy has the action.
 func (a Action) Known() bool {
 	_, ok := permissions[a]
 	return ok

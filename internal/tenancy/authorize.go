@@ -6,12 +6,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Authorize is the one place that decides. It answers a pass for whoever is asking, or
-//   - unauthenticated when nobody was identified,
-//   - not_found when the caller may not know that the project exists, in the words for one that does not,
-//   - permission_denied when the caller may know it, but holds too small a role.
+// Authorize makes every authorization decision. It returns a pass for the caller, or
+//   - unauthenticated if the context has no caller,
+//   - not_found if the caller may not know that the project exists, with the same message as for a missing project,
+//   - permission_denied if the caller may know it, but its role is too low.
 //
-// It reads nothing but the context, and so it knows a project by its name alone: the pass has the last word, once the project is found.
+// It reads only the context, so it knows a project by its name alone. The pass makes the final decision when the project is found.
 func Authorize(ctx context.Context, action Action, project string) (Pass, error) {
 	p, ok := From(ctx)
 	if !ok || p.Subject == "" {
@@ -23,8 +23,8 @@ func Authorize(ctx context.Context, action Action, project string) (Pass, error)
 	return Pass{Principal: p, Project: project, action: action}, nil
 }
 
-// Pass lets a caller do one action in the project of a name, if the role that it is for is in the project that has the name now. A project is
-// deleted, and another tenant makes one of the same name: a role in the first is none in the second.
+// Pass permits a caller one action in a project with a name, if the caller's role belongs to the project that has the name now. After a deletion,
+// another tenant may make a project with the same name: a role in the first gives none in the second.
 type Pass struct {
 	Principal
 
@@ -32,13 +32,13 @@ type Pass struct {
 	action  Action
 }
 
-// Into answers what Authorize would have, had it known which project has the name. Every use case asks it about the project that it has found,
-// and goes on under that one's id.
+// Into checks the pass against the project that a use case has found. It returns the error that Authorize would have returned for that project. Every
+// use case calls it, and then continues with the project's id.
 func (p Pass) Into(project ipam.ProjectKey) error {
 	return decide(p.Principal, p.action, project.Name, p.RoleInThe(project))
 }
 
-// decide says whether a caller may do an action, who has a role in the project that it is about.
+// decide checks whether a caller with a role in the project may do an action.
 func decide(p Principal, action Action, project string, role Role) error {
 	need, known := permissions[action]
 	if !known {
@@ -67,7 +67,7 @@ func decide(p Principal, action Action, project string, role Role) error {
 	return denied(p, least, where, role)
 }
 
-// ProjectNotFound says that a project is missing, or none of the caller's business: the two cannot be told apart.
+// ProjectNotFound is the error for a missing project, and for one that the caller may not see: the two are indistinguishable.
 func ProjectNotFound(name string) *ipam.Error {
 	return ipam.Errorf(ipam.CodeNotFound, "Project %q was not found.", name)
 }

@@ -21,8 +21,7 @@ const (
 	platform = ipam.PlatformProject
 )
 
-// least is the policy once more, written by hand from the words of the design: who may do it, by the least role in the project
-// of the request, or in "platform".
+// least repeats the policy by hand from the text of the design: the lowest role for each action, in the project of the request or in "platform".
 var least = map[tenancy.Action]struct {
 	in   string
 	role tenancy.Role
@@ -67,7 +66,7 @@ var least = map[tenancy.Action]struct {
 	tenancy.AlertsRead:       {project, tenancy.Viewer},
 }
 
-// declared is every action that the source declares, so that a new one must find its way into the table above.
+// declared has every action in the source, so that the table above must include a new one.
 func declared(t *testing.T) []tenancy.Action {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "action.go", nil, 0)
@@ -208,7 +207,7 @@ func TestRefusalNamesTheRoleThatIsNeeded(t *testing.T) {
 	}
 }
 
-// What is no role gives no right, wherever it may have come from.
+// An invalid role gives no rights, from any source.
 func TestMisspelledRoleGivesNoRight(t *testing.T) {
 	t.Parallel()
 	for _, role := range []tenancy.Role{"Admin", "owner", " admin", "admin\x00"} {
@@ -240,7 +239,7 @@ func TestOriginIsThatOfTheRequest(t *testing.T) {
 	require.Equal(t, from, tenancy.OriginOf(tenancy.WithOrigin(t.Context(), from)))
 }
 
-// A name says too little of a project: whoever has a role in one has none in the next one of its name.
+// A name does not identify a project: a role in one gives none in the next one with its name.
 func TestARoleThatIsHeldIsInOneProjectAlone(t *testing.T) {
 	t.Parallel()
 	first, second := ipam.ProjectKey{ID: ipam.NewID(), Name: project}, ipam.ProjectKey{ID: ipam.NewID(), Name: project}

@@ -1,7 +1,6 @@
-// Package tenancy says who is asking and what they may do. Every use case asks it first, once, and what is not allowed
-// explicitly is refused. A thing the caller may not see is answered exactly like a thing that does not exist.
+// Package tenancy authenticates callers and authorizes their actions. Every use case asks it first, once, and it refuses any action that is not
+// explicitly allowed. A resource that the caller may not see gives exactly the same response as one that does not exist.
 //
-// The decision is pure: an authenticator makes a Principal that carries the caller's roles, and Authorize compares them with
-// the policy. Members, keys, grants and quotas are administered by the use cases of package alloc, which writes them in
-// the same transactions as everything else.
+// The decision is pure: an authenticator makes a Principal with the caller's roles, and Authorize compares them with the policy. The use cases of
+// package alloc manage members, keys, grants and quotas, and write them in the same transactions as everything else.
 package tenancy

@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How old what a Keyring knows may be, and how many keys (and how many subjects) it remembers.
+// Limits for a Keyring's caches: the age of an entry, and the number of keys (and of subjects).
 const (
 	knownFor  = 5 * time.Second
 	knownSize = 16384
 )
 
-// Keyring authenticates API keys and knows the roles of members. What it reads is at most five seconds old, so a revoked key
-// and a removed member lose their rights within five seconds on every server. Expiry needs no look-up and is exact.
+// Keyring authenticates API keys and reads the roles of members. Its caches are at most five seconds old, so a revoked key and a removed member lose
+// their rights within five seconds on every server. Expiry needs no look-up and is exact.
 type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
@@ -24,17 +24,16 @@ type Keyring struct {
 	used    uses[ipam.ID]
 }
 
-// keyFacts is what is remembered of a key.
+// keyFacts is a key's cached state.
 type keyFacts struct {
 	key ipam.APIKey // its hash and expiry
 	who Principal
 }
 
-// nobodysHash stands for the hash of a key that does not exist, so that refusing it takes the same work. No secret is
-// known whose hash it is.
+// nobodysHash is compared when a key does not exist, so that the refusal takes the same time. No known secret has this hash.
 var nobodysHash = make([]byte, 32)
 
-// NewKeyring makes a Keyring. clock nil: keys expire by the database's clock, and what is remembered grows old by this process's own, which nobody sets.
+// NewKeyring makes a Keyring. If clock is nil, keys expire by the database's clock, and cache entries by this process's own, which is monotonic.
 func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	ticks := clock
 	if clock == nil {
@@ -47,8 +46,8 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	}
 }
 
-// Authenticate answers whose key a token is: unauthenticated when it is none that is valid now, in one and the same way
-// whether there is no such key, its secret is another one, or it has expired.
+// Authenticate returns the caller for a token. It returns the same unauthenticated error whether the key does not exist, the secret is wrong, or the
+// key has expired.
 func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, error) {
 	_, facts, err := k.authenticate(ctx, token)
 	return facts.who, err
@@ -77,7 +76,7 @@ func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, f
 	return id, facts, nil
 }
 
-// held answers whose a key is, for who has shown before that it has it; found is false when the key is gone or has expired.
+// held returns the caller for a key that has already been authenticated; found is false if the key is gone or has expired.
 func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bool, err error) {
 	facts, found, err := k.keys.get(ctx, string(id[:]), unlimited{}.Reserve, func(ctx context.Context) (keyFacts, bool, error) {
 		return k.load(ctx, id)
@@ -90,23 +89,23 @@ func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bo
 	return facts.who, true, nil
 }
 
-// facts answers what is known of a key, or looks it up.
+// facts returns a key's cached state, or looks it up.
 func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
-	if !wantsNow(ctx) { // as get does, before anything is made that only a look-up needs
+	if !wantsNow(ctx) { // checked here as in get, to avoid the work for a look-up
 		if facts, found, known := k.keys.fresh(name); known {
 			return facts, found, nil
 		}
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if last, ok := k.keys.last(name); same(hash, last, ok) {
-		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess
+		admit = unlimited{}.Reserve // it was valid recently, so this is not a guess
 	}
 	return k.keys.get(ctx, name, admit, func(ctx context.Context) (keyFacts, bool, error) {
 		return k.load(ctx, id)
 	})
 }
 
-// same compares the hash of a secret with that of a key, in the same time whether there is one.
+// same compares the hash of a secret with a key's, in the same time whether the key exists or not.
 func same(hash []byte, facts keyFacts, found bool) bool {
 	stored := nobodysHash
 	if found {
@@ -115,7 +114,8 @@ func same(hash []byte, facts keyFacts, found bool) bool {
 	return subtle.ConstantTimeCompare(hash, stored) == 1 && found
 }
 
-// NotValid refuses credentials. Every refusal reads the same; why is for the log alone, and must not hold the credentials.
+// NotValid makes the error for invalid credentials. All such errors look the same to the caller; why is for the log alone, and must not contain the
+// credentials.
 func NotValid(why string) error {
 	return ipam.Errorf(ipam.CodeUnauthenticated, "The credentials in the header Authorization are not valid.").Because(reason(why))
 }
@@ -137,7 +137,7 @@ func (k *Keyring) load(ctx context.Context, id ipam.ID) (keyFacts, bool, error) 
 	return keyFacts{key: ipam.APIKey{Hash: key.Hash, Spec: key.Spec}, who: who}, true, nil
 }
 
-// MemberRoles answers the roles that a subject holds as a member, by project. The map is shared: it is not to be written.
+// MemberRoles returns the roles of a subject as a member, by project. Callers share the map and must not write it.
 func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]Held, error) {
 	roles, _, err := k.members.get(ctx, subject, unlimited{}.Reserve, func(ctx context.Context) (map[string]Held, bool, error) {
 		roles, err := k.store.MemberRoles(ctx, subject)
@@ -146,7 +146,7 @@ func (k *Keyring) MemberRoles(ctx context.Context, subject string) (map[string]H
 	return roles, err
 }
 
-// Flush writes when keys were last used, all in one call, and says of how many. What cannot be written is kept for the next time.
+// Flush writes the last use of keys in one call, and returns the number of keys. If the write fails, it keeps them for the next call.
 func (k *Keyring) Flush(ctx context.Context) (written int64, err error) {
 	return k.used.flush(ctx, k.store.KeysUsed)
 }

@@ -26,7 +26,7 @@ func TestManyAtOnceShareOneLookup(t *testing.T) {
 				ends <- err
 			}()
 		}
-		synctest.Wait() // all of them wait
+		synctest.Wait() // all requests wait
 		require.EqualValues(t, 1, v.lookups.Load())
 		close(v.hold)
 		for range 50 {
@@ -112,7 +112,7 @@ func TestLookupsCostTheAddressAnAttempt(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), "a guess does, whatever key it names")
 }
 
-// slowPoor is an address without attempts that learns so late.
+// slowPoor is an address without attempts, whose check is slow.
 type slowPoor struct{ decide chan struct{} }
 
 func (slowPoor) Check() error { return nil }

@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// vault is a KeyStore in memory that counts what it is asked.
+// vault is a KeyStore in memory that counts its calls.
 type vault struct {
 	mu      sync.Mutex
 	keys    map[ipam.ID]ipam.APIKey
 	roles   map[string]map[string]tenancy.Held
 	used    []map[ipam.ID]time.Time
 	failure error
-	hold    chan struct{} // when set, look-ups wait for it
+	hold    chan struct{} // if set, look-ups wait for it
 
 	lookups atomic.Int64
 }
@@ -54,14 +54,14 @@ func (v *vault) KeysUsed(_ context.Context, used map[ipam.ID]time.Time) error {
 	return v.failure
 }
 
-// fail lets everything fail from now on; nil mends it.
+// fail makes everything fail from now on; nil ends that.
 func (v *vault) fail(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.failure = err
 }
 
-// make puts a key into the vault and answers its token.
+// make adds a key to the vault and returns its token.
 func (v *vault) make(project, name string, role tenancy.Role, expires time.Time) (ipam.ID, string) {
 	id := ipam.NewID()
 	token, secret := tenancy.NewToken(id)
@@ -74,10 +74,10 @@ func (v *vault) make(project, name string, role tenancy.Role, expires time.Time)
 	return id, token
 }
 
-// uidOf is the UID of a project in the vault.
+// uidOf returns the UID of a project in the vault.
 func uidOf(project string) ipam.ID { return ipam.DerivedID(ipam.ID{}, project) }
 
-// held is a role in one project of the vault.
+// held returns a role in one project of the vault.
 func held(project string, role tenancy.Role) map[string]tenancy.Held {
 	return map[string]tenancy.Held{project: {Project: uidOf(project), Role: role}}
 }
@@ -88,7 +88,7 @@ func (v *vault) remove(id ipam.ID) {
 	delete(v.keys, id)
 }
 
-// hands is a time that stands still until it is moved.
+// hands is a clock that only moves when the test moves it.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time        { return time.Unix(1_800_000_000, h.at.Load()).UTC() }

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A token of an API key is carve_<id>_<secret>: the key's id as 32 hexadecimal digits, and 256 random bits in lower-case
-// base32 without padding. The id finds the key; the secret proves that the caller was given it.
+// The token of an API key is carve_<id>_<secret>: the key's id as 32 hexadecimal digits, and 256 random bits in lower-case base32 without padding.
+// The id finds the key; the secret proves that the caller has it.
 const (
 	tokenPrefix  = "carve_"
 	idDigits     = 32
@@ -20,7 +20,7 @@ const (
 
 var tokenAlphabet = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Secret is the part of a token that nobody else may know. It prints as nothing of use, so that it cannot get into a log.
+// Secret is the confidential part of a token. It prints as a placeholder, to keep it out of logs.
 type Secret [32]byte
 
 // String implements fmt.Stringer.
@@ -29,19 +29,18 @@ func (Secret) String() string { return "[secret]" }
 // GoString implements fmt.GoStringer.
 func (Secret) GoString() string { return "[secret]" }
 
-// NewToken makes a token for the key of an id, with its secret.
+// NewToken makes a token for the key with an id, and its secret.
 func NewToken(id ipam.ID) (token string, secret Secret) {
 	_, _ = rand.Read(secret[:]) // crypto/rand.Read never fails; it aborts the process instead (Go 1.24).
 	return tokenPrefix + hex.EncodeToString(id[:]) + "_" + tokenAlphabet.EncodeToString(secret[:]), secret
 }
 
-// ParseToken takes a token apart. Only what NewToken could have made is one: each token has one spelling. What has another
-// length is refused before it is looked at.
+// ParseToken splits a token. It accepts only tokens that NewToken could have made, so each token has one spelling. It checks the length first.
 func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	if len(token) != tokenLength || token[:len(tokenPrefix)] != tokenPrefix || token[len(tokenPrefix)+idDigits] != '_' {
 		return ipam.ID{}, Secret{}, false
 	}
-	// In arrays, not in strings: every request brings a token.
+	// Arrays avoid allocations: every request has a token.
 	var digits, sameDigits [idDigits]byte
 	copy(digits[:], token[len(tokenPrefix):])
 	if _, err := hex.Decode(id[:], digits[:]); err != nil {
@@ -63,8 +62,8 @@ func ParseToken(token string) (id ipam.ID, secret Secret, ok bool) {
 	return id, secret, true
 }
 
-// HashSecret is what is stored of a secret: its SHA-256. A secret of 256 random bits needs no slow hash, because it cannot be
-// guessed.
+// HashSecret returns the hash of a secret for the database: its SHA-256. A secret with 256 random bits cannot be guessed, so no slow hash is
+// necessary.
 func HashSecret(secret Secret) []byte {
 	sum := sha256.Sum256(secret[:])
 	return sum[:]

@@ -66,7 +66,7 @@ func TestParseTokenRefusesWhatIsNotExactlyAToken(t *testing.T) {
 	}
 }
 
-// The last digit of a secret holds one bit of it and four that must be zero: another spelling of the same secret is no token.
+// The last digit of a secret has one bit of it and four bits that must be zero: another spelling of the same secret is not a token.
 func TestTokenHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	token, _ := tenancy.NewToken(ipam.NewID())

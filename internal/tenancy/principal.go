@@ -8,20 +8,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Principal is an authenticated caller, with the roles it holds at this moment. Authenticators make it, once for each
-// request; from then on nothing about the caller is looked up.
+// Principal is an authenticated caller with its current roles. An authenticator makes one for each request; later steps look up nothing about the
+// caller.
 type Principal struct {
-	Subject string  // who, as it appears in createdBy and in the audit trail
-	Method  string  // how it was authenticated: "dev", "api-key", "oidc"
-	Key     ipam.ID // the API key that authenticated it; a later key of its name has another id. Zero: none did
-	// Roles are those that a configuration gives, by the name of a project: they are in whichever project has the name.
+	Subject string  // the name in createdBy and in the audit trail
+	Method  string  // method of authentication: "dev", "api-key", "oidc"
+	Key     ipam.ID // the API key used; a later key with the same name has another id. Zero: none
+	// Roles has the roles from a configuration, by project name: they apply to any project with the name.
 	Roles map[string]Role
-	// Held are those of a key or a member, by the name that the project had when they were read. Both maps are shared between requests,
-	// and never written.
+	// Held has the roles of a key or a member, by the project's name when it was read. Requests share both maps and never write them.
 	Held map[string]Held
 }
 
-// Held is a role in one project, and in no later one of its name.
+// Held is a role in one project; it does not apply to a later project with the same name.
 type Held struct {
 	Project ipam.ID
 	Role    Role
@@ -32,8 +31,7 @@ func (p Principal) PlatformAdmin() bool {
 	return p.Roles[ipam.PlatformProject] == Admin || p.Held[ipam.PlatformProject].Role == Admin
 }
 
-// RoleIn is the role that the caller may have in a project of this name; "" when it has none there. The name may be another project's by now:
-// RoleInThe decides.
+// RoleIn returns the caller's possible role in a project with this name, or "" for none. Another project may have the name by now: RoleInThe decides.
 func (p Principal) RoleIn(project string) Role {
 	if p.PlatformAdmin() {
 		return Admin
@@ -41,7 +39,7 @@ func (p Principal) RoleIn(project string) Role {
 	return Larger(p.Roles[project], p.Held[project].Role)
 }
 
-// RoleInThe is the caller's role in a project that was found; "" when it has none there.
+// RoleInThe returns the caller's role in a project that was found, or "" for none.
 func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
 	if p.PlatformAdmin() {
 		return Admin
@@ -52,24 +50,24 @@ func (p Principal) RoleInThe(project ipam.ProjectKey) Role {
 	return p.Roles[project.Name]
 }
 
-// Projects are the names of the projects in which the caller can have a role, in order.
+// Projects returns the names of the projects in which the caller may have a role, sorted.
 func (p Principal) Projects() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(p.Roles)), maps.Keys(p.Held))
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// System is the service itself: what it does at its start and in the background is recorded under this name.
+// System is the service itself: the audit trail has this name for its actions at the start and in the background.
 func System() Principal {
 	return Principal{Subject: "system", Method: "system", Roles: map[string]Role{ipam.PlatformProject: Admin}}
 }
 
-// Origin is where a request came from, for the audit trail.
+// Origin describes the source of a request, for the audit trail.
 type Origin struct {
 	RequestID string
 	Remote    string // the client's address
 	Operation string // operationId of the contract
-	Resource  string // name of what the path is about, below the project; empty when there is none
+	Resource  string // name of the resource in the path, below the project; empty if it has none
 }
 
 type (
@@ -77,12 +75,12 @@ type (
 	originKey    struct{}
 )
 
-// WithPrincipal puts the caller into a request's context.
+// WithPrincipal sets the caller in a request's context.
 func WithPrincipal(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, &p)
 }
 
-// From takes the caller out of a request's context; ok is false when nobody was authenticated.
+// From returns the caller of a request's context; ok is false if it has none.
 func From(ctx context.Context) (p Principal, ok bool) {
 	if found, ok := ctx.Value(principalKey{}).(*Principal); ok {
 		return *found, true
@@ -90,12 +88,12 @@ func From(ctx context.Context) (p Principal, ok bool) {
 	return Principal{}, false
 }
 
-// WithOrigin puts into a request's context where it came from.
+// WithOrigin sets the origin in a request's context.
 func WithOrigin(ctx context.Context, o Origin) context.Context {
 	return context.WithValue(ctx, originKey{}, &o)
 }
 
-// OriginOf is where the request came from; zero outside of a request.
+// OriginOf returns the origin of the request; zero outside a request.
 func OriginOf(ctx context.Context) Origin {
 	if o, ok := ctx.Value(originKey{}).(*Origin); ok {
 		return *o

@@ -10,11 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recent remembers what was read from the database, for as long as it may be believed: ttl, counted from before the read, so
-// that it bounds how old the knowledge is and not how long it was kept.
+// recent is a cache of reads from the database. An entry is valid for ttl from the beginning of its read, so that ttl limits the age of the data
+// rather than of the entry.
 //
-// What was found and what was not are kept apart. Anybody can ask for things that do not exist, and must not push out by
-// that what does.
+// Found and missing keys have separate caches: anyone can ask for missing keys, and must not evict the existing ones.
 type recent[V any] struct {
 	clock   func() time.Time
 	ttl     time.Duration
@@ -23,7 +22,7 @@ type recent[V any] struct {
 	flights singleflight.Group
 }
 
-// reading is a value and when its read began.
+// reading is a value and the time when its read began.
 type reading[V any] struct {
 	value V
 	at    time.Time
@@ -31,28 +30,27 @@ type reading[V any] struct {
 
 func newRecent[V any](clock func() time.Time, ttl time.Duration, size int) *recent[V] {
 	r := &recent[V]{clock: clock, ttl: ttl}
-	r.found, _ = lru.New[string, reading[V]](size) // fails for a size below 1 alone
+	r.found, _ = lru.New[string, reading[V]](size) // fails only for a size below 1
 	r.missing, _ = lru.New[string, time.Time](size)
 	return r
 }
 
-// last is what was found when it was looked up last, however long ago that was.
+// last returns the last value found, however old it is.
 func (r *recent[V]) last(key string) (V, bool) {
 	got, ok := r.found.Get(key)
 	return got.value, ok
 }
 
-// forget lets a key be one that was not found.
+// forget marks a key as missing.
 func (r *recent[V]) forget(key string) {
 	r.found.Remove(key)
 	r.missing.Add(key, r.clock())
 }
 
-// get answers what is known and fresh, or looks it up. At most one look-up of a key runs at a time, and whoever asks in the
-// meantime waits for its end. It does not end with the request that began it, because others may wait for it.
+// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for it. It does not end with
+// the request that started it, because others may wait.
 //
-// admit is asked once, by the request that begins the look-up and before it does. A context made by WithNow is served by a look-up of
-// its own, which begins now.
+// The request that starts a look-up calls admit once, before it. A context from WithNow gets its own look-up, which starts now.
 func (r *recent[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {
 	if wantsNow(ctx) {
 		got, err := r.read(ctx, key, admit, load)
@@ -72,7 +70,7 @@ func (r *recent[V]) get(ctx context.Context, key string, admit func() error, loa
 			return value, false, ctx.Err()
 		case end := <-flight:
 			if !mine && ipam.IsCode(end.Err, ipam.CodeRateLimited) {
-				continue // the limit of whoever asked first is not ours
+				continue // the limit of the first caller does not apply to this one
 			}
 			if got, ok := end.Val.(answer[V]); ok && end.Err == nil {
 				return got.value, got.found, nil
@@ -82,7 +80,7 @@ func (r *recent[V]) get(ctx context.Context, key string, admit func() error, loa
 	}
 }
 
-// loader reads one thing from the database; found is false when it does not exist.
+// loader reads one value from the database; found is false if it does not exist.
 type loader[V any] func(ctx context.Context) (value V, found bool, err error)
 
 type answer[V any] struct {
@@ -91,13 +89,13 @@ type answer[V any] struct {
 }
 
 func (r *recent[V]) look(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
-	if value, found, known := r.fresh(key); known { // somebody was faster
+	if value, found, known := r.fresh(key); known { // another request was faster
 		return answer[V]{value, found}, nil
 	}
 	return r.read(ctx, key, admit, load)
 }
 
-// read looks up and remembers.
+// read looks up a key and caches the result.
 func (r *recent[V]) read(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
 	if err := admit(); err != nil {
 		return answer[V]{}, err
@@ -119,7 +117,7 @@ func (r *recent[V]) read(ctx context.Context, key string, admit func() error, lo
 	return answer[V]{value, found}, nil
 }
 
-// fresh is what is known of a key without looking it up.
+// fresh returns the cached result for a key if it is still valid.
 func (r *recent[V]) fresh(key string) (value V, found, known bool) {
 	now := r.clock()
 	if got, ok := r.found.Get(key); ok && now.Sub(got.at) < r.ttl {

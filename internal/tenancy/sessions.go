@@ -10,51 +10,52 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The bounds of sessions: how long one lasts at most, and how many a key or a subject has. Who begins another one ends the oldest.
+// Limits for sessions: the maximum duration, and the number for each key or subject. A new session beyond that ends the oldest.
 const (
 	sessionLasts = 12 * time.Hour
 	mostSessions = 32
 )
 
-// SessionStore is the database as sessions need it.
+// SessionStore has the database functions for sessions.
 type SessionStore interface {
-	// SessionByHash finds a session; ok is false when there is none.
+	// SessionByHash finds a session; ok is false if it does not exist.
 	SessionByHash(ctx context.Context, hash []byte) (session ipam.Session, ok bool, err error)
-	// SessionBegin adds a session, and ends the oldest of its holder beyond most.
+	// SessionBegin adds a session, and ends the oldest ones of its holder beyond most.
 	SessionBegin(ctx context.Context, session ipam.Session, most int) error
-	// SessionEnd deletes a session, if it is there.
+	// SessionEnd deletes a session if it exists.
 	SessionEnd(ctx context.Context, hash []byte) error
-	// SessionsUsed notes by their hashes when sessions were last used, never backwards. Those that are gone are left out.
+	// SessionsUsed records the last use of sessions by their hashes, never backwards. It ignores deleted sessions.
 	SessionsUsed(ctx context.Context, used map[string]time.Time) error
-	// Now is the time by the database's clock, without asking it.
+	// Now returns the time of the database's clock, without a request to it.
 	Now() time.Time
 }
 
-// Issuers says what is believed of the issuers whose tokens began sessions.
+// Issuers checks the issuers that users signed in at.
 type Issuers interface {
-	// Stands reports whether an issuer is still configured, with the rules that gave a session its roles.
+	// Stands reports whether an issuer is still configured with the rules that gave a session its roles.
 	Stands(issuer string, rules ipam.ID) bool
 }
 
-// Proof is what a token of an issuer said when somebody signed in with it.
+// Proof has the claims of an issuer's token that a user signed in with.
 type Proof struct {
 	Subject string
 	Issuer  string  // its URL
-	Rules   ipam.ID // by which the roles were given
+	Rules   ipam.ID // version of the rules that gave the roles
 	Roles   map[string]Role
 	Expires time.Time
 }
 
-// SessionWays are the ways to sign in. One that is nil is closed, also to who has come by it before.
+// SessionWays has the ways to sign in. A nil way is disabled, and so are the existing sessions that used it.
 type SessionWays struct {
 	Keys    *Keyring
 	Issuers Issuers
-	// Members are the roles of who has signed in at an issuer.
+	// Members reads the roles of users that signed in at an issuer.
 	Members *Keyring
 }
 
-// Sessions knows who is signed in to the console. A session is a row that all servers read, and what one knows of it is at most five seconds old: who signs
-// out, or whose key is revoked, is out everywhere by then. What a session may do is not in it: a key's rights are those that the key has now.
+// Sessions authenticates the signed-in users of the console. A session is a row that all servers read, with a cache of at most five seconds. So a
+// sign-out or the revocation of a key takes effect everywhere within that time. A session does not store the rights of a key: it has the key's
+// current rights.
 type Sessions struct {
 	store SessionStore
 	ways  SessionWays
@@ -63,7 +64,7 @@ type Sessions struct {
 	used  uses[string]
 }
 
-// NewSessions makes Sessions. clock nil: they expire by the database's clock.
+// NewSessions makes Sessions. If clock is nil, they expire by the database's clock.
 func NewSessions(store SessionStore, ways SessionWays, clock func() time.Time) *Sessions {
 	ticks := clock
 	if clock == nil {
@@ -72,13 +73,13 @@ func NewSessions(store SessionStore, ways SessionWays, clock func() time.Time) *
 	return &Sessions{store: store, ways: ways, clock: clock, known: newRecent[ipam.Session](ticks, knownFor, knownSize)}
 }
 
-// Authenticate answers whose session it is, by what the browser sends: unauthenticated when there is none, in one and the same way whatever the reason.
+// Authenticate returns the caller for a session token. It returns the same unauthenticated error for every reason.
 func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, error) {
 	who, _, err := s.Find(ctx, token)
 	return who, err
 }
 
-// Find is Authenticate that also answers when the session ends by itself.
+// Find is Authenticate, and also returns when the session expires.
 func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until time.Time, err error) {
 	hash, ok := hashSession(token)
 	if !ok {
@@ -86,7 +87,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if _, was := s.known.last(string(hash)); was {
-		admit = unlimited{}.Reserve // it was valid a while ago: this is no guess, and strangers at the same address cannot lock it out
+		admit = unlimited{}.Reserve // it was valid recently, so this is not a guess; other clients at the same address cannot lock it out
 	}
 	session, found, err := s.known.get(ctx, string(hash), admit, func(ctx context.Context) (ipam.Session, bool, error) {
 		return s.store.SessionByHash(ctx, hash)
@@ -108,7 +109,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	return who, session.ExpiresAt, nil
 }
 
-// whose answers who has a session, with the rights of now.
+// whose returns the caller for a session, with its current rights.
 func (s *Sessions) whose(ctx context.Context, session ipam.Session) (Principal, error) {
 	if session.Issuer == "" {
 		if s.ways.Keys == nil {
@@ -134,18 +135,18 @@ func (s *Sessions) whose(ctx context.Context, session ipam.Session) (Principal, 
 	return Principal{Subject: session.Holder, Method: "oidc", Roles: roles, Held: held}, nil
 }
 
-// Begun is a session that has just begun.
+// Begun is a new session.
 type Begun struct {
-	Token   string // what the browser is to send; nobody else is told
+	Token   string // the session token; only the browser receives it
 	Subject string
 	Expires time.Time
 	Lasts   time.Duration // until then, by the database's clock
 }
 
-// Admit says whether a subject may begin a session now.
+// Admit checks whether a subject may start a session now.
 type Admit func(subject string) error
 
-// BeginWithKey begins a session for who has an API key. Of the key's token nothing is kept.
+// BeginWithKey starts a session for the holder of an API key. It does not store the key's token.
 func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (Begun, error) {
 	if s.ways.Keys == nil {
 		return Begun{}, NotValid("is an API key, and keys are not taken here")
@@ -158,7 +159,7 @@ func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (B
 	return s.begin(ctx, session, Begun{Subject: facts.who.Subject, Expires: facts.key.Spec.ExpiresAt}, admit)
 }
 
-// BeginWithProof begins a session for whom an issuer knows.
+// BeginWithProof starts a session for a user of an issuer.
 func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Begun, error) {
 	session := ipam.Session{Holder: p.Subject, Issuer: p.Issuer, Rules: p.Rules, Roles: make(map[string]string, len(p.Roles))}
 	for project, role := range p.Roles {
@@ -167,10 +168,10 @@ func (s *Sessions) BeginWithProof(ctx context.Context, p Proof, admit Admit) (Be
 	return s.begin(ctx, session, Begun{Subject: p.Subject, Expires: p.Expires}, admit)
 }
 
-// begin stores a session under a name that is new, whatever the browser had before. It lasts no longer than what it was made from, which end says.
+// begin stores a session with a new token, whatever the browser had before. The session ends no later than the key or token; end has that expiry.
 func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, admit Admit) (Begun, error) {
 	var secret Secret
-	_, _ = rand.Read(secret[:]) // it never fails
+	_, _ = rand.Read(secret[:]) // never fails
 	now := s.clock().UTC().Truncate(time.Microsecond)
 	session.Hash, session.CreatedAt, session.UsedAt, session.ExpiresAt = HashSecret(secret), now, now, now.Add(sessionLasts)
 	if !end.Expires.IsZero() && end.Expires.Before(session.ExpiresAt) {
@@ -188,18 +189,18 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 	return Begun{Token: base64.RawURLEncoding.EncodeToString(secret[:]), Subject: end.Subject, Expires: session.ExpiresAt, Lasts: session.ExpiresAt.Sub(now)}, nil
 }
 
-// End ends a session: here at once, and on other servers as soon as they look again.
+// End ends a session: at once on this server, and on others when their caches expire.
 func (s *Sessions) End(ctx context.Context, token string) error {
 	return s.EndMarked(ctx, MarkOf(token))
 }
 
-// MarkOf is what a session can be ended by, and nothing else: it does not lead back to what the browser sends. nil: no server has given out such a token.
+// MarkOf returns the hash that can end a session; it does not reveal the token. It returns nil if no server can have issued the token.
 func MarkOf(token string) []byte {
 	mark, _ := hashSession(token)
 	return mark
 }
 
-// EndMarked is End by the mark of a session.
+// EndMarked is End with the hash from MarkOf.
 func (s *Sessions) EndMarked(ctx context.Context, mark []byte) error {
 	if len(mark) == 0 {
 		return nil
@@ -211,12 +212,12 @@ func (s *Sessions) EndMarked(ctx context.Context, mark []byte) error {
 	return nil
 }
 
-// Flush writes when sessions were last used, all in one call, and says of how many.
+// Flush writes the last use of sessions in one call, and returns their number.
 func (s *Sessions) Flush(ctx context.Context) (written int64, err error) {
 	return s.used.flush(ctx, s.store.SessionsUsed)
 }
 
-// hashSession is what is stored of what a browser sends; ok is false for what no server has given it.
+// hashSession returns the stored hash of a session token; ok is false if no server can have issued it.
 func hashSession(token string) (hash []byte, ok bool) {
 	if len(token) != base64.RawURLEncoding.EncodedLen(len(Secret{})) {
 		return nil, false
@@ -228,7 +229,7 @@ func hashSession(token string) (hash []byte, ok bool) {
 	return HashSecret(Secret(raw)), true
 }
 
-// ended refuses a session. Why is for the log alone.
+// ended makes the error for an invalid session. why is for the log alone.
 func ended(why string) error {
 	return ipam.Errorf(ipam.CodeUnauthenticated, "The session of the console has ended: sign in again.").Because(errors.New("the session " + why))
 }

@@ -54,7 +54,7 @@ func (b *book) SessionsUsed(_ context.Context, used map[string]time.Time) error 
 	return nil
 }
 
-// standing is issuers of which one set of rules is in force.
+// standing is a set of issuers with one set of rules in force.
 type standing ipam.ID
 
 func (s standing) Stands(issuer string, rules ipam.ID) bool {
@@ -133,7 +133,7 @@ func TestASessionIsNotLockedOutByStrangersAtItsAddress(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
-	ctx := tenancy.WithAttempts(t.Context(), &purse{}) // strangers have used up all attempts
+	ctx := tenancy.WithAttempts(t.Context(), &purse{}) // other clients have used up all attempts
 	h.pass(time.Minute)
 	_, err = s.Authenticate(ctx, begun.Token)
 	require.NoError(t, err, "it was valid a while ago: this is no guess")
@@ -145,7 +145,7 @@ func TestASessionIsNotLockedOutByStrangersAtItsAddress(t *testing.T) {
 
 func TestACookieLastsByTheDatabasesClock(t *testing.T) {
 	t.Parallel()
-	s, _, v, h := sessions() // whose clock is years ahead
+	s, _, v, h := sessions() // its clock is years ahead
 	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
 	begun, err := s.BeginWithKey(t.Context(), key, anybody)
 	require.NoError(t, err)

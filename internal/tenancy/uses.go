@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// uses is when things were last used, until it is written. Nothing is written when it happens.
+// uses collects the time of the last use by key until the next flush, so that a use costs no write.
 type uses[K comparable] struct {
 	mu sync.Mutex
 	at map[K]time.Time
@@ -23,7 +23,7 @@ func (u *uses[K]) note(thing K, at time.Time) {
 	}
 }
 
-// flush writes all of it in one call, and says how many it was. What cannot be written is kept for the next time.
+// flush writes all times in one call, and returns their number. If the write fails, it keeps them for the next call.
 func (u *uses[K]) flush(ctx context.Context, write func(context.Context, map[K]time.Time) error) (written int64, err error) {
 	u.mu.Lock()
 	at := u.at

@@ -6,10 +6,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Visit is the context of one request, with what is found out about the request on its way: it stands for WithOrigin, WithAttempts, WithNow
-// and WithPrincipal one upon the other, each of which would be a context of its own (and, over HTTP, another copy of the request).
+// Visit is the context of one request with the facts found during its processing. It replaces nested contexts from WithOrigin, WithAttempts, WithNow
+// and WithPrincipal, each of which would be another context (and, over HTTP, another copy of the request).
 //
-// It is written by the goroutine that serves the request, before anybody else is given it to read.
+// The goroutine that serves the request writes it, before other goroutines may read it.
 type Visit struct {
 	context.Context //nolint:containedctx // it is a context
 
@@ -22,13 +22,13 @@ type Visit struct {
 	payer    ipam.ID
 }
 
-// NewVisit makes the context of a request that came from somewhere.
+// NewVisit makes the context of a request with an origin.
 func NewVisit(ctx context.Context, o Origin) Visit { return Visit{Context: ctx, origin: o} }
 
-// Try is WithAttempts and, when now is set, WithNow.
+// Try is WithAttempts and, if now is set, WithNow.
 func (v *Visit) Try(a Attempts, now bool) { v.attempts, v.now = a, now }
 
-// Identify is WithPrincipal; what was there to find out who it is has served its purpose.
+// Identify is WithPrincipal; it also clears the attempts, which authentication no longer needs.
 func (v *Visit) Identify(p Principal) {
 	v.who, v.known = p, true
 	v.attempts, v.now = nil, false
@@ -40,7 +40,7 @@ func (v *Visit) Spend(b Budget) { v.budget = b }
 // Bill is WithPayer.
 func (v *Visit) Bill(project ipam.ID) { v.payer = project }
 
-// VisitOf is the visit that a context belongs to, whatever was wrapped around it since; ok is false outside of one.
+// VisitOf returns the visit of a context, through all wrappers; ok is false outside a request.
 func VisitOf(ctx context.Context) (v *Visit, ok bool) {
 	v, ok = ctx.Value(visitKey{}).(*Visit)
 	return v, ok

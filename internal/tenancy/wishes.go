@@ -4,7 +4,7 @@ import "context"
 
 type nowKey struct{}
 
-// WithNow asks authenticators to look up who the caller of ctx is, whatever they remember.
+// WithNow makes authenticators look up the caller of ctx, without their caches.
 func WithNow(ctx context.Context) context.Context { return context.WithValue(ctx, nowKey{}, true) }
 
 func wantsNow(ctx context.Context) bool {
@@ -14,12 +14,12 @@ func wantsNow(ctx context.Context) bool {
 
 type unrecordedKey struct{}
 
-// WithoutRecord says that a refusal of the request is not to be recorded: its caller has had enough of them recorded.
+// WithoutRecord prevents the recording of a refusal, for a caller with too many recorded refusals.
 func WithoutRecord(ctx context.Context) context.Context {
 	return context.WithValue(ctx, unrecordedKey{}, true)
 }
 
-// Recorded reports whether a refusal of the request is to be recorded.
+// Recorded reports whether a refusal of the request should be recorded.
 func Recorded(ctx context.Context) bool {
 	without, _ := ctx.Value(unrecordedKey{}).(bool)
 	return !without

@@ -6,16 +6,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Work counts the work of a request. One unit of cost stands for 4 to 8 µs of a processor, in the server and the database together. The weights follow
-// measurements (docs/evidence.md). docs/tenancy.md lists them.
+// Work counts the work of a request. One unit of cost corresponds to 4 to 8 µs of a processor, in the server and the database together. The weights
+// follow measurements (docs/evidence.md). docs/tenancy.md lists them.
 type Work struct {
 	Reads, Writes int // requests
-	Blocks        int // that are claimed in a batch: each is a claim, an allocation and two records
-	Rows          int // that are read, matching or not
-	Probes        int // blocks around an address: the database makes some 4 look-ups by index for each
+	Blocks        int // claimed in a batch: each is a claim, an allocation and two records
+	Rows          int // read, whether they match or not
+	Probes        int // blocks around an address: the database makes some 4 index look-ups for each
 	Selectors     int // the database compares the labels of all the project's pools for each
 	Counted       int // claims and pools that the database counts for a quota
-	Bytes         int // of a body, which is read, checked and decoded
+	Bytes         int // of a body, which the server reads, validates and decodes
 }
 
 // The weights of work.
@@ -31,28 +31,29 @@ const (
 	countedForOne = 4 // 20,000 claims take 10 ms or more, 100,000 claims 50 ms or more
 )
 
-// Cost is what work costs. It does not depend on how busy anybody is, so that the same request costs the same each time.
+// Cost returns the cost of the work. It does not depend on the load, so the same request always costs the same.
 func (w Work) Cost() int {
 	return w.Reads*readCost + w.Writes*writeCost + w.Blocks*blockCost + w.Rows*rowCost + w.Probes*probeCost + w.Selectors*selCost +
 		w.Counted/countedForOne + w.Bytes*kibCost/1024
 }
 
-// Budget is what a request may cost its caller and the caller's project.
+// Budget limits the cost of requests for a caller and the caller's project.
 type Budget interface {
-	// Charge takes what work that is about to be done will cost, or answers an *ipam.Error with code rate_limited and takes nothing. Work
-	// that costs more than a full budget may begin when the budget is full.
+	// Charge takes the cost of work before it is done, or returns an *ipam.Error with code rate_limited and takes nothing. Work that costs more than
+	// a full budget may begin when the budget is full.
 	Charge(w Work) error
-	// Add takes what work has cost that could not be foreseen. It refuses nothing: the next request waits for it.
+	// Add takes the cost of work after it is done. It never refuses; the next request waits for the budget to recover.
 	Add(w Work)
-	// Reserve sets memory aside for an answer, and waits for it for some seconds: the answers to one caller, to one project and to all callers may hold
-	// a bounded number of bytes at once. keep gives back all but so many bytes; the caller must call it with 0 in the end. Without memory Reserve
-	// returns an *ipam.Error with code rate_limited, or unavailable when others have it.
+	// Reserve reserves memory for a response, and waits for it for some seconds: the responses to one caller, to one project and to all callers may
+	// hold a bounded number of bytes at once. keep releases the reservation except for so many bytes; the caller must finally call it with 0. Without
+	// memory Reserve returns an *ipam.Error with code rate_limited, or unavailable if other callers hold it.
 	Reserve(ctx context.Context, bytes int) (keep func(bytes int), err error)
 }
 
 type payerKey struct{}
 
-// PayerOf returns the project that pays for a request: the project of the API key, or for people the project in the path. Background work has none: zero.
+// PayerOf returns the project that pays for a request: the project of the API key, or for users the project in the path. Background work has none:
+// zero.
 func PayerOf(ctx context.Context) ipam.ID {
 	payer, _ := ctx.Value(payerKey{}).(ipam.ID)
 	return payer
@@ -65,7 +66,7 @@ func WithPayer(ctx context.Context, project ipam.ID) context.Context {
 
 type budgetKey struct{}
 
-// BudgetOf is what a request may cost; without limits, anything.
+// BudgetOf returns the budget of a request; unlimited if the context has none.
 func BudgetOf(ctx context.Context) Budget {
 	if b, ok := ctx.Value(budgetKey{}).(Budget); ok {
 		return b
@@ -73,7 +74,7 @@ func BudgetOf(ctx context.Context) Budget {
 	return boundless{}
 }
 
-// WithBudget bounds what a request may cost.
+// WithBudget sets the budget in a request's context.
 func WithBudget(ctx context.Context, b Budget) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// BootstrapKey is the name of the key that an installation begins with.
+// BootstrapKey is the name of an installation's first key.
 const BootstrapKey = "bootstrap"
 
-// EnsureBootstrap makes a key that is an admin of the project "platform", and answers its token, if the installation has no
-// such admin: nobody could do anything otherwise. made is false when there is one.
+// EnsureBootstrap makes a key with the role admin in the project "platform" and returns its token, if the installation has no such admin and would
+// otherwise be unusable. made is false if it has one.
 func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, err error) {
 	platform, err := s.of.Store.ProjectGet(ctx, ipam.PlatformProject)
 	if err != nil {
@@ -28,13 +28,13 @@ func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, er
 		if !ipam.IsCode(err, ipam.CodeAlreadyExists) {
 			return k.Token, err == nil, err
 		}
-		// Another server was first, or the name belongs to a key that is no admin, or expires.
+		// Another server was first, or the name belongs to a key that expires or is not an admin.
 	}
 	return "", false, storage.Contention(nil)
 }
 
-// Bootstrap makes one more key that is an admin of the project "platform", whoever else is one, and answers its token. It asks
-// nobody: whoever can reach the database could write the row.
+// Bootstrap makes one more key with the role admin in the project "platform", even if others exist, and returns its token. It checks no permission:
+// anyone with access to the database could write the row.
 func (s *Keys) Bootstrap(ctx context.Context) (token string, err error) {
 	k, err := s.bootstrap(ctx, generatedBootstrap(), "Made directly in the database.")
 	return k.Token, err

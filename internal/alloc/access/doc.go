@@ -1,2 +1,2 @@
-// Package access is projects and spaces, and who may use them: members, API keys, grants.
+// Package access has the use cases for projects and spaces, and for access to them: members, API keys, grants.
 package access

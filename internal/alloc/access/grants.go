@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Grants is the use cases on grants of pools and of spaces.
+// Grants has the use cases for grants of pools and spaces.
 type Grants struct{ *usecase.Core }
 
-// granting is what pools and spaces do differently when they are granted.
+// granting describes the differences between grants of pools and spaces.
 type granting struct {
-	kind string // in the trail
+	kind string // in the audit trail
 	op   string // prefix of the transactions' names
 	of   func(ctx context.Context, read storage.Reader, in storage.ProjectKey, name string) (storage.GrantSubject, error)
 }
@@ -33,13 +33,13 @@ var (
 	}}
 )
 
-// ListPoolGrants lists to whom a pool is granted, by consumer.
+// ListPoolGrants lists a pool's grants, by consumer.
 func (s *Grants) ListPoolGrants(ctx context.Context, project, pool string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, poolGrants, project, pool, limit, cursor, r)
 }
 
-// ListSpaceGrants lists to whom a space is granted, by consumer.
+// ListSpaceGrants lists a space's grants, by consumer.
 func (s *Grants) ListSpaceGrants(ctx context.Context, project, space string, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Grant], error) {
 	return s.list(ctx, spaceGrants, project, space, limit, cursor, r)
@@ -55,27 +55,27 @@ func (s *Grants) GetSpaceGrant(ctx context.Context, project, space, consumer str
 	return s.get(ctx, spaceGrants, project, space, consumer)
 }
 
-// PutPoolGrant grants a pool to a consumer: a project's name, or ipam.Everybody. A grant that exists is answered (Existed).
+// PutPoolGrant grants a pool to a consumer: a project's name, or ipam.Everybody. It returns an existing grant unchanged (Existed).
 func (s *Grants) PutPoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	return s.put(ctx, poolGrants, project, pool, consumer, r)
 }
 
-// PutSpaceGrant grants a space to a consumer: a project's name, or ipam.Everybody. A grant that exists is answered (Existed).
+// PutSpaceGrant grants a space to a consumer: a project's name, or ipam.Everybody. It returns an existing grant unchanged (Existed).
 func (s *Grants) PutSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) (usecase.Result[ipam.Grant], error) {
 	return s.put(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// DeletePoolGrant takes the grant of a pool back. What was claimed under it stays.
+// DeletePoolGrant revokes a pool's grant. Claims made under it stay.
 func (s *Grants) DeletePoolGrant(ctx context.Context, project, pool, consumer string, r usecase.Request) error {
 	return s.remove(ctx, poolGrants, project, pool, consumer, r)
 }
 
-// DeleteSpaceGrant takes the grant of a space back. Root pools that were carved under it stay.
+// DeleteSpaceGrant revokes a space's grant. Root pools carved under it stay.
 func (s *Grants) DeleteSpaceGrant(ctx context.Context, project, space, consumer string, r usecase.Request) error {
 	return s.remove(ctx, spaceGrants, project, space, consumer, r)
 }
 
-// grants is the grants of one pool or space, of that name.
+// grants describes the grants of one pool or space as a kind.
 func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.Kind[ipam.Grant] {
 	return kind.Kind[ipam.Grant]{
 		Core: s.Core, Name: g.kind, Op: g.op, RecordedAs: name,
@@ -87,11 +87,11 @@ func (s *Grants) grants(g granting, name string, of storage.GrantSubject) kind.K
 		},
 		Write:    func(ch *storage.Changes, was, now *ipam.Grant) { ch.GrantInsert, ch.GrantDelete = now, was },
 		Record:   recordedGrant,
-		SameSpec: func(_, _ ipam.Grant) bool { return true }, // a grant says nothing that could change
+		SameSpec: func(_, _ ipam.Grant) bool { return true }, // a grant has no fields that can change
 	}
 }
 
-// enter finds what is granted.
+// enter authorizes the caller and finds the granted pool or space.
 func (s *Grants) enter(ctx context.Context, read storage.Reader, g granting, action tenancy.Action, project, name string,
 ) (storage.ProjectKey, storage.GrantSubject, error) {
 	_, in, err := s.Enter(ctx, action, project)
@@ -152,10 +152,10 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 			return read.GrantGet(ctx, in, now, consumer)
 		}
 	}
-	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // it is not deleted meanwhile
+	locks := storage.Locks{Shared: []ipam.ID{of.ID}} // prevents its deletion meanwhile
 	same := func(was ipam.Grant) ipam.Grant { return was }
 	answer, err := grants.Put(ctx, in, made, r, locks, same, func(context.Context, storage.Tx, *ipam.Grant, *ipam.Grant) (storage.Changes, error) {
-		return storage.Changes{}, granted // a grant may be missing because what it is of is
+		return storage.Changes{}, granted // the grant may be missing because the pool or space is
 	})
 	if granted != nil && ipam.IsCode(err, ipam.CodePreconditionFailed) {
 		return none, granted
@@ -168,11 +168,11 @@ func (s *Grants) remove(ctx context.Context, g granting, project, name, consumer
 	if err != nil {
 		return err
 	}
-	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // claims move its fence all the time
+	locks := func(ipam.Grant) (storage.Locks, error) { return storage.Locks{Shared: []ipam.ID{of.ID}}, nil } // shared: claims change its version often
 	return s.grants(g, name, of).Delete(ctx, in, consumer, r, locks, nil)
 }
 
-// recordedGrant is the record of a grant, under the name of what was granted: the consumer is all that it says.
+// recordedGrant returns the event record for a grant, under the name of the pool or space: the consumer alone.
 func recordedGrant(g ipam.Grant) *trail.Record {
 	return &trail.Record{Spec: struct {
 		Consumer string `json:"consumer"`

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Keys is the use cases on API keys.
+// Keys has the use cases for API keys.
 type Keys struct{ of kind.Kind[ipam.APIKey] }
 
 func newKeys(core *usecase.Core) *Keys {
@@ -38,8 +38,8 @@ func (s *Keys) GetKey(ctx context.Context, project, name string) (ipam.APIKey, e
 	return s.of.Get(ctx, project, name)
 }
 
-// CreateKey makes an API key. Its token is in this answer alone: a repeat with the same idempotency key, and a dry run, have
-// none, because it is stored nowhere. Whoever may make keys is an admin of the project, so no role is more than its own.
+// CreateKey makes an API key. Only this response has its token: a repeat with the same idempotency key, and a dry run, have none, because the token
+// is never stored. A caller that may make keys is an admin of the project, so a key never has more rights than its maker.
 func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r usecase.Request) (usecase.Result[ipam.APIKey], error) {
 	none := usecase.Result[ipam.APIKey]{}
 	who, in, err := s.of.Enter(ctx, tenancy.KeysWrite, project)
@@ -69,10 +69,10 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 	return made, err
 }
 
-// MaxKeys is how many API keys a project can have: each is a caller of its own to the rate limits.
+// MaxKeys limits the API keys in a project: the rate limits treat each as a separate caller.
 const MaxKeys = 256
 
-// check validates a key's spec, and stores its time as the database does.
+// check validates a key's spec, and rounds its time to the database's precision.
 func (s *Keys) check(spec *ipam.APIKeySpec) error {
 	if err := checkRole(spec.Role); err != nil {
 		return err
@@ -89,13 +89,13 @@ func (s *Keys) check(spec *ipam.APIKeySpec) error {
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
 }
 
-// maxYear is the last one that RFC 3339 can write.
+// maxYear is the last year that RFC 3339 can represent.
 const maxYear = 9999
 
 // DeleteKey revokes an API key.
 func (s *Keys) DeleteKey(ctx context.Context, project, name string, r usecase.Request) error {
 	return s.of.Remove(ctx, project, name, r, func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, k ipam.APIKey) error {
-		if !k.Spec.ExpiresAt.IsZero() { // one that expires is no admin to rely on, and was not counted
+		if !k.Spec.ExpiresAt.IsZero() { // an expiring key does not count as an admin
 			return nil
 		}
 		return staysGoverned(ctx, tx, in, k.Spec.Role)

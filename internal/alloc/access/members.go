@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Members is the use cases on members.
+// Members has the use cases for members.
 type Members struct{ of kind.Kind[ipam.Member] }
 
 func newMembers(core *usecase.Core) *Members {
@@ -38,7 +38,7 @@ func newMembers(core *usecase.Core) *Members {
 	}}
 }
 
-// ListMembers lists who was given a role in a project, by subject.
+// ListMembers lists the members of a project, by subject.
 func (s *Members) ListMembers(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Member], error) {
 	return s.of.List(ctx, project, "members", storage.Reader.MemberList, limit, cursor, r)
 }
@@ -48,9 +48,8 @@ func (s *Members) GetMember(ctx context.Context, project, subject string) (ipam.
 	return s.of.Get(ctx, project, subject)
 }
 
-// PutMember gives a subject a role: it creates the member, or replaces the role of the one there is (Existed). The role that it
-// has already: nothing is written. It looks before it writes: when somebody else makes the same member meanwhile, the database lets it
-// run again, and it finds that.
+// PutMember gives a subject a role: it creates the member, or replaces the role of an existing one (Existed). It writes nothing if the role stays the
+// same. It reads before it writes: if another request makes the same member meanwhile, the transaction is retried and finds that member.
 func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, r usecase.Request) (usecase.Result[ipam.Member], error) {
 	none := usecase.Result[ipam.Member]{}
 	who, in, err := s.of.Enter(ctx, tenancy.MembersWrite, project)
@@ -75,19 +74,19 @@ func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, 
 		if was == nil {
 			return storage.Changes{}, usecase.StillThere(ctx, tx, in)
 		}
-		return storage.Changes{}, staysGoverned(ctx, tx, in, was.Spec.Role) // the new role is another one
+		return storage.Changes{}, staysGoverned(ctx, tx, in, was.Spec.Role) // the new role is a different one
 	})
 }
 
-// DeleteMember takes a subject's role away.
+// DeleteMember removes a member and its role.
 func (s *Members) DeleteMember(ctx context.Context, project, subject string, r usecase.Request) error {
 	return s.of.Remove(ctx, project, subject, r, func(ctx context.Context, tx storage.Tx, in storage.ProjectKey, m ipam.Member) error {
 		return staysGoverned(ctx, tx, in, m.Spec.Role)
 	})
 }
 
-// staysGoverned refuses to take away the last admin of the project "platform". The count is read in the transaction that takes
-// one away: of two that would leave one another, one runs again and sees it.
+// staysGoverned refuses to remove the last admin of the project "platform". It counts in the removing transaction: of two concurrent removals, one is
+// retried and sees the other.
 func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, takenAway string) error {
 	if key.Name != ipam.PlatformProject || takenAway != string(tenancy.Admin) {
 		return nil
@@ -100,7 +99,7 @@ func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, t
 		"This is the last admin of project %q that stays one by itself. Make somebody else an admin there first: a member, or a key that does not expire.", key.Name)
 }
 
-// checkRole demands one of the roles.
+// checkRole accepts only the known roles.
 func checkRole(role string) error {
 	if !slices.Contains(tenancy.Roles(), tenancy.Role(role)) {
 		return ipam.Invalid("/spec/role", "must be viewer, consumer, provider or admin.")

@@ -16,10 +16,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Projects is the use cases on projects.
+// Projects has the use cases for projects.
 type Projects struct{ *usecase.Core }
 
-// enter authorises an action on a project. Projects are found then as far as the caller may enter them.
+// enter authorizes an action on a project. The returned kind finds a project only if the caller may enter it.
 func (s *Projects) enter(ctx context.Context, action tenancy.Action, name string) (kind.Kind[ipam.Project], error) {
 	pass, err := tenancy.Authorize(ctx, action, name)
 	projects := s.projects()
@@ -56,8 +56,8 @@ func (s *Projects) projects() kind.Kind[ipam.Project] {
 	}
 }
 
-// trailOfProject is its own for changes. That it was created or deleted is in the trail of the platform, because the project's
-// own begins after the one and ends with the other; "platform" itself has no other trail.
+// trailOfProject returns the project that records a change in its audit trail. A project records its own changes. The platform records creation and
+// deletion, because the project's trail starts after the one and is deleted with the other. The project "platform" records everything itself.
 func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) (ipam.ID, error) {
 	p := now
 	if was != nil {
@@ -70,7 +70,7 @@ func trailOfProject(ctx context.Context, tx storage.Tx, was, now *ipam.Project) 
 	return platform.UID, err
 }
 
-// CreateProject makes a project together with its space "default".
+// CreateProject makes a project and its space "default".
 func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.Request) (usecase.Result[ipam.Project], error) {
 	pass, err := tenancy.Authorize(ctx, tenancy.ProjectsCreate, "")
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Projects) CreateProject(ctx context.Context, p ipam.Project, r usecase.
 		ProjectID: p.UID, ContainerV4: ipam.NewID(), ContainerV6: ipam.NewID(),
 		Spec: ipam.SpaceSpec{Description: "Made with the project."},
 	}
-	// Keys of POST /projects are kept under the zero project: no project owns them.
+	// The zero project keeps the idempotency keys of POST /projects, because no project owns them.
 	with := func(context.Context, storage.Tx, *ipam.Project, *ipam.Project) (storage.Changes, error) {
 		return storage.Changes{SpaceInsert: []ipam.Space{sp}, Free: wholeSpace(sp)}, nil
 	}
@@ -117,7 +117,7 @@ func (s *Projects) GetProject(ctx context.Context, name string) (ipam.Project, e
 	return projects.Find(s.Store)(ctx, storage.ProjectKey{}, name)
 }
 
-// PatchProject changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
+// PatchProject changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing.
 func (s *Projects) PatchProject(ctx context.Context, name string, r usecase.Request, mutate func(ipam.Project) (ipam.Project, error)) (ipam.Project, error) {
 	projects, err := s.enter(ctx, tenancy.ProjectsWrite, name)
 	if err != nil {
@@ -126,8 +126,8 @@ func (s *Projects) PatchProject(ctx context.Context, name string, r usecase.Requ
 	return projects.Patch(ctx, storage.ProjectKey{}, name, r, storage.Locks{}, mutate, nil)
 }
 
-// DeleteProject removes an empty project with its default space, its classes, members, keys and quotas. Its trail and its history go
-// too; that it was deleted is in the trail of the platform.
+// DeleteProject deletes an empty project with its default space, classes, members, keys, quotas, audit trail and history. The platform's audit trail
+// records the deletion.
 func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Request) error {
 	projects, err := s.enter(ctx, tenancy.ProjectsDelete, name)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Projects) DeleteProject(ctx context.Context, name string, r usecase.Req
 	return projects.Delete(ctx, storage.ProjectKey{}, name, r, locks, with)
 }
 
-// ListProjects lists by name the projects that the caller has a role in: all of them for a platform admin.
+// ListProjects lists by name the projects in which the caller has a role; for a platform admin, all projects.
 func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Project], error) {
 	who, err := tenancy.Authorize(ctx, tenancy.ProjectsList, "")
@@ -173,8 +173,8 @@ func (s *Projects) ListProjects(ctx context.Context, f paging.Filter, limit int,
 	}, func(p *ipam.Project) bool { return f.MatchesLabels(p.Labels) }, func(p ipam.Project) string { return p.Name })
 }
 
-// listNamed answers the first n of the projects that exist and that the caller has a role in, by name. A role may be in a project that does not
-// exist any more, whose name another one has.
+// listNamed returns the first n existing projects in which the caller has a role, by name. It skips a role in a deleted project if a new project has
+// the name.
 func listNamed(ctx context.Context, read storage.Reader, who tenancy.Principal, names []string, n int) ([]ipam.Project, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -184,7 +184,7 @@ func listNamed(ctx context.Context, read storage.Reader, who tenancy.Principal, 
 	return found[:min(n, len(found))], err
 }
 
-// holdsNothing refuses to delete a project that has anything left.
+// holdsNothing refuses to delete a project that is not empty.
 func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 	holds, err := tx.ProjectHoldings(ctx, p.UID)
 	if err != nil {
@@ -196,7 +196,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
 	}
-	// Without pools and claims, what is left can only be in other projects: retained there, or the empty pools of its scopes.
+	// Without pools and claims, the project can only have usage in other projects: retained blocks, or empty pools for its scopes.
 	left, err := tx.UsageCount(ctx, storage.Key(p), ipam.QuotaScope{})
 	if err != nil || left.IsZero() {
 		return err
@@ -212,7 +212,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		p.Name, retainedAddresses(left.Addresses))
 }
 
-// retainedAddresses counts addresses that were retained, in words.
+// retainedAddresses formats a number of retained addresses.
 func retainedAddresses(n *big.Int) string {
 	if n.IsInt64() && n.Int64() == 1 {
 		return "1 address that was retained"

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Spaces is the use cases on spaces.
+// Spaces has the use cases for spaces.
 type Spaces struct {
 	of  kind.Kind[ipam.Space]
 	max int
@@ -43,7 +43,7 @@ func newSpaces(core *usecase.Core, most int) *Spaces {
 	}}
 }
 
-// CreateSpace makes a routing domain whose two address families are wholly free.
+// CreateSpace makes a routing domain; both its address families are entirely free.
 func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space, r usecase.Request) (usecase.Result[ipam.Space], error) {
 	who, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -60,13 +60,13 @@ func (s *Spaces) CreateSpace(ctx context.Context, project string, sp ipam.Space,
 	})
 }
 
-// DefaultMaxSpaces is how many spaces a project can have when nobody says otherwise.
+// DefaultMaxSpaces is the default limit for spaces in a project.
 const DefaultMaxSpaces = 256
 
-// SpacesOf stands, in Locks, for how many spaces a project has.
+// SpacesOf returns the lock key for a project's number of spaces.
 func SpacesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "spaces") }
 
-// room refuses a space that is one too many: quotas do not count them, and each has rows of its own.
+// room refuses a space above the maximum: quotas do not count spaces, and each has its own rows.
 func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey) error {
 	have, err := tx.SpaceList(ctx, key, "", s.max)
 	if err != nil || len(have) < s.max {
@@ -83,7 +83,7 @@ func (s *Spaces) GetSpace(ctx context.Context, project, name string) (ipam.Space
 	return s.of.Get(ctx, project, name)
 }
 
-// PatchSpace changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written.
+// PatchSpace changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing.
 func (s *Spaces) PatchSpace(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Space) (ipam.Space, error)) (ipam.Space, error) {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Spaces) PatchSpace(ctx context.Context, project, name string, r usecase
 	return s.of.Patch(ctx, key, name, r, storage.Locks{}, mutate, nil)
 }
 
-// DeleteSpace removes a space from which nothing is carved, with its grants. The default space goes with its project only.
+// DeleteSpace deletes a space without pools, and its grants. The default space is only deleted with its project.
 func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.of.Enter(ctx, tenancy.SpacesWrite, project)
 	if err != nil {
@@ -109,11 +109,10 @@ func (s *Spaces) DeleteSpace(ctx context.Context, project, name string, r usecas
 	})
 }
 
-// spaceLocks is a space, which grants are given of, and its two containers.
+// spaceLocks returns the lock keys for a space, which its grants use, and for its two containers.
 func spaceLocks(sp ipam.Space) []ipam.ID { return []ipam.ID{sp.UID, sp.ContainerV4, sp.ContainerV6} }
 
-// emptySpace plans the removal of a space's free rows. A space with nothing carved from it is free as a whole; if it is
-// not, it holds root pools and is refused.
+// emptySpace plans the removal of a space's free rows. A space without root pools is one free block per family; a space with root pools is refused.
 func emptySpace(ctx context.Context, tx storage.Tx, sp ipam.Space) ([]storage.FreeChange, error) {
 	var free []storage.FreeChange
 	var pools int64

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Whoami answers who is asking, with the roles in projects that are there: a key's, or a member's, ends with its project.
+// Whoami returns the caller, with its roles in existing projects only: a role of a key or a member ends with its project.
 func (s *Projects) Whoami(ctx context.Context) (tenancy.Principal, error) {
 	pass, err := tenancy.Authorize(ctx, tenancy.Whoami, "")
 	if err != nil || len(pass.Held) == 0 {

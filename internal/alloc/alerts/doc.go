@@ -1,2 +1,2 @@
-// Package alerts is rules about how much of pools and quotas is used, and the alerts that begin and end by them.
+// Package alerts has the use cases for alert rules on pool and quota usage, and the job that begins and ends the alerts.
 package alerts

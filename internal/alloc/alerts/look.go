@@ -20,17 +20,17 @@ const Keeper = "carve:alerts"
 
 const (
 	lookEvery  = 30 * time.Second
-	planEvery  = 10 * time.Minute // at what will be: it is known by what is recorded once an hour, and takes reading all of that
-	lookPools  = 200              // of one step: a rule about more goes on with the next
-	maxAlerts  = 500              // of a rule: so many end in one transaction when it is deleted
+	planEvery  = 10 * time.Minute // for rules with a forecast, which reads all hourly records
+	lookPools  = 200              // pools in one step: a rule about more continues with the next step
+	maxAlerts  = 500              // alerts for a rule: deleting it ends them in one transaction
 	dueAtOnce  = 20
-	mostRounds = 5               // of so many rules in one run: then others are counted and measured
-	failedMost = 5 * time.Minute // between two looks at a rule that fail
-	forgotten  = 24 * time.Hour  // is a failure of a rule that is not due any more: somebody else has looked, or has deleted it
+	mostRounds = 5               // rounds in one run, with dueAtOnce rules each: then other jobs get their turn
+	failedMost = 5 * time.Minute // the longest pause after a failed step
+	forgotten  = 24 * time.Hour  // after this time a failure is dropped: the rule is no longer due, because another server has handled or deleted it
 )
 
-// LookAfterAlerts takes the next step of each alert rule of this region that is due, and answers how many alerts have begun or ended. It can run on several
-// servers at once, and be stopped at any time: a step is one transaction, which only one of those can end that began it.
+// LookAfterAlerts takes the next step for each due alert rule in this region, and returns how many alerts have begun or ended. Several servers may
+// run it at once, and it may stop at any time: a step is one transaction, and only one server can commit it.
 func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error) {
 	var errs []error
 	var d due
@@ -58,23 +58,23 @@ func (s *Alerts) LookAfterAlerts(ctx context.Context) (changed int64, err error)
 	return changed, errors.Join(append(errs, s.countAlerts(ctx, changed > 0))...)
 }
 
-// failure is when the last look at a rule has failed, by the process's own clock, and how many have since one that did not.
+// failure has the time when a rule's last step failed, by the process's own clock, and counts consecutive failures.
 type failure struct {
 	at    time.Time
 	times int
 }
 
-// over reports whether it is time to look again: after half a minute, and later and later.
+// over reports whether it is time for a retry: after half a minute, with exponential backoff.
 func (f failure) over(now time.Time) bool {
 	return now.Sub(f.at) >= min(lookEvery<<min(f.times-1, 10), failedMost)
 }
 
-// due is rules that are due.
+// due has the rules that are due.
 type due struct {
 	next  []ipam.AlertRule // to be looked at
-	again []ipam.AlertRule // to be looked at behind them: the last look at them has failed. They stay due, and would keep all others from their turn
-	late  time.Time        // since when the one waits that has for longest
-	left  time.Time        // the same of those that it is too early to look at again
+	again []ipam.AlertRule // to check after the others: their last step failed. They stay due, and would delay all other rules
+	late  time.Time        // the longest waiting rule's due time
+	left  time.Time        // the same for the rules with a later retry
 }
 
 func (s *Alerts) due(ctx context.Context) (d due, err error) {
@@ -102,14 +102,14 @@ func (s *Alerts) due(ctx context.Context) (d due, err error) {
 	return d, err
 }
 
-// waits notes since when the rule waits that has for longest.
+// waits sets the longest waiting rule's due time.
 func (s *Alerts) waits(since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dueAt = since
 }
 
-// countAlerts counts how many alerts there are: when that has changed, and now and then, because other servers change it.
+// countAlerts counts the alerts after a change, and periodically because other servers change them.
 func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	s.mu.Lock()
 	due := changed || s.count == nil || s.Ticks().Sub(s.counted) >= lookEvery
@@ -129,7 +129,7 @@ func (s *Alerts) countAlerts(ctx context.Context, changed bool) error {
 	return err
 }
 
-// lookAll takes a step of each rule, in any order: servers that come at the same time seldom meet.
+// lookAll takes a step for each rule, in random order, so that concurrent servers seldom collide.
 func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int64, err error) {
 	if len(due) == 0 {
 		return 0, nil
@@ -148,7 +148,7 @@ func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int
 	for _, rule := range due {
 		in, there := projects[rule.ProjectID]
 		if !there {
-			continue // it is being deleted
+			continue // the project is being deleted
 		}
 		n, err := s.look(ctx, in, rule)
 		changed, errs = changed+n, append(errs, err)
@@ -163,8 +163,7 @@ func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int
 	return changed, errors.Join(errs...)
 }
 
-// look takes one step of a rule: it looks at some of what the rule is about, and writes what follows, unless somebody else has taken the step, or the rule was
-// changed.
+// look takes one step for a rule: it checks some subjects and writes the result, unless another server has taken the step or the rule has changed.
 func (s *Alerts) look(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (changed int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -196,7 +195,7 @@ func (s *Alerts) look(ctx context.Context, in storage.ProjectKey, rule ipam.Aler
 	})
 }
 
-// every is how often a server looks at what a rule is about.
+// every returns how often a server checks a rule.
 func every(spec ipam.AlertRuleSpec) time.Duration {
 	if spec.Runway != nil {
 		return planEvery
@@ -204,14 +203,14 @@ func every(spec ipam.AlertRuleSpec) time.Duration {
 	return lookEvery
 }
 
-// looked is what one step of a rule has looked at.
+// looked is the result after one step for a rule.
 type looked struct {
-	found map[string]subject  // what the rule is about, of that
-	asked map[string]struct{} // what was looked for; nil: everything
-	next  string              // the name behind which the next step goes on; "": there was everything
+	found map[string]subject  // the rule's subjects among the checked ones
+	asked map[string]struct{} // the checked names; nil: all
+	next  string              // the name after which the next step continues; "": the rule is complete
 }
 
-// sight looks at the next of what a rule is about. The first step looks at all that has alerts, too: it may be gone.
+// sight reads a rule's next subjects. The first step also reads all subjects with alerts, because they may be gone.
 func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule) (l looked, err error) {
 	if rule.Spec.About == ipam.AboutQuotas {
 		l.found, err = quotas(ctx, s.Store, in, rule.Spec.Name)
@@ -254,7 +253,7 @@ func (s *Alerts) sight(ctx context.Context, in storage.ProjectKey, rule ipam.Ale
 	return l, err
 }
 
-// alerted reads the pools that have alerts of a rule but for those that were asked for, and notes that they were.
+// alerted reads the pools with alerts for a rule except the asked ones, and adds their names to asked.
 func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, asked map[string]struct{}) ([]ipam.Pool, error) {
 	have, err := s.Store.AlertsOf(ctx, rule)
 	if err != nil {
@@ -273,7 +272,7 @@ func (s *Alerts) alerted(ctx context.Context, in storage.ProjectKey, rule ipam.A
 	return s.Store.PoolsNamed(ctx, in, names)
 }
 
-// changes is what begins and ends by what was looked at.
+// changes returns the alerts that begin and end after this step.
 func (l looked) changes(ctx context.Context, in storage.ProjectKey, rule ipam.AlertRule, have []ipam.Alert, at usecase.Timestamp) (ch storage.Changes, err error) {
 	event := func(a ipam.Alert) ipam.Event {
 		e := trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name())
@@ -314,14 +313,14 @@ func (l looked) changes(ctx context.Context, in storage.ProjectKey, rule ipam.Al
 	return ch, nil
 }
 
-// tell adds the record of an alert that begins or ends.
+// tell adds the event for an alert that begins or ends.
 func tell(ch *storage.Changes, event ipam.Event, was, is *ipam.Alert) error {
 	e, err := trail.Effected(event, recorded(was), recorded(is))
 	ch.Events = append(ch.Events, e)
 	return err
 }
 
-// recorded is an alert as the trail records it.
+// recorded returns the event record for an alert.
 func recorded(a *ipam.Alert) *trail.Record {
 	if a == nil {
 		return nil

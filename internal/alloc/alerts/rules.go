@@ -15,10 +15,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// minRunway is the shortest time within which a pool can be said to be full.
+// minRunway is the shortest forecast that a rule may use.
 const minRunway = time.Hour
 
-// maxRules is how many alert rules a project can have: servers look at each again and again.
+// maxRules limits the alert rules in a project: servers check each one periodically.
 const maxRules = 20
 
 func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
@@ -42,11 +42,11 @@ func (s *Alerts) rules() kind.Kind[ipam.AlertRule] {
 	}
 }
 
-// recordedRule is an alert rule as the trail records it.
+// recordedRule returns the event record for an alert rule.
 func recordedRule(r ipam.AlertRule) *trail.Record {
 	return trail.Recorded(r.Metadata, struct {
 		ipam.AlertRuleSpec
-		Runway string `json:"runway,omitempty"` // in the words of callers
+		Runway string `json:"runway,omitempty"` // in the API's format
 	}{r.Spec, usecase.DurationText(r.Spec.Runway)})
 }
 
@@ -83,7 +83,7 @@ func (s *Alerts) GetAlertRule(ctx context.Context, project, name string) (ipam.A
 	return s.rules().Get(ctx, project, name)
 }
 
-// CreateAlertRule makes an alert rule, at which a server looks at once.
+// CreateAlertRule makes an alert rule, which is due at once.
 func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.AlertRule, r usecase.Request) (usecase.Result[ipam.AlertRule], error) {
 	none := usecase.Result[ipam.AlertRule]{}
 	who, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
@@ -104,7 +104,7 @@ func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.
 	})
 }
 
-// room refuses a rule whose name another one has, in whichever region, and one too many.
+// room refuses a rule if its name is taken in any region, or the project has maxRules.
 func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.AlertRuleList(ctx, in, "", maxRules)
 	if err != nil {
@@ -123,8 +123,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return e
 }
 
-// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written. A server looks at a changed
-// rule at once, and ends or begins alerts as it then finds them.
+// PatchAlertRule changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A rule with a
+// changed spec is due at once; the check then begins and ends its alerts.
 func (s *Alerts) PatchAlertRule(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.AlertRule) (ipam.AlertRule, error)) (ipam.AlertRule, error) {
 	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *Alerts) PatchAlertRule(ctx context.Context, project, name string, r use
 	})
 }
 
-// DeleteAlertRule removes an alert rule, and ends its alerts.
+// DeleteAlertRule deletes an alert rule, and ends its alerts.
 func (s *Alerts) DeleteAlertRule(ctx context.Context, project, name string, r usecase.Request) error {
 	_, in, err := s.Enter(ctx, tenancy.AlertRulesWrite, project)
 	if err != nil {

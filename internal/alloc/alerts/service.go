@@ -8,23 +8,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Alerts is the use cases on alert rules and alerts, and what looks whether alerts begin and end.
+// Alerts has the use cases for alert rules and alerts, and the job that checks the rules.
 type Alerts struct {
 	*usecase.Core
 
 	mu      sync.Mutex
-	count   map[ipam.AlertAbout]int64 // of the region; nil: not known yet
-	counted time.Time                 // when, by the process's own clock
-	dueAt   time.Time                 // since when the rule waits for a look that has for longest; zero: none does
-	failed  map[ipam.ID]failure       // of rules, since their last look that did not fail
+	count   map[ipam.AlertAbout]int64 // in the region; nil: not known yet
+	counted time.Time                 // when count was read, by the process's own clock
+	dueAt   time.Time                 // the longest waiting rule's due time; zero: none waits
+	failed  map[ipam.ID]failure       // by rule, since its last successful step
 }
 
-// New makes the room.
+// New makes the use cases.
 func New(core *usecase.Core) *Alerts {
 	return &Alerts{Core: core, failed: map[ipam.ID]failure{}}
 }
 
-// AlertsStand answers how many alerts there were in this region some seconds ago, and for how long the rule waits for a look that has for longest.
+// AlertsStand returns how many alerts this region had some seconds ago, and the longest waiting rule's delay.
 func (s *Alerts) AlertsStand() (count map[ipam.AlertAbout]int64, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Carver is one container's part of a transaction: blocks given back first, then wishes granted one after another, and in
-// the end the change of the container's free rows. What is given back can be granted in the same transaction.
+// Carver plans one container's part in a transaction: it releases blocks first, then grants wishes one after another, and finally returns the change
+// to the container's free rows. The same transaction can grant a block that it releases.
 type Carver struct {
 	container      storage.Container
 	set            *space.FreeSet
-	mergeRemove    []netip.Prefix // free rows consumed by merging
+	mergeRemove    []netip.Prefix // free rows that merging consumed
 	mergeInsert    []netip.Prefix // blocks that merging made
 	releasedBlocks []netip.Prefix
 }
 
-// Reads names the rows a carver needs for these releases and wishes.
+// Reads returns the rows that a carver needs for these releases and wishes.
 func Reads(c storage.Container, release []netip.Prefix, wishes []space.Wish) space.Reads {
 	r := space.ReadsFor(c.Block, wishes)
 	r.Keys = append(r.Keys, space.MergeCandidates(release, c.Block)...)
@@ -28,7 +28,7 @@ func Reads(c storage.Container, release []netip.Prefix, wishes []space.Wish) spa
 	return r
 }
 
-// NewCarver makes a carver from the free rows that reads named.
+// NewCarver makes a carver from the free rows that Reads names.
 func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix) (*Carver, error) {
 	k := &Carver{container: c, releasedBlocks: release}
 	if len(release) > 0 {
@@ -37,18 +37,18 @@ func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix)
 	}
 	set, err := space.NewFreeSet(c.Block, free)
 	if err != nil {
-		// Rows that overlap or lie outside: handing out from them could give an address twice.
+		// Rows that overlap or lie outside could cause an address to be granted twice.
 		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).Because(err)
 	}
 	k.set = set
 	return k, nil
 }
 
-// Take grants a wish, or says that no free block can.
+// Take grants a wish, or returns false if no free block satisfies it.
 func (k *Carver) Take(w space.Wish) (netip.Prefix, bool) { return k.set.Take(w) }
 
-// Change is what the transaction does to the container's free rows: the rows to delete are rows that were read; a block
-// that was made and used up on the way appears in neither list.
+// Change returns the transaction's change to the container's free rows. All rows to delete were read; a block that the transaction made and used up
+// appears in neither list.
 func (k *Carver) Change() storage.FreeChange {
 	remove, insert := k.set.Changes()
 	return storage.FreeChange{
@@ -58,7 +58,7 @@ func (k *Carver) Change() storage.FreeChange {
 	}
 }
 
-// Subtract answers the blocks of a that are not in b.
+// Subtract returns the blocks of a that are not in b.
 func Subtract(a, b []netip.Prefix) []netip.Prefix {
 	if len(b) == 0 {
 		return a
@@ -76,8 +76,8 @@ func Subtract(a, b []netip.Prefix) []netip.Prefix {
 	return out
 }
 
-// WishFor is the wish of a claim or child pool against a pool's policy. random is fixed before the transaction; after a
-// conflict BestFit starts at a random place, so that processes which collided draw apart.
+// WishFor makes the wish for a claim or child pool under a pool's policy. random is fixed before the transaction. After a conflict BestFit starts at
+// a random position, so that processes that collided choose different blocks.
 func WishFor(exact netip.Prefix, bits int, strategy ipam.Strategy, random ipam.ID, container netip.Prefix, attempt int) space.Wish {
 	w := space.Wish{Exact: exact, Bits: bits, Rand: random}
 	switch strategy {

@@ -1,2 +1,2 @@
-// Package carve takes blocks from free rows, and says which rows change.
+// Package carve takes blocks from a container's free rows and returns the changes to those rows.
 package carve

@@ -8,15 +8,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reserved is one aligned block of a reservation.
+// Reserved is one aligned block in a reservation.
 type Reserved struct {
 	Block  netip.Prefix
 	Reason string
-	Index  int // of the reservation in the spec
+	Index  int // the reservation's index in the spec
 }
 
-// CutReservations cuts a pool's reservations into aligned blocks: each reservation into as few as possible. It refuses
-// what is outside of the pool, overlaps, or comes to more than ipam.MaxReservedBlocks blocks.
+// CutReservations cuts a pool's reservations into aligned blocks, each reservation into as few as possible. It refuses reservations that lie outside
+// the pool, overlap, or need more than ipam.MaxReservedBlocks blocks together.
 func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, error) {
 	var out []Reserved
 	whole, err := space.NewFreeSet(pool, []netip.Prefix{pool})
@@ -102,7 +102,7 @@ func edgeBlocks(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefi
 	return cut(pool, uint64(n)), nil
 }
 
-// ReservedBlocks is the aligned blocks that a pool's reservations come to, with their reasons; for the audit.
+// ReservedBlocks returns the aligned blocks for a pool's reservations with their reasons, for the audit.
 func ReservedBlocks(pool netip.Prefix, list []ipam.Reservation) (map[netip.Prefix]string, error) {
 	cut, err := CutReservations(pool, list)
 	if err != nil {

@@ -10,28 +10,28 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Change is how an object is that has changed.
+// Change is a changed object with its current state.
 type Change struct {
 	Kind, Name string
-	Object     ipam.Resource // nil: there is none of this name
+	Object     ipam.Resource // nil: no object has this name
 	At         time.Time
 	Operation  string
 
-	relabelled bool    // it may have had other labels before
-	event      ipam.ID // the last that tells of it
-	row        ipam.ID // the last event of the row that this one is in
-	commit     string  // of the last transaction that is known to have changed it
+	relabelled bool    // the object may have had other labels before
+	event      ipam.ID // the latest event about the object
+	row        ipam.ID // the last event in that event's row
+	commit     string  // of the latest known transaction that changed the object
 
-	behind, ends place // from where to go on behind it: within a row, from the row's beginning; and behind its row
+	behind, ends place // positions after the change: within a row, the row's beginning; and after its row
 
 	once sync.Once
 	text []byte
 }
 
-// changeSize is the round figure for a change without its object.
+// changeSize is the estimated size for a change without its object.
 const changeSize = 1024
 
-// Size is about how many bytes the change takes as JSON.
+// Size estimates the change's size as JSON, in bytes.
 func (c *Change) Size() int {
 	if c.Object == nil {
 		return changeSize
@@ -39,16 +39,16 @@ func (c *Change) Size() int {
 	return changeSize + c.Object.Size()
 }
 
-// Text is the change as encode writes it, once for all followers.
+// Text returns the change as encode writes it, computed once for all followers.
 func (c *Change) Text(encode func(*Change) []byte) []byte {
 	c.once.Do(func() { c.text = encode(c) })
 	return c.text
 }
 
-// WithNext reports whether a change and the one behind it are of one row, from within which no follower can go on.
+// WithNext reports whether a change and the next one come from one row. A follower cannot resume between them.
 func (c *Change) WithNext(next *Change) bool { return next.row == c.row }
 
-// place is a position, and its cursor, which is made once.
+// place is a position and its cursor, computed once.
 type place struct {
 	position
 
@@ -61,21 +61,21 @@ func (p *place) cursorBy(s *sealer) string {
 	return p.cursor
 }
 
-// gone is the change to a follower by labels that the object does not have: it may have had them.
+// gone returns the change for a follower if the object no longer matches its labels: it may have matched before.
 func (c *Change) gone() *Change {
 	g := &Change{Kind: c.Kind, Name: c.Name, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 	g.behind.position, g.ends.position = c.behind.position, c.ends.position
 	return g
 }
 
-// Filter narrows what a follower is told. Zero fields do not narrow.
+// Filter selects the changes for a follower. A zero field selects all.
 type Filter struct {
 	Kinds  []string
 	Name   string
 	Labels *ipam.Selector
 }
 
-// of answers a change as a follower is told it; nil: it is not.
+// of returns a change as the follower should see it, or nil if the filter does not match.
 func (f Filter) of(c *Change) *Change {
 	switch {
 	case f.Name != "" && f.Name != c.Name, len(f.Kinds) > 0 && !slices.Contains(f.Kinds, c.Kind):
@@ -91,19 +91,19 @@ func (f Filter) of(c *Change) *Change {
 
 func later(a, b ipam.ID) bool { return bytes.Compare(a[:], b[:]) > 0 }
 
-// recorded is what is to be known of the trail's records.
+// recorded has the event record fields that the feed needs.
 type recorded struct {
 	Labels        json.RawMessage `json:"labels"`
 	AllocationRef *ipam.Ref       `json:"allocationRef"`
 }
 
 func readRecord(text []byte) (r recorded) {
-	_ = json.Unmarshal(text, &r) // what the trail cannot tell it does not
+	_ = json.Unmarshal(text, &r) // ignores a record that it cannot parse
 	return r
 }
 
-// relabels reports whether an object may have had other labels before an event: it was deleted, and there may be one of its name again, or they were
-// changed.
+// relabels reports whether an object may have had other labels before an event: the event changed them, or deleted the object, which may exist again
+// under the same name.
 func relabels(e *ipam.Event) bool {
 	if len(e.Before) == 0 {
 		return false

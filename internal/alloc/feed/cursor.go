@@ -12,15 +12,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// position is where a follower is: it has all that is committed before From. In the middle of a pass it also has, of the rows up to the event After,
-// what is committed before Next, which is where it is at the end of the pass.
+// position is a follower's position: it has all changes committed before From. In the middle of a pass it also has, from the rows up to the event
+// After, all changes committed before Next, which becomes its From at the end of the pass.
 type position struct {
 	From  storage.Place  `json:"f"`
 	Next  *storage.Place `json:"n,omitempty"`
 	After ipam.ID        `json:"a,omitzero"`
 }
 
-// has reports whether a follower has a change already.
+// has reports whether a follower already has a change.
 func (p position) has(c *Change) bool {
 	if storage.CommitBefore(c.commit, p.From.Commit) {
 		return true
@@ -28,8 +28,8 @@ func (p position) has(c *Change) bool {
 	return p.Next != nil && !later(c.row, p.After) && storage.CommitBefore(c.commit, p.Next.Commit)
 }
 
-// sealer makes cursors of positions of a project, and reads them. A cursor is sealed with a secret of the database, so that nobody learns from the
-// places in it how much others write, and none is taken that another database has made, or this one before a restore. One position has one cursor.
+// sealer converts between cursors and positions in a project. It encrypts a cursor with a database secret. So a cursor does not reveal how much other
+// projects write, and a cursor from another database, or from this one before a restore, is refused. Each position has one cursor.
 type sealer struct {
 	aead    cipher.AEAD
 	key     []byte
@@ -40,11 +40,11 @@ func newSealer(secret string, project ipam.ID) *sealer {
 	key := sha256.Sum256([]byte("carve feed " + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic(err) // the key has a length that it can have
+		panic(err) // the key has a valid length
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
-		panic(err) // the cipher has a block of the length that it can have
+		panic(err) // the cipher has a valid block size
 	}
 	return &sealer{aead: aead, key: key[:], project: project[:]}
 }
@@ -52,7 +52,7 @@ func newSealer(secret string, project ipam.ID) *sealer {
 func (s *sealer) seal(p position) string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // texts, times and ids of the database
+		panic(err) // strings, times and ids can always be encoded
 	}
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write(s.project)

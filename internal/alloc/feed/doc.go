@@ -1,4 +1,3 @@
-// Package feed is what changes in a project, for those who keep a copy or wait for something: the trail says which objects have changed, in the order
-// in which transactions were committed, and what they are is read then (ADR 32). In each process one hub for each project that is followed reads for all
-// of its followers.
+// Package feed streams the changes in a project to clients that keep a copy or wait for a change. The audit trail lists the changed objects in commit
+// order; the feed then reads their current state (ADR 32). In each process, one hub for each followed project reads for all its followers.
 package feed

@@ -9,32 +9,32 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// takenBytes bounds the changes that one call of Next returns. A row with more comes whole.
+// takenBytes limits the bytes in the changes that Next returns in one call. Next never divides a row, even a larger one.
 const takenBytes = 256 << 10
 
-// Follower follows the changes of a project. It is for one goroutine, and must be closed.
+// Follower follows a project's changes. It is for one goroutine; the caller must close it.
 type Follower struct {
 	hub    *hub
 	filter Filter
 	leave  func()
 
-	at     position // what it has
+	at     position // the follower's position
 	joined bool     // to the parts of the hub
-	part   int      // the number of the next one
-	gone   int      // through so many of what its filter may match of that
-	idle   bool     // it has gone through all parts that there were
-	pass   int      // how many parts there were when a pass of its own began; -1: it has not begun one
-	caught int      // the number of the first part that a pass of its own may not have; -1: there was none
-	fresh  bool     // a look that began after it came has ended; who does not wait wants another one each time
-	behind bool     // it has been with the hub, and fell behind
+	part   int      // the next part's number
+	gone   int      // how many matching changes in that part it has gone through
+	idle   bool     // it has gone through all available parts
+	pass   int      // how many parts existed when its own pass began; -1: no own pass runs
+	caught int      // the first part that its own pass may not cover; -1: none
+	fresh  bool     // a read by the hub that began after the call has ended; a call without waiting needs a new read each time
+	behind bool     // it has used the hub's parts before, and fell behind
 
-	reserved func(bytes int) // gives memory back that the changes of the last call take, all but so many bytes; nil: they are the hub's
+	reserved func(bytes int) // releases the memory for the last call's changes except for so many bytes; nil: the hub owns them
 
-	wake    chan struct{} // holds one when there may be something new
-	pending int           // the number of the first part that it was told of, under the hub's lock; -1: none
+	wake    chan struct{} // has one element when the follower should check for changes
+	pending int           // the first part that the hub announced, under the hub's lock; -1: none
 }
 
-// tell has it look at a part. Its hub is locked.
+// tell announces a part to the follower. The caller holds the hub's lock.
 func (f *Follower) tell(number int) {
 	if f.pending < 0 {
 		f.pending = number
@@ -49,10 +49,10 @@ func (f *Follower) wakeUp() {
 	}
 }
 
-// Cursor is where to go on.
+// Cursor returns the cursor from which to resume.
 func (f *Follower) Cursor() string { return f.hub.seal.seal(f.at) }
 
-// CursorAfter is where to go on behind a change that Next has answered, and before the next one that it has (nil: it was the last).
+// CursorAfter returns the cursor from which to resume after a change that Next has returned. next is the change after it, or nil if it was the last.
 func (f *Follower) CursorAfter(c, next *Change) string {
 	if next != nil && next.row == c.row {
 		return c.behind.cursorBy(f.hub.seal)
@@ -60,16 +60,16 @@ func (f *Follower) CursorAfter(c, next *Change) string {
 	return c.ends.cursorBy(f.hub.seal)
 }
 
-// Close ends it.
+// Close ends the follower.
 func (f *Follower) Close() {
 	f.release()
 	f.leave()
 }
 
-// Reserve reserves memory for a copy of the changes that the last call of Next returned, until the next call or Close.
+// Reserve reserves memory for a copy of the changes that Next returned in its last call, until the next call or Close.
 func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	if f.reserved != nil {
-		return nil // Next has reserved memory for changes that are nobody else's
+		return nil // Next has already reserved memory for these changes
 	}
 	bytes := 0
 	for _, c := range changes {
@@ -80,7 +80,7 @@ func (f *Follower) Reserve(ctx context.Context, changes []*Change) error {
 	return err
 }
 
-// release gives back the memory of the changes that the last call of Next returned.
+// release releases the memory for the changes that Next returned in its last call.
 func (f *Follower) release() {
 	if f.reserved != nil {
 		f.reserved(0)
@@ -88,7 +88,7 @@ func (f *Follower) release() {
 	}
 }
 
-// May asks again whether the caller of ctx may follow.
+// May checks again whether the caller in ctx may follow.
 func (f *Follower) May(ctx context.Context) error {
 	pass, err := tenancy.Authorize(ctx, tenancy.ChangesRead, f.hub.in.Name)
 	if err != nil {
@@ -97,10 +97,9 @@ func (f *Follower) May(ctx context.Context) error {
 	return pass.Into(f.hub.in)
 }
 
-// Next returns the next changes that the filter matches: no more than limit, and no more than takenBytes, but the changes of one row always come
-// together. It waits for a change, and returns none when the time or ctx is over; but it always looks once. Changes that the hub does not keep any more
-// it reads from the database, and it reserves memory for them from the budget of ctx until the next call; a follower that falls behind a second
-// time gets an error.
+// Next returns the next changes that the filter matches: at most limit changes and takenBytes, but always whole rows. It waits for a change, and
+// returns none when the wait or ctx ends; it always checks once. It reads changes that the hub no longer has from the database, and reserves memory
+// for them from the budget in ctx until the next call. A follower that falls behind a second time gets an error.
 func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*Change, error) {
 	f.release()
 	f.fresh = f.fresh && wait > 0
@@ -131,7 +130,7 @@ func (f *Follower) Next(ctx context.Context, wait time.Duration, limit int) ([]*
 	}
 }
 
-// await waits for a look of the hub that began after now.
+// await waits for a read by the hub that begins after this call.
 func (f *Follower) await(ctx context.Context) error {
 	h := f.hub
 	h.mu.Lock()
@@ -156,7 +155,7 @@ func (f *Follower) await(ctx context.Context) error {
 	}
 }
 
-// step answers what there is now. When it answers nothing and is idle it is to be woken.
+// step returns the changes available now. If it returns none and the follower is idle, the caller must wait for a wake-up.
 func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	if !f.joined && !f.join() {
 		if f.behind {
@@ -167,7 +166,7 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	h := f.hub
 	h.mu.Lock()
 	parts, first, end, err := h.parts, h.first, h.end, h.err
-	if f.idle { // only what it was told of concerns it
+	if f.idle { // only an announced part can have matching changes
 		f.part, f.gone = first+len(parts), 0
 		if f.pending >= 0 {
 			f.part = f.pending
@@ -196,8 +195,8 @@ func (f *Follower) step(ctx context.Context, limit int) ([]*Change, error) {
 	return nil, err
 }
 
-// take answers the changes that it does not have and that its filter matches, up to a limit, and how many it has gone through. What it has taken is not
-// always what it has by its position: of what was committed behind that, it may be told again.
+// take returns the changes that the filter matches and the follower does not have yet, up to a limit, and how many changes it went through. The new
+// position does not always cover them all: the follower may get changes again that were committed after it.
 func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int) {
 	var row ipam.ID
 	has, bytes := f.at.has, 0
@@ -214,7 +213,8 @@ func (f *Follower) take(changes []*Change, limit int) (taken []*Change, gone int
 	return taken, len(changes)
 }
 
-// join finds the first part of the hub that may hold something which it does not have. A part whose place is before its own was read earlier.
+// join finds the hub's first part that may have a change the follower lacks. The hub read the parts with an earlier position before the follower's
+// own position.
 func (f *Follower) join() bool {
 	h := f.hub
 	h.mu.Lock()
@@ -231,7 +231,7 @@ func (f *Follower) join() bool {
 		switch {
 		case storage.CommitBefore(p.read, f.at.From.Commit):
 			part++
-		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // its cursors lead no further than it is, so that it would be told the part again and again
+		case !storage.CommitBefore(f.at.From.Commit, p.next.Commit): // its cursors lead no further than the follower's position, so the follower would get the part again and again
 			return false
 		}
 	}
@@ -239,7 +239,8 @@ func (f *Follower) join() bool {
 	return true
 }
 
-// catchUp reads the database for what the hub does not keep any more. When a pass of its own is done it has what the hub had found before that began.
+// catchUp reads changes from the database that the hub no longer has. After its own complete pass, the follower has everything that the hub had found
+// before the pass began.
 func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err error) {
 	h := f.hub
 	reserved, err := tenancy.BudgetOf(ctx).Reserve(ctx, takenBytes)

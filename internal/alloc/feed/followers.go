@@ -1,6 +1,6 @@
 package feed
 
-// followers are those of a hub, by the name that they follow; "" is all names. Who follows one of a thousand names is not woken for the others.
+// followers has a hub's followers by the name that they follow; "" is all names. So a follower with one name is not woken for other names.
 type followers struct {
 	count int
 	named map[string]map[*Follower]bool
@@ -21,7 +21,7 @@ func (all *followers) remove(f *Follower) {
 	}
 }
 
-// tell tells those whom a part may concern of its number.
+// tell announces a part to the followers that it may concern.
 func (all *followers) tell(p part, number int) {
 	for f := range all.named[""] {
 		f.tell(number)

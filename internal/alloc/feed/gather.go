@@ -13,20 +13,20 @@ import (
 
 type object struct{ kind, name string }
 
-// told is an event in its row.
+// told is an event with its row.
 type told struct {
 	*ipam.Event
 
-	row    ipam.ID // the last event of the row
+	row    ipam.ID // the row's last event
 	commit string
 }
 
-// gathering makes changes of rows of the trail: one of each object, however often it has changed.
+// gathering makes changes from audit trail rows: one for each object, however often it has changed.
 type gathering struct {
 	changes map[object]*Change
 }
 
-// gather answers what has changed by some rows, in the order of the last events, and as it is now.
+// gather returns the objects that some rows changed, sorted by their last events, with their current state.
 func gather(ctx context.Context, read storage.Reader, in storage.ProjectKey, rows []storage.FeedRow) ([]*Change, error) {
 	g := gathering{changes: map[object]*Change{}}
 	for _, row := range rows {
@@ -55,7 +55,7 @@ func (g *gathering) event(e told) {
 	if e.Kind != trail.KindClaim || len(e.After) > 0 || len(e.Before) == 0 {
 		return
 	}
-	if held := readRecord(e.Before).AllocationRef; held != nil { // it is told of at its own release: who goes on behind that reads no earlier one again
+	if held := readRecord(e.Before).AllocationRef; held != nil { // releasing the claim also changes its allocation; a follower that resumes after this event does not read earlier ones
 		g.touch(trail.KindAllocation, held.Name, e, true)
 	}
 }
@@ -76,7 +76,7 @@ func (g *gathering) touch(kind, name string, e told, relabelled bool) {
 	c.relabelled = c.relabelled || relabelled
 }
 
-// read finds out what the objects are now. A claim's allocation changes with it.
+// read reads the objects' current state. A claim's allocation changes with the claim.
 func (g *gathering) read(ctx context.Context, read storage.Reader, in storage.ProjectKey) error {
 	names := map[string][]string{}
 	for at := range g.changes {
@@ -100,7 +100,7 @@ func (g *gathering) read(ctx context.Context, read storage.Reader, in storage.Pr
 		}
 		held := claim.Allocation()
 		at := object{trail.KindAllocation, held.Meta().Name}
-		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // what is added while the map is gone through is no claim
+		if _, there := g.changes[at]; !there || !later(g.changes[at].event, c.event) { // an entry added during the iteration is never a claim
 			g.changes[at] = &Change{Kind: at.kind, Name: at.name, Object: held, At: c.At, Operation: c.Operation, event: c.event, row: c.row, commit: c.commit}
 		}
 	}

@@ -11,30 +11,30 @@ import (
 )
 
 const (
-	quietEvery    = 250 * time.Millisecond // how often a hub looks when this process has changed nothing
-	leastPause    = 20 * time.Millisecond  // between two looks,
-	lookShare     = 10                     // so many times as long as a look takes: followers take a tenth of a connection,
-	eachPause     = 200 * time.Microsecond // and for each follower of more than one name, who is woken and written to,
-	mostPause     = 250 * time.Millisecond // but no longer
-	troubled      = time.Second            // after a look that failed
-	lingers       = 10 * time.Second       // for a follower to come back
-	thereEvery    = 2 * time.Second        // how often a hub looks whether its project is there
-	rowsAtOnce    = 64                     // of the trail: some 3,000 events of groups at most,
-	objectsAtOnce = 128                    // events whose objects a hub reads at once; a row with more comes whole
-	keptChanges   = 4096                   // of the latest, for those who are a little behind,
-	keptBytes     = 8 << 20                // or fewer, when they have more bytes than this
+	quietEvery    = 250 * time.Millisecond // how often a hub reads if this process has changed nothing
+	leastPause    = 20 * time.Millisecond  // between two reads,
+	lookShare     = 10                     // this many times as long as a read takes: followers use a tenth of one connection,
+	eachPause     = 200 * time.Microsecond // more for each follower with several names, which needs a wake-up and a write,
+	mostPause     = 250 * time.Millisecond // at most
+	troubled      = time.Second            // after a failed read
+	lingers       = 10 * time.Second       // for a follower to reconnect
+	thereEvery    = 2 * time.Second        // how often a hub checks that its project exists
+	rowsAtOnce    = 64                     // audit trail rows: some 3,000 events of groups at most,
+	objectsAtOnce = 128                    // events per read of their objects; a larger row is not divided
+	keptChanges   = 4096                   // latest changes, for followers that are slightly behind,
+	keptBytes     = 8 << 20                // or fewer, if they exceed this size
 )
 
-// part is what one read has found; several make a pass from one place to the next.
+// part has the changes from one read; several parts make a pass from one position to the next.
 type part struct {
-	next    storage.Place // the end of its pass
-	read    string        // the commit of when it was read
+	next    storage.Place // its pass's end
+	read    string        // the commit position when it was read
 	changes []*Change
 	bytes   int // of the changes
 	named   map[string][]*Change
 }
 
-// of is the changes that a filter may match.
+// of returns the changes that a filter may match.
 func (p part) of(f Filter) []*Change {
 	if f.Name != "" {
 		return p.named[f.Name]
@@ -42,7 +42,7 @@ func (p part) of(f Filter) []*Change {
 	return p.changes
 }
 
-// parted makes a part, which is looked up by name.
+// parted makes a part with an index by name.
 func parted(next storage.Place, read string, changes []*Change) part {
 	p := part{next: next, read: read, changes: changes, named: make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
@@ -52,26 +52,26 @@ func parted(next storage.Place, read string, changes []*Change) part {
 	return p
 }
 
-// hub reads what changes in one project, for all who follow it in this process.
+// hub reads the changes in one project for all its followers in this process.
 type hub struct {
 	feed *Feed
 	in   storage.ProjectKey
-	kick chan struct{} // look at once
+	kick chan struct{} // read now
 
 	mu        sync.Mutex
 	parts     []part
-	first     int    // the number of the first part that is kept
+	first     int    // the first part that the hub still has
 	kept      int    // changes in parts
 	bytes     int    // of the changes in parts
-	lost      string // the commit where the first part begins that is kept, or later
+	lost      string // the commit position where that part begins, or later
 	end       storage.Place
-	afterEnd  int // the number of the first part behind the end
+	afterEnd  int // the first part after the end
 	seal      *sealer
 	secret    string
-	looked    int           // how often
-	looking   bool          // it has begun to
-	over      chan struct{} // closed with the next look
-	err       error         // why it has ended
+	looked    int           // completed reads
+	looking   bool          // a read is running
+	over      chan struct{} // closed when the next read ends
+	err       error         // the reason why the hub has ended
 	followers followers
 	left      time.Time // when the last follower left, by the process's own clock
 }
@@ -83,7 +83,7 @@ func newHub(f *Feed, in storage.ProjectKey, begin storage.Mark) *hub {
 	}
 }
 
-// wake has the hub look at once. It blocks nobody.
+// wake makes the hub read now. It never blocks.
 func (h *hub) wake() {
 	select {
 	case h.kick <- struct{}{}:
@@ -91,7 +91,7 @@ func (h *hub) wake() {
 	}
 }
 
-// run looks until nobody follows any more, or ctx ends.
+// run reads until the last follower has left for long, or ctx ends.
 func (h *hub) run(ctx context.Context) {
 	stop := h.feed.Wakes.Watch(h.in.ID, h.wake)
 	defer stop()
@@ -122,7 +122,8 @@ func (h *hub) run(ctx context.Context) {
 	}
 }
 
-// sleep waits until it is time for another look: for the least time, and longer while nothing wakes it. It answers false when nobody follows for long.
+// sleep waits until the next read: for the least time, and longer while nothing wakes the hub. It returns false if the hub has had no follower for
+// long.
 func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	h.mu.Lock()
 	least = min(mostPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
@@ -143,7 +144,7 @@ func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	return !idle
 }
 
-// there fails when the project has gone.
+// there fails if the project has been deleted.
 func (h *hub) there(ctx context.Context) error {
 	p, err := h.feed.Store.ProjectGet(ctx, h.in.Name)
 	if err == nil && p.UID != h.in.ID {
@@ -152,7 +153,7 @@ func (h *hub) there(ctx context.Context) error {
 	return err
 }
 
-// look reads what is behind the end, part by part, but for the rows that were seen the last time. It answers those that it has seen itself.
+// look reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows that it has read.
 func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
 	h.mu.Lock()
 	from := h.end
@@ -199,7 +200,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 	}
 }
 
-// leading returns the first rows that have objectsAtOnce events together, and one row at least. So a hub has few objects in memory at once.
+// leading returns the first rows with at most objectsAtOnce events together, but at least one row. So a hub has few objects in memory at once.
 func leading(rows []storage.FeedRow) []storage.FeedRow {
 	events := 0
 	for i, row := range rows {
@@ -210,7 +211,7 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// tell tells the changes of a part, which begins at a position, from where to go on behind them: behind the last of a pass from the next place.
+// tell sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
 func tell(changes []*Change, at position, more bool) {
 	for len(changes) > 0 {
 		n := 1
@@ -234,7 +235,7 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 	return events[len(events)-1].ID
 }
 
-// fits refuses to go on on another database than the one that the cursors are of, or where the trail was cut.
+// fits returns an error if the cursors belong to another database, or if the audit trail no longer reaches back to the position.
 func (h *hub) fits(now storage.Mark, from storage.Place) error {
 	if now.Secret != h.secret || from.Since.Before(now.KeptFrom) {
 		return errExpired
@@ -262,7 +263,7 @@ func (h *hub) publish(p part, last bool) {
 	}
 }
 
-// finish ends the hub for all who follow.
+// finish ends the hub for all followers.
 func (h *hub) finish(err error) {
 	h.feed.drop(h)
 	h.mu.Lock()

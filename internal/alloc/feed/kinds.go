@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// now reads what objects of a kind are now, by name: what it does not answer is not there.
+// now reads the current objects of one kind, by name; it omits missing ones.
 type now func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error)
 
-// kinds is what can be followed, as the trail names it. Allocations are those that a project holds by claims, or has retained of them.
+// kinds has the kinds that clients can follow, by their names in the audit trail. Allocations are those that a project holds by claims, or has
+// retained after them.
 var kinds = map[string]now{
 	trail.KindPool: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
 		found, err := read.PoolsNamed(ctx, in, names)
@@ -45,7 +46,7 @@ var kinds = map[string]now{
 		return byName(found), err
 	},
 	trail.KindQuota: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {
-		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // no more than a page of names
+		found, err := read.QuotaList(ctx, in, "", storage.MaxQuotas) // at most one page with names
 		return byName(found), err
 	},
 	trail.KindConsumer: func(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string) (map[string]ipam.Resource, error) {

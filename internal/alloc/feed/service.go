@@ -10,50 +10,50 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A server admits so many callers that follow changes. Its own followers, the webhooks, take none of these places.
+// Limits for the clients that follow changes at one server. The server's own followers, for the webhooks, do not count.
 const (
 	maxFollowers = 10_000
 	maxOfProject = maxFollowers / 4 // that follow one project
 	maxOfCaller  = 1_024
 )
 
-// Feed is what changes in projects.
+// Feed streams the changes in projects.
 type Feed struct {
 	*usecase.Core
 
 	mu        sync.Mutex
 	hubs      map[ipam.ID]*hub
 	followers int
-	taken     map[string]int  // places, by caller and by project
+	taken     map[string]int  // followers, by caller and by project
 	life      context.Context //nolint:containedctx // that of the hubs, which outlive the requests that make them
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }
 
-// New makes the room.
+// New makes the feed.
 func New(core *usecase.Core) *Feed {
 	f := &Feed{Core: core, hubs: map[ipam.ID]*hub{}, taken: map[string]int{}}
 	f.life, f.stop = context.WithCancel(context.Background())
 	return f
 }
 
-// EndFeed ends all that follow, and lets nobody follow any more.
+// EndFeed ends all followers, and refuses new ones.
 func (f *Feed) EndFeed() {
 	f.stop()
 	f.running.Wait()
 }
 
-// Followers answers how many follow at the moment, and how many projects they follow.
+// Followers returns how many followers exist, and how many projects they follow.
 func (f *Feed) Followers() (followers, projects int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.followers, len(f.hubs)
 }
 
-// ChangesMark answers a mark of before what is read from now on, for ChangesCursor.
+// ChangesMark returns the current position in the audit trail, for ChangesCursor: it precedes all later reads.
 func (f *Feed) ChangesMark(ctx context.Context) (storage.Mark, error) { return f.Store.FeedMark(ctx) }
 
-// ChangesCursor is the cursor of a mark, for a project that the same request has found; "" when it is not remembered any more.
+// ChangesCursor returns the cursor for a mark in a project that the same request has found; "" if the cache no longer has the project.
 func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
 	key, known := f.Projects.Get(project)
 	if !known {
@@ -62,12 +62,12 @@ func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
 	return f.CursorOf(key, m)
 }
 
-// CursorOf is the cursor of a mark, for a project.
+// CursorOf returns the cursor for a mark in a project.
 func (f *Feed) CursorOf(in storage.ProjectKey, m storage.Mark) string {
 	return newSealer(m.Secret, in.ID).seal(position{From: m.Place})
 }
 
-// Follow begins to follow a project, from a cursor or, without one, from now.
+// Follow starts to follow a project, from a cursor or, without one, from now.
 func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter) (*Follower, error) {
 	who, in, err := f.Enter(ctx, tenancy.ChangesRead, project)
 	if err != nil {
@@ -80,7 +80,7 @@ func (f *Feed) Follow(ctx context.Context, project, cursor string, filter Filter
 	return f.follow(ctx, in, cursor, filter, leave)
 }
 
-// FollowSelf follows a project for the server itself, which needs no rights and takes no place from callers.
+// FollowSelf follows a project for the server itself. It needs no permission and does not count towards the limits.
 func (f *Feed) FollowSelf(ctx context.Context, in storage.ProjectKey, cursor string, filter Filter) (*Follower, error) {
 	return f.follow(ctx, in, cursor, filter, func() {})
 }
@@ -116,7 +116,7 @@ func (f *Feed) follow(ctx context.Context, in storage.ProjectKey, cursor string,
 	return follower, nil
 }
 
-// admit takes a place for a follower of a caller, unless the caller, the project or the server has as many as it may.
+// admit counts a follower for a caller, unless the caller, the project or the server has reached its limit.
 func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +145,7 @@ func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	}, nil
 }
 
-// hubOf answers the hub of a project with one follower more, and makes it for the first one.
+// hubOf returns a project's hub with the follower added, and makes the hub for the first one.
 func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) (*hub, error) {
 	if h := f.joined(in.ID, one, nil); h != nil {
 		return h, nil
@@ -161,7 +161,7 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) 
 	return h, nil
 }
 
-// joined adds a follower to the hub of a project: the one that there is, or else a new one, which begins to run. nil: there is none.
+// joined adds a follower to a project's existing hub, or else to the new one, which it starts. It returns nil if neither exists.
 func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,7 +179,7 @@ func (f *Feed) joined(project ipam.ID, one *Follower, made *hub) *hub {
 	return h
 }
 
-// retire takes a hub away that nobody follows.
+// retire removes a hub without followers.
 func (f *Feed) retire(h *hub) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -192,7 +192,7 @@ func (f *Feed) retire(h *hub) bool {
 	return true
 }
 
-// drop takes a hub away that cannot go on.
+// drop removes a hub that has failed.
 func (f *Feed) drop(h *hub) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

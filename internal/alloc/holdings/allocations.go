@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// GetAllocation reads one allocation: of a project's pools, or that the project holds of another's. Its name is its id.
+// GetAllocation reads one allocation: in a project's pools, or held by the project in another's. Its name is its id.
 func (s *Holdings) GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Holdings) GetAllocation(ctx context.Context, project, name string, r us
 	return seenBy(key, a), err
 }
 
-// allocationOfBoth finds an allocation for either of the two projects that it concerns: the pool's owner and the holder. What is cooling
-// down has no holder any more, and concerns the owner alone.
+// allocationOfBoth finds an allocation for either of the two projects concerned: the pool's owner and the holder. An allocation that cools down has
+// no holder any more, so only the owner finds it.
 func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Allocation, error) {
 	id, err := ipam.ParseID(name)
 	if err != nil {
@@ -46,8 +46,8 @@ func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.Proj
 	return a, nil
 }
 
-// seenBy is an allocation as a project may see it. The owner of the pool sees of another project's claim the block and the
-// project, and not its name, its owner, nor who made it.
+// seenBy hides fields of an allocation from a project. For another project's claim, the owner of the pool sees the block and the project, but not the
+// claim's name, its owner or its creator.
 func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
 	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != project.ID {
 		a.Holder.Name, a.OwnerRef, a.CreatedBy = "", nil, ""
@@ -55,13 +55,13 @@ func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
 	return a
 }
 
-// AllocationNotFound says that a project has no allocation of an id.
+// AllocationNotFound is the error for an allocation id that a project does not have.
 func AllocationNotFound(key storage.ProjectKey, name string) error {
 	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
 }
 
-// DeleteAllocation gives a retained block back: the pool's owner may do it, and the project that holds the block. Or it ends the cool-down
-// of a released one, which only the owner may. A bound allocation goes with its holder and is refused here.
+// DeleteAllocation releases a retained block; the pool's owner and the holding project may do that. Or it ends the cool-down of a released block,
+// which only the owner may do. It refuses a bound allocation, which is released with its holder.
 func (s *Holdings) DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsWrite, project)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Holdings) deleteInTurn(ctx context.Context, key storage.ProjectKey, fir
 	}
 	defer release()
 	revision, now := ipam.NewID(), s.Now()
-	// In the trail of the project whose caller did it: the other one does not learn who that was.
+	// The event goes to the audit trail of the caller's project: the other project must not learn the caller's name.
 	event := trail.Attempt(ctx, now, key.ID, trail.KindAllocation, name)
 	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}, InTurn: true}
 	_, err = usecase.Settled(ctx, s.Core, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
@@ -113,15 +113,16 @@ func (s *Holdings) deleteInTurn(ctx context.Context, key storage.ProjectKey, fir
 	return err
 }
 
-// AllocationLocks is what stands for the container that an allocation is held in. Whether its region is that container's home is not said by it: so both locks.
+// AllocationLocks returns the lock keys for an allocation's container. The allocation does not show whether its region is the container's home, so it
+// returns both keys.
 func AllocationLocks(a ipam.Allocation) []ipam.ID {
 	return []ipam.ID{a.ContainerID, storage.AwayLock(a.ContainerID, a.Region)}
 }
 
-// PoolOwner is in a holder's trail who has given back what the holder had retained: it is of the pool's project.
+// PoolOwner is the subject in the holder's audit trail when the pool's owner releases the holder's retained block.
 const PoolOwner = "system:pool-owner"
 
-// takenAway is the record for the trail of the project that had retained a block which the pool's owner gives back.
+// takenAway returns the event for the holder's audit trail when the pool's owner releases its retained block.
 func takenAway(e ipam.Event, a ipam.Allocation) ipam.Event {
 	return ipam.Event{
 		ID: e.ID, ProjectID: a.HolderProjectID, At: e.At, Subject: PoolOwner, Operation: e.Operation,
@@ -129,8 +130,8 @@ func takenAway(e ipam.Event, a ipam.Allocation) ipam.Event {
 	}
 }
 
-// giveBack is what deleting an allocation changes. Where released blocks have to cool down, those do that their holder has retained
-// first, or else retaining would be a way around it. The pool's owner could end the cool-down: what it deletes is free at once.
+// giveBack plans the deletion of an allocation. If released blocks must cool down, a retained block that its holder releases must too; otherwise
+// retaining would avoid the cool-down. If the pool's owner releases it, it is free at once, because the owner could end the cool-down anyway.
 func giveBack(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (storage.Changes, error) {
 	switch {
 	case a.Phase == ipam.PhaseCoolingDown:
@@ -150,7 +151,7 @@ func giveBack(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam
 	return coolRetained(ctx, tx, a, event, after, revision)
 }
 
-// releaseRetained is what giving a retained block back changes. The addresses have counted for the project that holds them.
+// releaseRetained plans the release of a retained block. It returns the usage to the holding project's quotas.
 func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
 	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
@@ -183,7 +184,7 @@ func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, even
 	return ch, nil
 }
 
-// coolRetained is what begins the cool-down of a retained block.
+// coolRetained plans the start of a retained block's cool-down.
 func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event, after time.Duration, revision ipam.ID) (storage.Changes, error) {
 	quotas, err := tx.QuotaParts(ctx, []ipam.ID{a.HolderProjectID}, quota.ShardOf(a.ContainerID))
 	if err != nil {
@@ -206,7 +207,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 	return ch, nil
 }
 
-// stillBound says what to delete instead of a bound allocation.
+// stillBound makes the refusal for a bound allocation, with the resource to delete instead.
 func stillBound(key storage.ProjectKey, a ipam.Allocation) error {
 	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
 		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and alone can release it.", a.ID, a.Block, a.Holder.Project)
@@ -231,8 +232,8 @@ func holderWord(a ipam.Allocation) string {
 	}
 }
 
-// reuseAfterOf is the cool-down of a retained block that its holder gives back: by the class that served it, whoever may use that by now,
-// and by its pool.
+// reuseAfterOf returns the cool-down for a retained block that its holder releases, from the class that served the claim, even if its visibility has
+// changed, and from the pool.
 func reuseAfterOf(ctx context.Context, read storage.Reader, a ipam.Allocation) (time.Duration, error) {
 	pool, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil || a.Class.IsZero() {

@@ -1,2 +1,2 @@
-// Package holdings is allocations: what is held, and by whom.
+// Package holdings has the use cases for allocations: the blocks that are held, and their holders.
 package holdings

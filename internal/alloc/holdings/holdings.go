@@ -8,17 +8,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// holdingPlace is a place among the holdings of a project: first what it has retained, which nothing else lists, then what its claims hold, by the
-// name of the claim.
+// holdingPlace is a position in a project's own allocations: first the retained ones, which no other list has, then those of its claims, by the
+// claim's name.
 type holdingPlace struct {
 	Retained storage.RetainedCursor `json:"r,omitzero"`
 	Claim    string                 `json:"c,omitempty"`
 }
 
-// kindHoldings is the kind of their cursors.
+// kindHoldings is the list kind in their cursors.
 const kindHoldings = "holdings"
 
-// holdings lists what a project holds by claims, or has retained of them, in pools of any project. It reads nothing but what is the project's own.
+// holdings lists the allocations that a project holds by claims, or has retained after them, in pools of any project. It reads only the project's own
+// rows.
 func (s *Holdings) holdings(ctx context.Context, read storage.Reader, key storage.ProjectKey, f paging.Filter, limit int, cursor string,
 ) (paging.Page[ipam.Allocation], error) {
 	match := func(a *ipam.Allocation) bool {
@@ -58,7 +59,7 @@ func placeOfHolding(a ipam.Allocation) holdingPlace {
 	return holdingPlace{Retained: storage.RetainedCursor{ProjectID: a.ProjectID, ContainerID: a.ContainerID, Base: a.Block.Addr()}}
 }
 
-// boundAfter answers the allocations of the first n of a project's claims after a name: fewer only where there are no more.
+// boundAfter returns the allocations of the first n claims of a project after a name: fewer only at the end.
 func boundAfter(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string, n int) ([]ipam.Allocation, error) {
 	claims, err := read.ClaimList(ctx, key, name, n)
 	bound := make([]ipam.Allocation, len(claims))

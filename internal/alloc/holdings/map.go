@@ -12,26 +12,26 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MaxMapDepth is how many bits longer the cells of a map are than its block at most.
+// MaxMapDepth is the maximum difference in length between a map's cells and its block, in bits.
 const MaxMapDepth = 8
 
-// Map is a block of a pool, cut into cells of one length.
+// Map is a block of a pool, cut into cells with one length.
 type Map struct {
 	Within netip.Prefix
-	Bits   int // how long the cells are
+	Bits   int // length of the cells
 	Runs   []Run
 }
 
-// Run is neighbouring cells that are the same: all held by one block, all free, or each of them mixed.
+// Run is a range of adjacent cells with the same state: all held by one block, all free, or all mixed.
 type Run struct {
 	First, Count int
 	By           *ipam.Allocation // the block that holds all of them
-	Mixed        bool             // in each of them something is held, by blocks that are smaller
+	Mixed        bool             // each cell contains smaller held blocks
 }
 
-// GetPoolMap shows a block of a project's pool (zero: all of it) in cells that are depth bits longer, or as long as an address. What lies in a free block is free. Of
-// the other cells the first block that begins in each is looked up, and the last before all: blocks that are held are disjoint, so that one which covers a cell, and
-// begins in an earlier one, is the first that begins there.
+// GetPoolMap returns a block of a project's pool (zero: the whole pool) in cells that are depth bits longer, or as long as an address. A cell inside
+// a free block is free. For the other cells it looks up the first held block that begins in each, and the last one before all cells. That is enough
+// because held blocks are disjoint: a block that covers a cell and begins in an earlier one is the first that begins there.
 func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
 	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Holdings) GetPoolMap(ctx context.Context, project, name string, within 
 	})
 }
 
-// besides are those of some cells, in order of address, that do not lie in one of some blocks, in the same order.
+// besides returns the cells that lie in none of the blocks; both are sorted by address.
 func besides(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	for _, cell := range cells {
 		for len(blocks) > 0 && space.Last(blocks[0]).Less(cell.Addr()) {
@@ -79,7 +79,7 @@ func besides(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
 	return rest
 }
 
-// cellsOf cuts a block into cells, in order of address.
+// cellsOf cuts a block into cells, by address.
 func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	bits := min(within.Bits()+depth, space.Width(within))
 	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
@@ -89,7 +89,8 @@ func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
 	return cells
 }
 
-// runsOf says what each cell is, and takes together those that are the same. held has, in order of address, the first block that begins in each cell, and the last before all cells.
+// runsOf determines the state of each cell, and joins adjacent equal ones. held has, sorted by address, the first block that begins in each cell, and the
+// last one before all cells.
 func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
 	var runs []Run
 	last := -1

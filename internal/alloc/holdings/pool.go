@@ -11,18 +11,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InPool is a list of what is in one pool, in order of address.
+// InPool describes a list of the rows in one pool, by address.
 type InPool[T ipam.Sized] struct {
 	Kind   string
-	Of     ipam.ID // whose list it is
+	Of     ipam.ID // the project that owns the list
 	Pool   ipam.Pool
 	Filter paging.Filter
 	Match  func(*T) bool
 	Begins func(T) netip.Addr
-	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // of the pool in one region
+	Fetch  func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]T, error) // from the pool in one region
 }
 
-// PageInPool answers one page of it, all of one moment.
+// PageInPool returns one page of the list, read at one moment.
 func PageInPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage.View, key storage.ProjectKey, l InPool[T], limit int, cursor string,
 ) (paging.Page[T], error) {
 	these, unknown := paging.ListOf(l.Kind, l.Of, l.Filter), usecase.Unknown(ctx, view, key, l.Filter)
@@ -53,13 +53,13 @@ func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 			})
 		}, l.Match, l.Begins)
 	})
-	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool is gone meanwhile, with all that was in it
+	if ipam.IsCode(err, ipam.CodeNotFound) { // the pool has been deleted meanwhile, with all its rows
 		return paging.Page[T]{Items: []T{}}, nil
 	}
 	return page, err
 }
 
-// startingIn is the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so that one alone can hold an address.
+// startingIn returns the part of a pool in which matching blocks can begin. Blocks of a pool do not overlap, so at most one contains an address.
 func startingIn(ctx context.Context, read storage.Reader, f paging.Filter, pool ipam.Pool) (netip.Prefix, error) {
 	block := pool.Block
 	if f.Contains.IsValid() && block.Contains(f.Contains) {

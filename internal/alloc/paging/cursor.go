@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// List is what a cursor is a place in: the kind of list, and what it is a list of: whose, and by which filters. A cursor of another one is
-// refused, since a page of it would look like one of this and leave out what neither of them has shown.
+// List identifies the list of a cursor: its kind, its owner and its filters. A cursor of another list is refused, because its page would look valid
+// and skip rows.
 type List struct {
 	Kind string
-	Of   []any // nil: cursors are not bound
+	Of   []any // nil: cursors have no binding
 }
 
-// ListOf is a list of a kind, of what it is a list of.
+// ListOf makes a List; of has the owner and the filters.
 func ListOf(kind string, of ...any) List { return List{Kind: kind, Of: of} }
 
-// owner is whose list it is, or what it is a list of; zero when it is that of all projects.
+// owner returns the project or resource that owns the list; zero for a list over all projects.
 func (l List) owner() ipam.ID {
 	if len(l.Of) > 0 {
 		if id, is := l.Of[0].(ipam.ID); is {
@@ -32,7 +32,7 @@ func (l List) owner() ipam.ID {
 	return ipam.ID{}
 }
 
-// binding is a hash of what the list is of; "" when it is not bound.
+// binding returns a hash of the owner and filters; "" if cursors have no binding.
 func (l List) binding() (string, error) {
 	if l.Of == nil {
 		return "", nil
@@ -42,18 +42,18 @@ func (l List) binding() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:9]), err
 }
 
-// A cursor is the place where the next page begins: the list, and the key of the last row, as JSON in base64. It holds no secret and gives
-// no right: a forged one only begins a page of the caller's own list elsewhere.
+// cursorBox is a cursor: the position where the next page begins, as the list and the key of the last row, in JSON and base64. It has no secret and
+// gives no right: a forged one only starts a page of the caller's own list elsewhere.
 //
-// There were servers that neither made nor looked at the binding. So it is no part of the kind, which they compare, and a cursor without it
-// is taken: a list goes on while servers of two versions stand side by side.
+// Older servers neither make nor check the binding. Therefore it is not part of the kind, which they compare, and a cursor without it is valid: a
+// list continues while servers of two versions run side by side.
 type cursorBox struct {
 	Kind    string          `json:"k"`
 	Binding string          `json:"b,omitempty"`
 	At      json.RawMessage `json:"a"`
 }
 
-// SealCursor makes the cursor for a place in a list; "" when that cannot be written down.
+// SealCursor returns the cursor for a position in a list; "" if it cannot be encoded.
 func SealCursor(l List, at any) string {
 	raw, err := json.Marshal(at)
 	if err != nil {
@@ -70,7 +70,7 @@ func SealCursor(l List, at any) string {
 	return base64.RawURLEncoding.EncodeToString(box)
 }
 
-// OpenCursor reads a cursor of the list into at; the empty cursor is the beginning and leaves at alone.
+// OpenCursor decodes a cursor of the list into at. For an empty cursor, the beginning, it does not change at.
 func OpenCursor(cursor string, l List, at any) error {
 	if cursor == "" {
 		return nil
@@ -92,7 +92,7 @@ func OpenCursor(cursor string, l List, at any) error {
 	return nil
 }
 
-// strictly decodes one JSON value with nothing in it, or after it, that was not asked for.
+// strictly decodes one JSON value, and refuses unknown fields and trailing data.
 func strictly(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -105,7 +105,7 @@ func strictly(data []byte, into any) error {
 	return nil
 }
 
-// ErrBadCursor refuses what is no cursor of the list.
+// ErrBadCursor is the error for an invalid cursor.
 func ErrBadCursor() error {
 	return ipam.Invalid("query:cursor", "is not a cursor of this list; pass nextCursor of the previous page, with the same filters.")
 }

@@ -1,2 +1,2 @@
-// Package paging is filters, pages and cursors of lists.
+// Package paging has the filters, pages and cursors of lists.
 package paging

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Filter narrows a list. Zero fields do not narrow.
+// Filter selects rows of a list. A zero field selects all.
 type Filter struct {
 	Labels     *ipam.Selector
 	Phase      string
@@ -18,39 +18,39 @@ type Filter struct {
 	Pool       ipam.Ref
 	Space      ipam.Ref
 	Parent     ipam.Ref
-	Roots      bool // of pools: they were carved from a space
+	Roots      bool // of pools: only those carved from a space
 	Purpose    ipam.Purpose
 	Visibility ipam.Visibility  // of pools
-	Class      string           // the name of the class that served, or that the pool backs or was carved for
-	Owner      string           // of claims: their ownerRef, as OwnerRef.String has it
+	Class      string           // the name of the class that served it, or that the pool backs or was carved for
+	Owner      string           // of claims: the ownerRef, as OwnerRef.String formats it
 	Consumer   ipam.ConsumerRef // of claims: a consumer that uses them
 	Within     netip.Prefix     // the resource's block lies inside
 	Contains   netip.Addr       // the resource's block covers the address
-	Own        bool             // of allocations: what the project itself holds, in pools of any project, and not what is held in its pools
+	Own        bool             // of allocations: only those that the project itself holds, in pools of any project
 }
 
-// Page is one page of a list. It may hold fewer items than asked for; Next alone says whether there is more.
+// Page is one page of a list. It may have fewer items than requested; only Next shows whether there are more.
 type Page[T any] struct {
 	Items []T
 	Next  string
-	Bytes int // about how many the items have as JSON
+	Bytes int // estimated size of the items as JSON
 }
 
-// scanBudget bounds the rows a page may look at when its filter matches few of them.
+// scanBudget limits the rows that a page reads if its filter matches few of them.
 const scanBudget = 5000
 
-// MostBytes bounds the items of a page as JSON, but for one item.
+// MostBytes limits the size of a page's items as JSON; a page always has at least one item.
 const MostBytes = 1 << 20
 
-// The rows that are read at once: few of those whose size is not known, and of others no more than have firstBytes.
+// Limits for one read: few rows while their size is unknown, then at most firstBytes.
 const (
 	firstRows  = 101 // a page of the default size, and one row more
 	firstBytes = 4 << 20
 )
 
-// Scan fills a page: it fetches runs of rows in key order, keeps those that match, and stops when the page is full or has MostBytes, the
-// rows end or the budget is used up. Beyond as many rows as a page has it is a search, which needs a place unless searching is nil, as it must be in a
-// transaction: a search that waits for a place holds no connection. key is where the row is in the order, for the cursor.
+// Scan fills a page: it fetches runs of rows in key order, and keeps those that match. It stops when the page is full or has MostBytes, the rows end,
+// or the budget is used up. If it reads more than limit rows it becomes a search, which needs a slot from searching. In a transaction searching must
+// be nil, because a search that waits for a slot must not hold a connection. key returns a row's key in the order, for the cursor.
 func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
 	if err := OpenCursor(cursor, of, &after); err != nil {
@@ -97,7 +97,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of 
 	return page, nil
 }
 
-// run is how many rows may be read at once, after some that had so many bytes.
+// run returns how many rows one read may fetch, given the number and bytes of the rows so far.
 func run(seen, bytes int) int {
 	if seen == 0 {
 		return firstRows
@@ -105,7 +105,7 @@ func run(seen, bytes int) int {
 	return max(firstBytes/max(bytes/seen, 1), 1)
 }
 
-// MatchesBlock reports whether a block is of the family, inside of, and around what the filter asks for.
+// MatchesBlock reports whether a block has the filter's family, lies inside Within, and covers Contains.
 func (f Filter) MatchesBlock(p netip.Prefix) bool {
 	if f.Family != "" && ipam.FamilyOf(p.Addr()) != f.Family {
 		return false
@@ -121,15 +121,15 @@ func (f Filter) MatchesLabels(m map[string]string) bool {
 	return f.Labels == nil || f.Labels.Matches(m)
 }
 
-// MatchesClass reports whether one of some classes has the name that is asked for.
+// MatchesClass reports whether one of the classes has the filter's name.
 func (f Filter) MatchesClass(classes ...ipam.ClassRef) bool {
 	return f.Class == "" || slices.ContainsFunc(classes, func(c ipam.ClassRef) bool { return c.Ref.Name == f.Class })
 }
 
-// MatchesRef reports whether a reference is the one wanted; the zero reference wants any.
+// MatchesRef reports whether a reference equals want; a zero want matches any.
 func MatchesRef(want, have ipam.Ref) bool { return want == ipam.Ref{} || want == have }
 
-// Searches reports whether a list in one pool may look at many rows for few that match: pools are in order of address, and no index knows more.
+// Searches reports whether a list in one pool may read many rows for few matches: the rows are sorted by address, and no index covers these fields.
 func (f Filter) Searches() bool {
 	return f.Labels != nil || f.Phase != "" || f.Purpose != "" || f.Class != ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own is the classes of a project itself, as a kind.
+// own describes a project's own classes as a kind.
 func (s *classes) own() kind.Kind[ipam.Class] {
 	return kind.Kind[ipam.Class]{
 		Core: s.Core, Name: trail.KindClass, Op: "class",
@@ -38,8 +38,8 @@ func (s *classes) own() kind.Kind[ipam.Class] {
 	}
 }
 
-// CreateClass makes a class. One that is to be the default of its family is refused while another one is, unless moveDefault takes that
-// from the other in the same transaction.
+// CreateClass makes a class. If the class is to be the default for its family and another class already is, CreateClass refuses it. With moveDefault
+// it takes the default from the other class in the same transaction.
 func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class, moveDefault bool, r usecase.Request) (usecase.Result[ipam.Class], error) {
 	none := usecase.Result[ipam.Class]{}
 	who, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
@@ -51,7 +51,7 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	}
 	c.Metadata = s.Fresh(c.Metadata, project, "", who)
 	c.ProjectID = key.ID
-	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // nothing lists it yet
+	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // no pool lists it yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
 	locks := storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
 	made, err := outrun(func() (usecase.Result[ipam.Class], error) {
@@ -65,11 +65,11 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 			return move.changes(ctx, tx, key, *now)
 		})
 	})
-	made.Value.Status = c.Status // which no row has
+	made.Value.Status = c.Status // the row has no status
 	return made, err
 }
 
-// roomForClass refuses a class whose name means something else already, and one too many.
+// roomForClass refuses a class if its name is in use or the project has storage.MaxClasses.
 func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class) error {
 	list, err := tx.ClassList(ctx, key)
 	if err != nil {
@@ -92,8 +92,8 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 	return hidesNothing(ctx, tx, key, c.Name)
 }
 
-// hidesNothing refuses a name that pools of the project list and that means a class of the platform there, shared still or not: one name
-// would come to mean two classes.
+// hidesNothing refuses a name that the project's pools list and that refers there to a platform class, whether it is still shared or not. Otherwise
+// one name would refer to two classes.
 func hidesNothing(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
 	if key.Name == ipam.PlatformProject {
 		return nil
@@ -116,7 +116,7 @@ func hidesNothing(ctx context.Context, tx storage.Tx, key storage.ProjectKey, na
 	return e.At("/metadata/name", "is what pools of the project call class %s.", hidden.Ref())
 }
 
-// backedBy counts the pools of a project that list a class.
+// backedBy counts the project's pools that list a class.
 func backedBy(ctx context.Context, read storage.Reader, class ipam.Class, key storage.ProjectKey) (int64, error) {
 	pools, err := read.ClassPools(ctx, class, key.ID)
 	n := int64(0)

@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// defaultMove is how a class becomes the default of its family and project while another one may be. There is one at most: the database
-// has a unique index of them.
+// defaultMove makes a class the default for its family and project when another class may be the default. A unique index in the database allows one
+// default at most.
 type defaultMove struct {
-	allowed  bool    // or else it is refused
-	revision ipam.ID // of the other class, once it is not the default any more
+	allowed  bool    // if false, the request is refused
+	revision ipam.ID // the other class's revision after it has lost the default
 }
 
-// outrun runs a transaction again that lost the race for the default in the database itself, where nothing but the unique index stands
-// between two of them: the next run sees who won, and moves the default or names the other class.
+// outrun retries a transaction that lost the race for the default in the database, where only the unique index separates two of them. The next
+// attempt sees the winner, and moves the default or names the other class.
 func outrun[T any](run func() (T, error)) (T, error) {
 	return usecase.Rounds(func(int) (T, bool, error) {
 		v, err := run()
@@ -32,7 +32,7 @@ func outrun[T any](run func() (T, error)) (T, error) {
 
 const defaultPointer = "/spec/isDefault"
 
-// changes takes the default off the class that has it, if next is to have it: the change and its record.
+// changes takes the default from the class that has it, if next is to have it. It returns the change and its event.
 func (m defaultMove) changes(ctx context.Context, tx storage.Tx, key storage.ProjectKey, next ipam.Class) (storage.Changes, error) {
 	if !next.Spec.IsDefault {
 		return storage.Changes{}, nil

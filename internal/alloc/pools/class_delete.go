@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DeleteClass removes a project's own class that no pool and no claim names any more.
+// DeleteClass deletes a project's own class that no pool lists and no claim names.
 func (s *classes) DeleteClass(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *classes) DeleteClass(ctx context.Context, project, name string, r useca
 	})
 }
 
-// classInUse says what still names a class: counts alone, for pools and claims may be other projects'.
+// classInUse makes the refusal for a class in use. It has counts alone, because the pools and claims may belong to other projects.
 func classInUse(c ipam.Class, use storage.ClassUse) error {
 	e := ipam.Errorf(ipam.CodeInUse, "Class %s is still listed by %s, has %s carved for scopes, and is named by %s; nothing was changed.",
 		c.Ref(), usecase.CountOf(use.Pools, "pool"), usecase.CountOf(use.Scoped, "pool"), usecase.CountOf(use.Claims, "claim"))

@@ -9,18 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Pools list classes by name. A name is resolved when it is written: to a class of the pool's own project, or else to a shared one of the
-// platform. From then on the pool holds what was meant, whatever becomes of that class's visibility.
+// Pools list classes by name. A name is resolved when it is written: to a class in the pool's own project, or else to a shared platform class. From
+// then on the pool refers to that class, even if its visibility changes.
 
-// newlyListed is the names that a pool lists and did not list before.
+// newlyListed returns the names that a pool lists now and did not list before.
 func newlyListed(names []string, had []ipam.ClassRef) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.ContainsFunc(had, func(c ipam.ClassRef) bool { return c.Ref.Name == name })
 	})
 }
 
-// classesToList finds the classes that a pool is about to list, so that a transaction can lock them: they are not deleted meanwhile.
-// Names that mean nothing are left out; the transaction refuses them.
+// classesToList finds the classes that a pool is about to list, so that the transaction can lock them against deletion. It omits unknown names; the
+// transaction refuses them.
 func classesToList(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.ID, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func classesToList(ctx context.Context, read storage.Reader, key storage.Project
 	return ids, err
 }
 
-// listingLocks are those of a transaction in which a pool of a project comes to list classes.
+// listingLocks returns the locks for a transaction that adds classes to a pool's list.
 func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) storage.Locks {
 	if len(names) == 0 {
 		return storage.Locks{}
@@ -41,8 +41,8 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 	return storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: classes}
 }
 
-// listed resolves what a pool of a family lists, in the transaction that writes it. had is what it lists already; locked the classes that
-// the transaction has locked. fresh are the classes that it did not list before.
+// listed resolves a pool's class names for its family, in the transaction that writes the pool. had are the classes that the pool lists already;
+// locked are the classes that the transaction has locked. fresh are the classes that the pool did not list before.
 func listed(
 	ctx context.Context, tx storage.Tx, key storage.ProjectKey, names []string, family ipam.Family, had []ipam.ClassRef, locked []ipam.ID,
 ) (refs []ipam.ClassRef, fresh []ipam.Class, err error) {
@@ -77,7 +77,7 @@ func listed(
 		if err := listable(ctx, tx, key, c, family, at); err != nil {
 			return nil, nil, err
 		}
-		if !slices.Contains(locked, c.UID) { // it was made since the locks were chosen
+		if !slices.Contains(locked, c.UID) { // it was made after the locks were chosen
 			return nil, nil, storage.Contention(nil)
 		}
 		refs[i], fresh = c.AsRef(), append(fresh, c)
@@ -85,7 +85,7 @@ func listed(
 	return refs, fresh, nil
 }
 
-// listable refuses a class that a pool of the project cannot list.
+// listable refuses a class that a pool in the project cannot list.
 func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam.Class, family ipam.Family, at string) error {
 	if c.Spec.Family != family {
 		return ipam.Errorf(ipam.CodeFamilyMismatch, "Class %s is %s; the pool is %s.", c.Ref(), c.Spec.Family, family).
@@ -101,8 +101,8 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 	return ipam.Invalid(at, "names class %s, which %d pools of the project list already; no more can.", c.Ref(), n)
 }
 
-// apart refuses a pool that overlaps one of another space behind a class that it comes to list, where no two claims of that may overlap. Within a space
-// no two do.
+// apart refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never
+// overlap.
 func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
 	for _, c := range fresh {
 		if c.Spec.UniqueWithin != ipam.UniqueWithinClass {
@@ -124,7 +124,8 @@ func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Po
 	return nil
 }
 
-// staying refuses that a pool lists a class no more no two claims of which may overlap: those from the pool would be forgotten.
+// staying keeps a class in a pool's list if claims by the class must not overlap. Without the listing, the overlap check would miss the claims from
+// this pool.
 func staying(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
 	var left []string
 	for _, c := range was.Classes {

@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What is remembered at most: look-ups, and the pools in all of them together (half a kilobyte each).
+// Limits for the cache: look-ups, and the pools in all of them together (half a kilobyte each).
 const (
 	maxRemembered      = 4096
 	maxRememberedPools = 65536
 )
 
-// ClassMemory remembers which class a name, or the default of a family, came to for a project, and the pools behind it. It is never
-// trusted: every look-up, or else the claim's transaction, reads the epochs of the two projects that decide, and what was read at other epochs is read again. So it saves
-// statements, and can answer nothing that a look-up without it would not.
+// ClassMemory caches the result of class look-ups: the class to which a name, or the default for a family, resolves for a project, and the pools
+// behind it. Its entries are always verified: every look-up, or else the claim's transaction, reads the versions (epochs) of the two projects
+// involved, and reads the class again if they differ. So the cache saves statements and never changes a result.
 type ClassMemory struct {
 	known *lru.Cache[classAsk, storage.ClassFacts]
-	write *sync.Mutex // of those who remember: what one replaces is taken off before it is added
-	pools *int        // in all of them; guarded by write
+	write *sync.Mutex // held while adding: an old entry is removed before its successor is added
+	pools *int        // in all entries; guarded by write
 }
 
 type classAsk struct {
@@ -31,7 +31,7 @@ type classAsk struct {
 	family  ipam.Family
 }
 
-// NewClassMemory makes a memory of nothing.
+// NewClassMemory makes an empty cache.
 func NewClassMemory() ClassMemory {
 	m := ClassMemory{write: new(sync.Mutex), pools: new(int)}
 	var err error
@@ -42,7 +42,7 @@ func NewClassMemory() ClassMemory {
 	return m
 }
 
-// Remembered answers what is remembered, which may be old by now: whoever uses it has to compare the epochs with those of the transaction.
+// Remembered returns the cached entry, which may be out of date: the caller must compare its epochs with those in the transaction.
 func (m ClassMemory) Remembered(key storage.ProjectKey, q storage.ClassQuery) (storage.ClassFacts, bool) {
 	return m.known.Get(askOf(key, q))
 }
@@ -55,7 +55,7 @@ func askOf(key storage.ProjectKey, q storage.ClassQuery) classAsk {
 	return ask
 }
 
-// LookUp is Reader.ClaimLookup, with the class from memory if it is still what it was.
+// LookUp is Reader.ClaimLookup with the class from the cache if that is still current.
 func (m ClassMemory) LookUp(ctx context.Context, read storage.Reader, q storage.ClaimQuery) (storage.ClaimFacts, error) {
 	if q.Class == nil {
 		return read.ClaimLookup(ctx, q)
@@ -83,7 +83,7 @@ func (m ClassMemory) LookUp(ctx context.Context, read storage.Reader, q storage.
 	return facts, nil
 }
 
-// remember keeps what was found. That there is no class is not kept: anybody can ask for names that do not exist.
+// remember caches a result. It does not cache a missing class, because anyone can ask for names that do not exist.
 func (m ClassMemory) remember(ask classAsk, facts storage.ClassFacts) {
 	m.write.Lock()
 	defer m.write.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// PatchClass changes a project's own class by mutate, which must be pure: what is claimed from now on follows it, what is held stays as it
-// is. moveDefault is as in CreateClass. No difference: nothing is written.
+// PatchClass changes a project's own class by mutate, which must be pure. The change applies to new claims; existing claims keep their blocks.
+// moveDefault is as in CreateClass. PatchClass writes nothing if mutate changes nothing.
 func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefault bool, r usecase.Request, mutate func(ipam.Class) (ipam.Class, error)) (ipam.Class, error) {
 	none := ipam.Class{}
 	_, key, err := s.Enter(ctx, tenancy.ClassesWrite, project)
@@ -44,7 +44,7 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 	return withClassStatus(ctx, s.Store, key, c)
 }
 
-// ownClass reads a class of the project itself.
+// ownClass reads a class that the project owns.
 func ownClass(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Class, error) {
 	c, found, err := storage.IgnoreNotFound(read.ClassGet(ctx, key, name))
 	if err == nil && !found {

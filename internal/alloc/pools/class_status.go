@@ -16,8 +16,8 @@ func withClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return list[0], err
 }
 
-// fillClassStatus says what stands behind each class for a project. One class after another: together they may have more pools than are
-// to be held at once.
+// fillClassStatus sets each class's status as a project sees it. It handles one class after another, because together they may have more pools than
+// should be in memory at once.
 func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.ProjectKey, classes []ipam.Class) error {
 	for i := range classes {
 		c := &classes[i]
@@ -35,7 +35,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 		}
 		of := caller.ID
 		if c.ProjectID == caller.ID {
-			of = ipam.ID{} // all of them
+			of = ipam.ID{} // of all projects
 		}
 		if c.Status.ScopedPools, err = read.ScopedPoolCount(ctx, c.UID, of); err != nil {
 			return err
@@ -44,7 +44,7 @@ func fillClassStatus(ctx context.Context, read storage.Reader, caller storage.Pr
 	return nil
 }
 
-// capacity adds up what the pools behind a class have.
+// capacity sums the sizes and the free addresses in the pools behind a class.
 func capacity(c *ipam.Class, pools []ipam.Pool) {
 	total, available := new(big.Int), new(big.Int)
 	for _, p := range pools {
@@ -62,13 +62,13 @@ func capacity(c *ipam.Class, pools []ipam.Pool) {
 	c.Status.Total, c.Status.Available = total.String(), available.String()
 }
 
-// insideOf reports whether the addresses of one pool are among those of another: a pool and one carved from it may back the same class.
+// insideOf reports whether p lies inside the larger pool q in the same space: a pool and a pool carved from it may back the same class.
 func insideOf(p, q ipam.Pool) bool {
 	return p.SpaceID == q.SpaceID && q.Block.Bits() < p.Block.Bits() && space.Contains(q.Block, p.Block)
 }
 
-// largestFrom is the length of the largest block that a claim can have now because of one pool behind its class. For a scoped class that
-// is one of a scope whose pool is still to be carved; how full the pools of other scopes are does not matter to it.
+// largestFrom returns the prefix length for the largest block that a claim can get now from one pool behind its class. For a scoped class this is the
+// largest block for a scope without a pool yet; pools for other scopes do not matter.
 func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	free, ok := p.Stock.LargestFree()
 	if !ok {
@@ -84,7 +84,7 @@ func largestFrom(c ipam.Class, p ipam.Pool) (bits int, ok bool) {
 	return lo, lo <= hi
 }
 
-// OwnClasses answers those of some classes that are a project's own, by name, each with what stands behind it.
+// OwnClasses returns the project's own classes with these names, each with its status.
 func OwnClasses(ctx context.Context, read storage.Reader, key storage.ProjectKey, names []string) ([]ipam.Class, error) {
 	found, err := read.ClassesNamed(ctx, key, names)
 	if err != nil {

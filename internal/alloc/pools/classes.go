@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// classes is the use cases on classes.
+// classes has the use cases for classes.
 type classes struct{ *usecase.Core }
 
 // GetClass reads one class that the project may use: its own, or else the platform's shared one.
@@ -34,7 +34,7 @@ func (s *classes) GetClass(ctx context.Context, project, name string, r usecase.
 	return withClassStatus(ctx, read, key, usedBy(key, found[0]))
 }
 
-// usedBy is a class as a project may see it: who made it is the business of its own project.
+// usedBy hides a class's creator from other projects.
 func usedBy(key storage.ProjectKey, c ipam.Class) ipam.Class {
 	if c.ProjectID != key.ID {
 		c.CreatedBy = ""
@@ -42,10 +42,10 @@ func usedBy(key storage.ProjectKey, c ipam.Class) ipam.Class {
 	return c
 }
 
-// maxClassPage bounds the classes of one page: each has its pools looked at.
+// maxClassPage limits the classes on one page, because each class needs a read of its pools.
 const maxClassPage = 100
 
-// classPlace is a place in a list of classes: by name, the project's own before the platform's.
+// classPlace is a position in a class list: by name, the project's own before the platform's.
 type classPlace struct {
 	Name    string `json:"n"`
 	Foreign bool   `json:"f,omitempty"`
@@ -61,8 +61,7 @@ func (p classPlace) compare(q classPlace) int {
 	return -1
 }
 
-// ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with what stands behind it
-// for the project.
+// ListClasses lists the classes that a project may use, its own and the platform's shared ones, by name, each with its status for the project.
 func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Class], error) {
 	_, key, err := s.Enter(ctx, tenancy.ClassesRead, project)
@@ -71,14 +70,14 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	}
 	place := func(c ipam.Class) classPlace { return classPlace{Name: c.Name, Foreign: c.ProjectID != key.ID} }
 	read := s.View(r)
-	var all []ipam.Class // there are at most 2 * MaxClasses, so they are read at once
+	var all []ipam.Class // at most 2 * MaxClasses, so one read fetches them all
 	page, err := paging.Scan(ctx, s.Searching, paging.ListOf("classes", key.ID, f), cursor, min(limit, maxClassPage), func(after classPlace, n int) ([]ipam.Class, error) {
 		if all == nil {
 			all, err = read.ClassList(ctx, key)
 			slices.SortFunc(all, func(a, b ipam.Class) int { return place(a).compare(place(b)) })
 		}
 		from, _ := slices.BinarySearchFunc(all, after, func(c ipam.Class, after classPlace) int {
-			return cmp.Or(place(c).compare(after), -1) // behind the place itself
+			return cmp.Or(place(c).compare(after), -1) // after the position itself
 		})
 		return all[from:min(from+n, len(all))], err
 	}, func(c *ipam.Class) bool {
@@ -91,11 +90,11 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	return page, fillClassStatus(ctx, read, key, page.Items)
 }
 
-// classesOf names the classes of a project for locks: whoever makes or changes one, or lists one in a pool, is alone with them, so that
-// there is one default for a family, that a name means one class, and that the bounds of what there can be hold.
+// classesOf returns the lock key for a project's classes. A transaction that makes or changes a class, or lists one in a pool, holds it alone. It
+// guards three rules: a family has one default, a name refers to one class, and the numbers stay within their limits.
 func classesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "classes") }
 
-// checkClass validates a class that a project is about to have.
+// checkClass validates a project's class before it is written.
 func checkClass(project string, spec ipam.ClassSpec) error {
 	if err := spec.Check(); err != nil {
 		return err
@@ -106,7 +105,7 @@ func checkClass(project string, spec ipam.ClassSpec) error {
 	return nil
 }
 
-// recordedClass is the record of a class, in the words of its callers.
+// recordedClass returns the event record for a class, with the API's field names.
 func recordedClass(c ipam.Class) *trail.Record {
 	type lengths struct {
 		Min *int `json:"min,omitempty"`
@@ -115,8 +114,8 @@ func recordedClass(c ipam.Class) *trail.Record {
 	spec := struct {
 		ipam.ClassSpec
 		Allowed      lengths `json:"allowedPrefixLengths,omitzero"`
-		Min          *int    `json:"minPrefixLength,omitempty"` // in Allowed
-		Max          *int    `json:"maxPrefixLength,omitempty"` // likewise
+		Min          *int    `json:"minPrefixLength,omitempty"` // shown in Allowed instead
+		Max          *int    `json:"maxPrefixLength,omitempty"` // shown in Allowed instead
 		ReuseAfter   string  `json:"reuseAfter,omitempty"`
 		ReuseLost    string  `json:"reuseAfterLost,omitempty"`
 		EmptyPoolTTL string  `json:"emptyPoolTTL,omitempty"`

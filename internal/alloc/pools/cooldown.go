@@ -16,21 +16,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// coolers is how many containers FreeCooled works on at once: few, because requests need connections too.
+// coolers is how many containers FreeCooled handles concurrently: few, because requests need connections too.
 const coolers = 4
 
-// maxCooledLook bounds how far FreeCooled looks past blocks that it cannot free, in multiples of its limit.
+// maxCooledLook limits how far FreeCooled reads past blocks that it cannot free, in multiples of its limit.
 const maxCooledLook = 16
 
 // cooler frees blocks that have cooled down.
 type cooler struct{ *usecase.Core }
 
-// FreeCooled frees blocks whose cool-down is over, those that have waited longest first, and answers how many it freed: limit, or
-// somewhat more, if there may be others. It can run on several servers at once: whoever comes second to a container finds nothing to do
-// there. What fails in one container is answered, and does not keep the others waiting.
+// FreeCooled frees blocks after their cool-down, the longest waiting first, and returns how many it freed. If it freed at least limit, which it may
+// exceed, more may be due. Several servers may run it at once: the second one to reach a container finds nothing to do there. FreeCooled returns the
+// errors for failed containers and continues with the others.
 //
-// The audit trail and the history say nothing of it. The release of the claim is in the trail, and there ended the hold; that time has
-// passed since then is nobody's deed. No quota changes either: the holder's were given back by the release.
+// It writes no event and no history. The claim's release is in the audit trail and ended the hold in the history; the end of a cool-down is not a user's
+// action. Quotas do not change either: the release already returned the holder's usage.
 func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	now, freed, failed := s.Now(), 0, map[ipam.ID]bool{}
 	var errs []error
@@ -53,9 +53,9 @@ func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 	}
 }
 
-// freeCooled frees what is due, container by container in small transactions, and answers how many blocks were freed, and what went wrong where.
+// freeCooled frees due blocks, container by container in small transactions. It returns how many blocks it freed, and the errors by container.
 func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, map[ipam.ID]error) {
-	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // what is due is of one region: this server's
+	blocks, regions := map[ipam.ID][]netip.Prefix{}, map[ipam.ID]string{} // all due blocks are in one region: this server's
 	var order []ipam.ID
 	for _, a := range due {
 		if blocks[a.ContainerID] == nil {
@@ -69,7 +69,7 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 	g.SetLimit(coolers)
 	for i, id := range order {
 		g.Go(func() error {
-			for chunk := range slices.Chunk(blocks[id], usecase.MaxGroup) { // no more than a group: claims wait for their turn in between
+			for chunk := range slices.Chunk(blocks[id], usecase.MaxGroup) { // a group at most, so that claims get the lock in between
 				n, err := s.freeCooledIn(ctx, id, regions[id], chunk)
 				freed[i] += n
 				if err != nil {
@@ -80,7 +80,7 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 			return nil
 		})
 	}
-	_ = g.Wait() // no error: each has its place
+	_ = g.Wait() // no error: each container has its own in errs
 	sum, bad := 0, map[ipam.ID]error{}
 	for i, id := range order {
 		sum += freed[i]
@@ -91,13 +91,13 @@ func (s *cooler) freeCooled(ctx context.Context, due []ipam.Allocation) (int, ma
 	return sum, bad
 }
 
-// freeCooledIn frees those of the blocks of one container that still are to be freed. Should the outcome of COMMIT be unknown, that is
-// the answer: what was not freed is found again by the next run.
+// freeCooledIn frees the blocks in one container that are still due. An indeterminate commit is an error; the next run finds the blocks that were not
+// freed.
 func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region string, blocks []netip.Prefix) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	pool, found, err := storage.IgnoreNotFound(s.Store.PoolGetByID(ctx, container))
-	if err != nil || !found { // its owner has ended the cool-downs, and deleted it
+	if err != nil || !found { // its owner has ended the cool-downs and deleted it
 		return 0, err
 	}
 	c := storage.PoolContainer(storage.Placed(pool, region))
@@ -114,9 +114,9 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		if err != nil {
 			return 0, err
 		}
-		now := tx.Now() // by the clock that also said when the cool-down began
+		now := tx.Now() // the same clock set the beginning of the cool-down
 		held = slices.DeleteFunc(held, func(a ipam.Allocation) bool {
-			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // freed meanwhile, and held by somebody else or cooling down again
+			return a.Phase != ipam.PhaseCoolingDown || a.CoolUntil.After(now) // freed meanwhile, and held again or cooling down again
 		})
 		if len(held) == 0 {
 			return 0, nil
@@ -129,7 +129,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 	})
 }
 
-// given is what giving allocations back to their container changes of its free blocks.
+// given returns how releasing allocations changes the free blocks in their container.
 func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.Allocation) (storage.FreeChange, error) {
 	blocks := make([]netip.Prefix, len(held))
 	for i, a := range held {
@@ -146,7 +146,7 @@ func given(ctx context.Context, tx storage.Tx, c storage.Container, held []ipam.
 	return k.Change(), nil
 }
 
-// EndCooling is what ending the cool-down of a block early changes. Nobody holds it, so that neither a quota nor the history does.
+// EndCooling returns the changes for ending a block's cool-down early. The block has no holder, so no quota and no history changes.
 func EndCooling(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
 	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {

@@ -27,7 +27,7 @@ type creator struct {
 	refusals *refusals.Refusals
 }
 
-// CreatePool carves a pool, and its reservations from it, in one transaction.
+// CreatePool carves a pool and its reservations in one transaction.
 func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r usecase.Request) (usecase.Result[ipam.Pool], error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err == nil {
@@ -60,7 +60,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	return answer, s.refusals.WithFigures(ctx, err)
 }
 
-// createFrom carves a pool in the turn of its source.
+// createFrom carves a pool while it holds its source's lock in this process.
 func (s *creator) createFrom(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
@@ -93,8 +93,8 @@ func (s *creator) createInTurn(
 	})
 }
 
-// lookAgain makes of a refusal a reason to look again, if what was missing can be had from another region or is on its way from one. It works without
-// the turn, which a loan needs.
+// lookAgain handles a refusal. It returns a Conflict, which causes a retry, if the missing block can be borrowed from another region or is moving
+// between regions. It runs without the process's lock on the source, because a loan takes that lock.
 func (s *creator) lookAgain(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
 	if usecase.NameTaken(refused) && !r.DryRun {
 		return s.Exists(ctx, refused, func(ctx context.Context) error {
@@ -115,15 +115,15 @@ func (s *creator) lookAgain(ctx context.Context, key storage.ProjectKey, p ipam.
 	return refused
 }
 
-// poolPlan is what is prepared before the transaction: what that has locked, and what it must not choose anew.
+// poolPlan is prepared before the transaction: the locked rows, and the random bits that a retry must reuse.
 type poolPlan struct {
 	from    ipam.ID   // the container
 	at      string    // its region
-	classes []ipam.ID // those that the pool lists
+	classes []ipam.ID // listed by the pool
 	random  ipam.ID
 }
 
-// carvePool is one attempt of the transaction pool_create.
+// carvePool is one attempt at the transaction pool_create.
 func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, plan poolPlan, r usecase.Request) (ipam.Pool, error) {
 	from, err := plan.source(ctx, tx, key, p)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if from.Parent == nil {
 		p.Spec.Space = from.Space
 	}
-	// The length is checked because of parents from before it was.
+	// Checks the length too: a parent may be older than the bound on its length.
 	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
 		return p, err
 	}
@@ -182,7 +182,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	return p, tx.Write(ctx, ch)
 }
 
-// source is what the pool is carved from, as the transaction finds it.
+// source reads the pool's source inside the transaction.
 func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	from, err := poolSource(ctx, tx, key, p)
 	if err == nil {
@@ -192,7 +192,7 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 		return from, err
 	}
 	if from = from.in(plan.at); from.Parent != nil && !from.Parent.Serves(plan.at) {
-		return from, &storage.Conflict{} // the region was given up meanwhile: look again
+		return from, &storage.Conflict{} // the pool no longer serves that region: retry
 	}
 	if from.Parent != nil && from.Parent.Several() {
 		err = regions.Fenced(ctx, tx, *from.Parent)
@@ -228,16 +228,16 @@ func (plan poolPlan) carve(
 	return block, k.Change(), nil
 }
 
-// OnePool is what a pool takes from the quotas of its project.
+// OnePool is the usage that a pool adds to its project's quotas.
 var OnePool = ipam.Usage{Pools: 1}
 
-// poolQuotas reads the quotas that a transaction on a container's pools takes from or gives back to.
+// poolQuotas reads the quotas that change with a container's pools.
 func poolQuotas(ctx context.Context, tx storage.Tx, projectID, containerID ipam.ID) (*quota.Ledger, error) {
 	parts, err := tx.QuotaParts(ctx, []ipam.ID{projectID}, quota.ShardOf(containerID))
 	return quota.NewLedger(tx, parts), err
 }
 
-// checkVisibility keeps pools "of the platform" to the platform's project.
+// checkVisibility allows pools "of the platform" in the platform's project alone.
 func checkVisibility(project string, v ipam.Visibility) error {
 	if v == ipam.VisibilityPlatform && project != ipam.PlatformProject {
 		return ipam.Invalid("/spec/visibility", "can be platform only for pools of the project %q; use consumer or shared.", ipam.PlatformProject)
@@ -245,7 +245,7 @@ func checkVisibility(project string, v ipam.Visibility) error {
 	return nil
 }
 
-// checkOpen keeps new pools from being drained.
+// checkOpen refuses to create a pool that is already draining.
 func checkOpen(d ipam.Drain) error {
 	if d == "" {
 		return nil
@@ -253,7 +253,7 @@ func checkOpen(d ipam.Drain) error {
 	return ipam.Invalid("/spec/drain", "is for pools that exist: leave it out.")
 }
 
-// reserve cuts the reservations out of a new pool: what stays free, and the allocations that hold the rest.
+// reserve cuts the reservations out of a new pool. It returns the free blocks and the allocations for the reserved ones.
 func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	list, err := carve.CutReservations(p.Block, p.Spec.Reservations)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocat
 		return nil, nil, err
 	}
 	for _, r := range list {
-		set.Take(space.Wish{Exact: r.Block}) // cannot fail: carve.ReservedBlocks has taken the same ones
+		set.Take(space.Wish{Exact: r.Block}) // cannot fail: carve.CutReservations has taken the same blocks
 		held = append(held, reservationOf(p, r))
 	}
 	_, free = set.Changes()
@@ -282,8 +282,8 @@ func reservationOf(p ipam.Pool, r carve.Reserved) ipam.Allocation {
 	}
 }
 
-// PoolHold is the pool's own allocation in what it was carved from. It belongs to the owner of that: of a root pool in a space
-// of another project, to the owner of the space.
+// PoolHold returns the pool's own allocation in its source. It belongs to the source's owner: for a root pool in another project's space, the space's
+// owner.
 func PoolHold(p ipam.Pool, from Source) ipam.Allocation {
 	a := ipam.Allocation{
 		ID: ipam.DerivedID(p.UID, "hold"), Region: from.Container.Region, ProjectID: from.Container.ProjectID, Project: from.Space.Project,
@@ -304,7 +304,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 	return parent.Admit("/spec/prefixLength", *spec.PrefixLength)
 }
 
-// poolRefusal explains why the source had no room. Pools of other projects in the same space are not named.
+// poolRefusal explains why the source had no room. It does not name other projects' pools in the same space.
 func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish space.Wish) error {
 	if from.Parent != nil {
 		tell := refusals.Telling{Viewer: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}

@@ -25,8 +25,7 @@ type deleter struct {
 	regions *regions.Regions
 }
 
-// DeletePool removes an empty pool: its reservations and grants go with it and its block is free again in what it was carved
-// from.
+// DeletePool deletes an empty pool with its reservations and grants, and frees its block in the container it was carved from.
 func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecase.Request) error {
 	_, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -43,7 +42,7 @@ func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecas
 	return s.deleteServed(ctx, key, first, r, event)
 }
 
-// deletePool deletes a pool that has no blocks in other regions.
+// deletePool deletes a pool that has no blocks outside its home region.
 func (s *deleter) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
 	_, err := usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteInTurn(ctx, key, first, r, event) })
 	return err
@@ -76,9 +75,9 @@ func (s *deleter) deleteInTurn(ctx context.Context, key storage.ProjectKey, firs
 	return err
 }
 
-// uncarveLocks is what uncarvePool depends on. In which region a pool's block is held stays as it is while it is held.
+// uncarveLocks returns the locks for uncarvePool. A pool's block stays in the same region as long as it is held.
 func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Locks, error) {
-	from := p.ContainerID // a space is at home only
+	from := p.ContainerID // a space exists in its home region only
 	if !p.Root() {
 		c, err := holder(ctx, read, p)
 		if err != nil {
@@ -89,7 +88,7 @@ func uncarveLocks(ctx context.Context, read storage.Reader, p ipam.Pool) (storag
 	return storage.Locks{Alone: append(storage.PoolLocks(p), from), Shared: []ipam.ID{payer(p)}}, nil
 }
 
-// uncarvePool plans the removal of a pool, which event records; in_use when anything but reservations is held in it.
+// uncarvePool plans a pool's removal, which event records. It fails with in_use if the pool holds anything but reservations.
 func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match usecase.Match, event ipam.Event) (storage.Changes, error) {
 	p, err := tx.PoolGet(ctx, storage.ProjectKey{ID: locked.ProjectID, Name: locked.Project}, locked.Name)
 	if err != nil {
@@ -135,14 +134,14 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 		Events:           []ipam.Event{event},
 		RegionChanges:    storage.RegionChanges{PoolRegionDelete: regions},
 	}
-	if !p.Root() { // a root pool's hold is the space's, not a pool's: history is of pools
+	if !p.Root() { // a root pool's hold is in a space, and history covers pools only
 		ch.History = []ipam.Hold{trail.EndedHold(hold, tx.Now())}
 	}
 	quotas.Into(&ch)
 	return ch, nil
 }
 
-// giveBack plans that a pool's block is free again in what it was carved from, with the allocation that has held it there.
+// giveBack plans to free a pool's block in its container. It returns the pool's allocation there and the change to the free blocks.
 func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Container) (ipam.Allocation, storage.FreeChange, error) {
 	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
 	if err != nil {
@@ -163,7 +162,7 @@ func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Cont
 	return hold[0], k.Change(), nil
 }
 
-// payer is the project whose quotas a pool counts in: its owner, or the project whose scope it was carved for.
+// payer returns the project that pays for the pool in its quotas: its owner, or the project with the scope it was carved for.
 func payer(p ipam.Pool) ipam.ID {
 	if p.Scope != nil {
 		return p.Scope.ProjectID
@@ -171,7 +170,7 @@ func payer(p ipam.Pool) ipam.ID {
 	return p.ProjectID
 }
 
-// onlyReservations answers all that a pool consists of, if nothing but reservations is held in it; otherwise in_use.
+// onlyReservations returns all rows in a pool if it holds nothing but reservations; otherwise it fails with in_use.
 func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Container) (held []ipam.Allocation, free []netip.Prefix, err error) {
 	held, err = tx.AllocationListInPool(ctx, c, p.Block, netip.Addr{}, maxHeldToDelete)
 	if err != nil {
@@ -194,8 +193,8 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 	return held, free, nil
 }
 
-// holder is the container that a pool was carved from. A root pool's space may be another project's: whether it is still
-// granted does not matter to what was carved.
+// holder returns the container that a pool was carved from. A root pool's space may belong to another project; an existing pool does not depend on
+// the grant any more.
 func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Container, error) {
 	if p.Root() {
 		sp, err := read.SpaceGet(ctx, storage.ProjectKey{ID: p.ContainerProjectID, Name: p.Space.Project}, p.Space.Name)
@@ -211,7 +210,7 @@ func holder(ctx context.Context, read storage.Reader, p ipam.Pool) (storage.Cont
 	return storage.PoolContainer(parent), err
 }
 
-// inUse completes the refusal with how much is held; counting is not part of the transaction.
+// inUse adds to the refusal how much the pool holds. It counts outside the transaction.
 func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p))
 	if err != nil || held.Claims+held.Retained+held.ChildPools+held.CoolingDown == 0 {
@@ -229,7 +228,7 @@ func (s *deleter) inUse(ctx context.Context, p ipam.Pool, refused error) error {
 	return s.stillCooling(ctx, p, held.CoolingDown, e)
 }
 
-// heldIn counts what is held in some containers.
+// heldIn counts the allocations in some containers.
 func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (sum storage.Held, err error) {
 	for _, c := range containers {
 		h, err := s.Store.HeldCount(ctx, c)
@@ -242,14 +241,14 @@ func (s *deleter) heldIn(ctx context.Context, containers []storage.Container) (s
 	return sum, nil
 }
 
-// stillCooling completes the refusal with what is cooling down in the pool, and until when, if that can be read at once.
+// stillCooling adds to the refusal how many blocks are cooling down in the pool, and until when if one read can find out.
 func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipam.Error) error {
 	if n == 0 {
 		return e
 	}
 	e.Message += " It has " + usecase.CountOf(n, "block") + " cooling down"
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, maxHeldToDelete)
-	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal stands without the time
+	if err == nil && len(rows) < maxHeldToDelete { // otherwise the refusal has no time
 		for _, a := range rows {
 			if a.CoolUntil.After(e.Figures.CooledDownAt) {
 				e.Figures.CooledDownAt = a.CoolUntil.UTC()
@@ -263,11 +262,11 @@ func (s *deleter) stillCooling(ctx context.Context, p ipam.Pool, n int64, e *ipa
 	return e
 }
 
-// retainedNames names a few of the allocations that are all that keeps a pool.
+// retainedNames names a few retained allocations that keep a pool from being deleted.
 func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 	rows, err := s.Store.AllocationListInPool(ctx, storage.PoolContainer(p), p.Block, netip.Addr{}, refusals.MaxPoolsNamed)
 	if err != nil {
-		return nil // the refusal stands without them
+		return nil // the refusal needs no names
 	}
 	var names []string
 	for _, a := range rows {
@@ -278,19 +277,19 @@ func (s *deleter) retainedNames(ctx context.Context, p ipam.Pool) []string {
 	return names
 }
 
-// maxHeldToDelete is one more than the reservations a pool can have, so that anything else held is among those read.
+// maxHeldToDelete is one more than MaxReservedBlocks, so that a read with this limit includes any other allocation.
 const maxHeldToDelete = ipam.MaxReservedBlocks + 1
 
-// maxFreeToDelete bounds the free rows of a pool that holds reservations alone: each reserved block leaves at most one
-// free block for each length on each of its two sides.
+// maxFreeToDelete limits the free rows in a pool that holds only reservations: each reserved block leaves at most one free block for each length on
+// both sides.
 const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 
 func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
 
-// deleteServed deletes a pool that serves several regions: all that is free in them is brought home first.
+// deleteServed deletes a pool that serves several regions. First it recalls all free blocks to the home region.
 func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
 	_, err := usecase.Rounds(func(round int) (_ ipam.Pool, again bool, err error) {
-		if round > 0 { // it may serve other regions by now
+		if round > 0 { // the pool may serve other regions by now
 			now, err := s.Store.PoolGet(ctx, key, p.Name)
 			if err == nil {
 				err = storage.SameThing(p.UID, now.UID)
@@ -319,14 +318,14 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 			return p, false, err
 		}
 		if loans, failed := s.Store.LoansOver(ctx, p.UID, p.Block, 1); failed != nil || len(loans) == 0 {
-			return p, false, err // of what is held at home
+			return p, false, err // a block at home is in use
 		}
 		return p, true, nil
 	})
 	return err
 }
 
-// couldDelete looks whether a pool could be deleted that holds nothing in other regions than its home.
+// couldDelete checks whether a pool can be deleted that holds nothing outside its home region.
 func (s *deleter) couldDelete(ctx context.Context, p ipam.Pool, r usecase.Request) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
 	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {

@@ -1,2 +1,2 @@
-// Package pools is pools and classes, cool-down, and the sampler that watches how full pools are.
+// Package pools has the use cases for pools and classes, the cool-down of blocks, and the sampler that measures how full pools are.
 package pools

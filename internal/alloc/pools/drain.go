@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// DrainKeeper is the subject that deletes pools when they have become empty.
+// DrainKeeper is the subject that deletes drained pools when they become empty.
 const DrainKeeper = "carve:drain"
 
-// DeleteDrained deletes up to limit pools that are drained to be deleted and in which nothing is held any more, by ordinary deletion. A pool that
-// was changed since it was looked at is left for the next time: it may be drained no more. It can run on several servers at once, and what fails
-// for one pool does not keep the others waiting.
+// DeleteDrained deletes up to limit pools that are marked for deletion once drained and hold nothing, by ordinary deletion. It leaves a pool that has
+// changed since it was read for the next run, because its drain may have been cancelled. Several servers may run it at once. It returns the errors
+// for failed pools and continues with the others.
 func (s *deleter) DeleteDrained(ctx context.Context, limit int) (deleted int, err error) {
 	found, err := s.Store.DrainedPoolList(ctx, limit)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *deleter) DeleteDrained(ctx context.Context, limit int) (deleted int, er
 		case err == nil:
 			deleted++
 		case ipam.IsCode(err, ipam.CodeNotFound), ipam.IsCode(err, ipam.CodeInUse), ipam.IsCode(err, ipam.CodeAllocationRetained),
-			ipam.IsCode(err, ipam.CodePreconditionFailed): // it is gone, or not as it was
+			ipam.IsCode(err, ipam.CodePreconditionFailed): // the pool is gone, or has changed
 		default:
 			errs = append(errs, err)
 		}

@@ -44,8 +44,8 @@ func newPatcher(core *usecase.Core, r *regions.Regions) *patcher {
 	}}
 }
 
-// PatchPool changes what may change of a pool by mutate, which must be pure. Reservations that are new are carved, and
-// those that are gone are given back, in the same transaction. No difference: nothing is written.
+// PatchPool changes a pool's mutable fields by mutate, which must be pure. It carves new reservations and frees removed ones in the same transaction.
+// It writes nothing if mutate changes nothing.
 func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (ipam.Pool, error) {
 	who, key, err := s.Enter(ctx, tenancy.PoolsWrite, project)
 	if err != nil {
@@ -67,11 +67,11 @@ func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase
 		if held, failed := s.regions.HoldsIn(ctx, first, emptied); failed != nil || held {
 			return p, false, err
 		}
-		return p, true, nil // it was lent between the two
+		return p, true, nil // a block was lent to that region in between
 	})
 }
 
-// patchPool changes a pool for which all is prepared.
+// patchPool changes a pool after PrepareRegions.
 func (s *patcher) patchPool(
 	ctx context.Context, who tenancy.Principal, key storage.ProjectKey, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error),
 ) (ipam.Pool, error) {
@@ -106,7 +106,7 @@ func (s *patcher) patchPool(
 	return regions.WithStanding(ctx, s.Store, p)
 }
 
-// complete settles what a changed pool consists of besides what the caller wrote, if it can be so.
+// complete derives the fields that the caller does not set in a changed pool, and validates the result.
 func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was ipam.Pool, next *ipam.Pool, classes []ipam.ID) error {
 	if err := cmp.Or(checkVisibility(key.Name, next.Spec.Visibility), next.Spec.Allocation.CheckFor(next.Block), checkScoped(*next)); err != nil {
 		return err
@@ -133,8 +133,8 @@ func samePolicy(a, b ipam.PoolSpec) bool {
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// listedAnew foretells, from the pool as it was read first, which names a patch adds to those that the pool lists, and the classes that
-// these mean. Whatever is wrong with the patch is for the transaction to say.
+// listedAnew predicts, from the pool as first read, which class names a patch adds and to which classes they resolve. It returns nothing for an
+// invalid patch; the transaction reports the error.
 func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
 	next, refused := mutate(first)
 	if refused == nil {
@@ -148,7 +148,7 @@ func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first 
 	return names, classes, err
 }
 
-// compareReservations answers which reservations are new, and the blocks of those that are gone. One is the same whose block and reason are.
+// compareReservations returns the new reservations and the blocks in the removed ones. Reservations with the same block and reason are equal.
 func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []netip.Prefix, err error) {
 	before, err := carve.CutReservations(was.Block, was.Spec.Reservations)
 	if err != nil {
@@ -177,7 +177,7 @@ func compareReservations(was, next ipam.Pool) (added []carve.Reserved, freed []n
 	return added, freed, nil
 }
 
-// rereserve plans the difference between two lists of reservations.
+// rereserve plans the changes between two reservation lists.
 func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject string) (storage.Changes, error) {
 	if slices.Equal(was.Spec.Reservations, next.Spec.Reservations) {
 		return storage.Changes{}, nil
@@ -217,8 +217,8 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 	return changes, nil
 }
 
-// heldAt reads the allocations of blocks that are held. It reads those alone, whatever else the pool holds: one read for
-// each run of blocks without a gap between them. It sorts the blocks.
+// heldAt reads the allocations for held blocks, with one read for each run of adjacent blocks. It reads no other allocations in the pool. It sorts
+// the blocks.
 func heldAt(ctx context.Context, tx storage.Tx, c storage.Container, blocks []netip.Prefix) ([]ipam.Allocation, error) {
 	slices.SortFunc(blocks, space.Compare)
 	held := make([]ipam.Allocation, 0, len(blocks))

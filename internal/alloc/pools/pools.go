@@ -17,7 +17,7 @@ import (
 // reader reads pools.
 type reader struct{ *usecase.Core }
 
-// GetPool reads one pool with what is free in it.
+// GetPool reads one pool with its free blocks by size.
 func (s *reader) GetPool(ctx context.Context, project, name string, r usecase.Reading) (ipam.Pool, error) {
 	read := s.View(r)
 	p, err := s.readPool(ctx, read, project, name)
@@ -27,7 +27,7 @@ func (s *reader) GetPool(ctx context.Context, project, name string, r usecase.Re
 	return regions.WithStanding(ctx, read, p)
 }
 
-// readPool reads a pool for somebody who may see it.
+// readPool authorizes the caller and reads a pool.
 func (s *reader) readPool(ctx context.Context, read storage.Reader, project, name string) (ipam.Pool, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
@@ -36,14 +36,14 @@ func (s *reader) readPool(ctx context.Context, read storage.Reader, project, nam
 	return read.PoolGet(ctx, key, name)
 }
 
-// FreePage is one page of a pool's free blocks, with the summary by size.
+// FreePage is one page with a pool's free blocks, with the summary by size.
 type FreePage struct {
 	Pool   ipam.Pool
 	Blocks []netip.Prefix
 	Next   string
 }
 
-// GetPoolFree lists the free blocks of a pool that can hold the prefix length (nil: all), largest first.
+// GetPoolFree lists the free blocks in a pool that can hold a block with the prefix length (nil: all), largest first.
 func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLength *int, limit int, cursor string, r usecase.Reading,
 ) (FreePage, error) {
 	view := s.View(r)

@@ -8,42 +8,42 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// SampleStore reads what a Sampler looks at.
+// SampleStore reads the pools for a Sampler.
 type SampleStore interface {
-	// PoolStandings answers up to limit pools of all regions with ids after the given one, in order of id, as they stand in a region.
+	// PoolStandings returns up to limit pools in all regions with ids after the given one, by id, with their state in a region.
 	PoolStandings(ctx context.Context, region string, after ipam.ID, limit int) ([]PoolStanding, error)
 }
 
-// PoolStanding is a pool as it stands in a region.
+// PoolStanding is a pool's state in a region.
 type PoolStanding struct {
 	ID     ipam.ID
 	Pool   ipam.Ref
 	Home   string
 	Block  netip.Prefix
-	Served *ipam.PoolRegion // the record of its loans to the region; nil: it is not one of several that the pool serves
-	Fenced bool             // the region's rows are of another time than that record
-	Stock  ipam.Stock       // there
+	Served *ipam.PoolRegion // the record of its loans to the region; nil: the pool does not serve several regions, or not this one
+	Fenced bool             // the region's rows and that record have different versions
+	Stock  ipam.Stock       // in the region
 }
 
-// Sample is how the pools of a region stood when they were last all looked at.
+// Sample is the state of a region's pools in the last complete pass.
 type Sample struct {
 	Fullest []PoolSample     // at home in the region: the share of their addresses that is not free there
-	Scarce  []PoolSample     // at home elsewhere: what is free here of them, as a part of the last loan; least first
-	Fenced  []ipam.Ref       // the first of those that cannot be used in the region
-	Closed  int64            // how many those are
-	Count   map[string]int64 // pools at home, by Fullness; nil: there was no sample yet
+	Scarce  []PoolSample     // at home elsewhere: the addresses free here as a fraction of the last loan; least first
+	Fenced  []ipam.Ref       // the first pools that cannot be used in the region
+	Closed  int64            // how many pools cannot be used in the region
+	Count   map[string]int64 // pools at home, by fullness; nil: no sample yet
 	Ended   time.Time
 	Took    time.Duration
 }
 
-// PoolSample is a figure of a pool.
+// PoolSample is a measurement for one pool.
 type PoolSample struct {
 	Pool   ipam.Ref
 	Ratio  float64
-	Runway time.Duration // negative: not known, or what is free does not become less
+	Runway time.Duration // negative: not known, or the free space does not shrink
 }
 
-// The ways to tell how full pools are, without a name.
+// The fullness classes, for metrics that do not name pools.
 const (
 	under50  = "under_50"
 	under80  = "under_80"
@@ -52,7 +52,7 @@ const (
 	fullUp   = "full"
 )
 
-// fullness of a pool of which a share is not free.
+// fullness returns the class for the share of a pool that is not free.
 func fullness(utilization float64) string {
 	switch {
 	case utilization < 0.5:

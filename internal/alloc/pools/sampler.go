@@ -12,52 +12,52 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How many pools one step of a Sampler reads at most, and how often it begins anew. A pass over 100,000 pools takes 500 steps.
+// Limit for the pools in one step of a Sampler, and the interval between two passes, from start to start. A pass over 100,000 pools takes 500 steps.
 const (
 	samplePools = 200
 	sampleEvery = 10 * time.Second
 )
 
 const (
-	// smoothing is the time in which what was seen of the use of a pool is forgotten.
+	// smoothing is the time constant for averaging how fast a pool is used.
 	smoothing = 10 * time.Minute
-	// trendsKept is how many pools are remembered from one pass to the next, as a multiple of those that are told: one that becomes one of the fullest
-	// is to have a past.
+	// trendsKept is how many pools keep a trend from one pass to the next, relative to the reported pools: a pool that enters the report should have
+	// a trend.
 	trendsKept = 4
 )
 
-// Sampler looks at all pools, a page at a time, and keeps how the fullest stand. Make one with NewSampler; Step is for one goroutine, Sample for all.
+// Sampler reads all pools, a page at a time, and keeps the fullest pools' state. Make one with NewSampler; Step is for one goroutine, Sample for all.
 type Sampler struct {
 	store  SampleStore
 	region string
 	most   int
 	clock  func() time.Time
-	pools  int // read in one step at most
+	pools  int // maximum to read in one step
 
-	pass   *pass // nil between two
+	pass   *pass // nil between two passes
 	begins time.Time
-	trends map[ipam.ID]trend // of the last pass
+	trends map[ipam.ID]trend // from the last pass
 
 	mu   sync.Mutex
 	last Sample
 }
 
-// NewSampler makes one that keeps so many pools; clock is the database's, or a test's.
+// NewSampler makes a sampler that reports up to most pools; clock is the database's, or a test's.
 func NewSampler(store SampleStore, region string, most int, clock func() time.Time) *Sampler {
 	return &Sampler{store: store, region: region, most: most, clock: clock, pools: samplePools}
 }
 
-// Sample is what the last complete pass has seen.
+// Sample returns the last complete pass's result.
 func (s *Sampler) Sample() Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
 }
 
-// pass is one look at all pools.
+// pass is one scan over all pools.
 type pass struct {
 	began time.Time
-	after ipam.ID // the last pool of the pages before
+	after ipam.ID // the previous page's last pool
 
 	fullest []seenPool
 	scarce  []seenPool
@@ -68,22 +68,22 @@ type pass struct {
 
 type seenPool struct {
 	id   ipam.ID
-	free float64 // share of the whole
+	free float64 // share of the pool
 	PoolSample
 }
 
-// trend is how fast a pool was used.
+// trend is how fast a pool is used up.
 type trend struct {
-	free float64 // share of the whole, at
+	free float64 // share of the pool, at time at
 	at   time.Time
-	rate float64 // share a second; negative: it becomes emptier
+	rate float64 // share per second; negative: the pool becomes emptier
 	know bool
 }
 
-// Bound sets how many pools one step reads at most.
+// Bound limits the pools that one step reads.
 func (s *Sampler) Bound(pools int) { s.pools = pools }
 
-// Step looks at the next page.
+// Step reads the next page.
 func (s *Sampler) Step(ctx context.Context) error {
 	now := s.clock()
 	if s.pass == nil {
@@ -107,7 +107,7 @@ func (s *Sampler) Step(ctx context.Context) error {
 	return nil
 }
 
-// look takes the figures of a page.
+// look adds a page's figures to the pass.
 func (s *Sampler) look(p *pass, page []PoolStanding, now time.Time) {
 	for _, pool := range page {
 		if pool.Fenced {
@@ -143,7 +143,7 @@ func (s *Sampler) look(p *pass, page []PoolStanding, now time.Time) {
 	p.scarce = p.scarce[:min(len(p.scarce), s.most)]
 }
 
-// part is what is free as a part of a block of a length.
+// part returns the free space as a fraction of a block with length bits.
 func part(s ipam.Stock, bits int) float64 {
 	sum := 0.0
 	for length, n := range s.Free {
@@ -152,7 +152,7 @@ func part(s ipam.Stock, bits int) float64 {
 	return sum
 }
 
-// finish makes what a pass has seen the last sample.
+// finish makes a pass's result the last sample.
 func (s *Sampler) finish(p *pass, now time.Time) {
 	trends := make(map[ipam.ID]trend, len(p.fullest))
 	out := Sample{Fenced: p.fenced, Closed: p.closed, Count: p.count, Ended: now, Took: now.Sub(p.began)}
@@ -177,7 +177,7 @@ func (s *Sampler) finish(p *pass, now time.Time) {
 	s.mu.Unlock()
 }
 
-// next is the trend after another look.
+// next returns the trend after another measurement.
 func (t trend) next(free float64, now time.Time) trend {
 	passed := now.Sub(t.at).Seconds()
 	if passed <= 0 {
@@ -191,7 +191,7 @@ func (t trend) next(free float64, now time.Time) trend {
 	return trend{free: free, at: now, rate: rate, know: true}
 }
 
-// runway is how long what is free lasts; negative when that is not known, or it does not become less.
+// runway returns how long the free space lasts; negative if that is not known or the free space does not shrink.
 func (t trend) runway() time.Duration {
 	if !t.know || t.rate <= 0 {
 		return -1

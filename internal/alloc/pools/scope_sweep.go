@@ -11,18 +11,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sweeper removes the pools of scopes that nobody uses.
+// sweeper removes unused scoped pools.
 type sweeper struct {
 	*usecase.Core
 
 	sweeping sync.Mutex
-	swept    ipam.ID // the scoped pool that was looked at last; guarded by sweeping
+	swept    ipam.ID // the last scoped pool that was checked; guarded by sweeping
 }
 
-// SweepScopes looks at scoped pools, limit at a time and so many pages at most, where the last call has stopped. One that is found empty is
-// marked with the time; one that has been empty for as long as its class keeps such pools goes back to the pool that it was carved from. A claim
-// clears the mark in its own transaction, so that a pool is never taken for empty by what had been seen earlier. What is cooling down in a pool
-// keeps it. It can run on several servers at once, and what fails for one pool does not keep the others waiting.
+// SweepScopes checks scoped pools, limit at a time for at most so many pages, and continues where the last call stopped. It marks an empty pool with
+// the time. When a pool has been empty for the class's TTL, SweepScopes returns it to the pool that it was carved from. A claim clears the mark in
+// its own transaction, so an outdated check never removes a pool in use. A block that is cooling down keeps its pool. Several servers may run it at
+// once. It returns the errors for failed pools and continues with the others.
 func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, removed int, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -45,7 +45,7 @@ func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, re
 				removed++
 			}
 		}
-		if len(pools) < limit { // from the beginning next time
+		if len(pools) < limit { // begin at the first pool next time
 			s.swept = ipam.ID{}
 			break
 		}
@@ -53,7 +53,7 @@ func (s *sweeper) SweepScopes(ctx context.Context, limit, pages int) (marked, re
 	return marked, removed, errors.Join(errs...)
 }
 
-// sweepScope marks or removes one scoped pool, if it is time; done reports whether it did.
+// sweepScope marks or removes one scoped pool if it is time; done reports whether it did.
 func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done bool, err error) {
 	p, now := seen.Pool, s.Now()
 	switch {
@@ -80,8 +80,8 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 	}
 }
 
-// emptyScope changes a scoped pool that still is as it was seen. When it is not, somebody has claimed from it or removed it meanwhile, and
-// that is as it should be: nothing is done.
+// emptyScope changes a scoped pool that has not changed since it was read. If a claim or another server has changed or removed it meanwhile,
+// emptyScope does nothing.
 func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -107,14 +107,14 @@ func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, loc
 	return done, err
 }
 
-// stillEmpty refuses with in_use if anything is held in a pool.
+// stillEmpty fails with in_use if a pool holds anything but reservations.
 func stillEmpty(ctx context.Context, tx storage.Tx, p ipam.Pool) error {
 	_, _, err := onlyReservations(ctx, tx, p, storage.PoolContainer(p))
 	return err
 }
 
-// KeeperEvent is the beginning of what the trail of a scoped pool's owner says of the pool. No caller is in it: whose claim it was that
-// needed the pool first is none of the owner's business.
+// KeeperEvent begins the event about a scoped pool for its owner's audit trail. The event does not name a caller: the owner must not learn which
+// project's claim needed the pool.
 func KeeperEvent(p ipam.Pool, at usecase.Timestamp) ipam.Event {
 	return ipam.Event{ID: ipam.NewTimeID(at), ProjectID: p.ProjectID, At: at, Subject: ScopeKeeper, Kind: trail.KindPool, Name: p.Name}
 }

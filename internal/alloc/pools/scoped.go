@@ -1,4 +1,4 @@
 package pools
 
-// ScopeKeeper is the subject that makes and removes scoped pools. It is no caller's name: theirs are not for the pool's owner to see.
+// ScopeKeeper is the subject that makes and removes scoped pools. It hides the callers' names, which the pool's owner must not see.
 const ScopeKeeper = "carve:scopes"

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Source is what a pool is carved from.
+// Source is the container that a pool is carved from.
 type Source struct {
 	Container storage.Container
 	SpaceID   ipam.ID
@@ -15,8 +15,8 @@ type Source struct {
 	Parent    *ipam.Pool // nil for a root
 }
 
-// poolSource finds what a new pool of a project is carved from: a pool of the same project, or a space, which may be another
-// project's that has granted it.
+// poolSource finds the source for a project's new pool: a pool in the same project, or a space. The space may belong to another project that has
+// granted it.
 func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey, p ipam.Pool) (Source, error) {
 	if ref := p.Spec.Parent; ref != (ipam.Ref{}) {
 		if ref.Project != key.Name {
@@ -43,8 +43,8 @@ func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return Source{Container: c, SpaceID: sp.UID, Space: ipam.Ref{Project: ref.Project, Name: sp.Name}}, nil
 }
 
-// spaceFor finds a space that a project may carve root pools from. A space of another project that was not granted is answered
-// like one that does not exist.
+// spaceFor finds a space from which a project may carve root pools. For a space that another project has not granted it returns the same error as for
+// a missing one.
 func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, error) {
 	if ref.Project == key.Name {
 		sp, err := read.SpaceGet(ctx, key, ref.Name)
@@ -57,8 +57,8 @@ func spaceFor(ctx context.Context, read storage.Reader, key storage.ProjectKey, 
 	return sp, err
 }
 
-// foreignSpace reads a space that another project has granted. One read decides whether there is such a grant. It finds nothing for a space without a grant
-// and for a missing one, so that both refusals take the same time.
+// foreignSpace reads a space that another project has granted. One read finds out whether such a grant exists. It finds nothing for a space without a
+// grant and for a missing one, so that both refusals take the same time.
 func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.Ref) (ipam.Space, bool, error) {
 	there, err := read.NamesThere(ctx, key, []storage.Named{{What: storage.NamedSpace, Ref: ref}})
 	if err != nil || len(there) == 0 {
@@ -76,7 +76,7 @@ func foreignSpace(ctx context.Context, read storage.Reader, key storage.ProjectK
 	return sp, found && granted, err
 }
 
-// in is a source in one of the regions that the parent is served in.
+// in returns the source in a region that the parent serves.
 func (from Source) in(region string) Source {
 	if from.Parent == nil {
 		return from
@@ -86,8 +86,8 @@ func (from Source) in(region string) Source {
 	return from
 }
 
-// sourceNear chooses in which region a child is carved from a parent that serves several: where the very block is, or else where the child is to be at home, or
-// else at the parent's home.
+// sourceNear chooses the region from which to carve a child from a parent with several regions: the region that has the exact CIDR, else the child's
+// home region, else the parent's home.
 func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryRun bool) (Source, error) {
 	if from.Parent == nil || !from.Parent.Several() {
 		return from, nil

@@ -8,16 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// account is one quota in a ledger: the shards that the transaction has read, as they were and as they are to be.
+// account is one quota in a ledger: the shards that the transaction has read, in their old and new states.
 type account struct {
 	quota    ipam.Quota
 	was, now []ipam.QuotaShard // the transaction's own shard first
-	made     []ipam.QuotaShard // the shards of the transaction's own region, if there are none yet: not among was and now, but for the own one
-	complete bool              // all shards are here
-	stale    bool              // the transaction's own shard is not any more what was[own] says
+	made     []ipam.QuotaShard // shards to insert if the transaction's region has none yet; was and now have only the transaction's own one
+	complete bool              // the account has all shards
+	stale    bool              // the transaction's own shard no longer equals was[own]
 }
 
-// own is where the transaction's own shard is.
+// own is the index for the transaction's own shard.
 const own = 0
 
 func newAccount(p storage.QuotaPart) *account {
@@ -28,13 +28,13 @@ func newAccount(p storage.QuotaPart) *account {
 	return a
 }
 
-// add takes in one more shard. The transaction's own is here already, of an earlier moment: it becomes what it is now, less what
-// was taken meanwhile, so that the sum is of one moment. Should it have changed after something was taken from it, the decision is right
-// and the plan is not: the write still expects what was read at first, and so ends the attempt.
+// add adds one more shard. The account already has the transaction's own shard, as read earlier; add replaces that by the current state, less the
+// amounts taken meanwhile, so that the sum is from one moment. If the shard changed after the transaction took from it, the decision is right but the
+// plan is not: the write still expects the earlier state, and so ends the attempt.
 func (a *account) add(s ipam.QuotaShard) {
 	was, now := &a.was[own], &a.now[own]
 	if s.Region == was.Region {
-		a.made = nil // somebody has made them meanwhile
+		a.made = nil // another transaction has made them meanwhile
 	}
 	switch {
 	case s.Shard != was.Shard || s.Region != was.Region:
@@ -49,7 +49,7 @@ func (a *account) add(s ipam.QuotaShard) {
 	}
 }
 
-// suffices reports whether the transaction's own shard alone allows for a usage.
+// suffices reports whether the transaction's own shard alone allows a usage.
 func (a *account) suffices(u ipam.Usage) bool {
 	if a.quota.Overdrawn || a.made != nil {
 		return false
@@ -62,8 +62,8 @@ func (a *account) suffices(u ipam.Usage) bool {
 	return true
 }
 
-// refusal says which limit does not allow for a usage; nil: all do. Nobody is refused for a measure that is not asked for,
-// even if that is overdrawn.
+// refusal returns the error for the first limit that does not allow a usage; nil if all do. It ignores a measure that the request does not use, even
+// if that measure is overdrawn.
 func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest bool) error {
 	if !a.complete {
 		return nil // the transaction's own shard was enough
@@ -84,10 +84,9 @@ func (a *account) refusal(project storage.ProjectKey, u ipam.Usage, oneRequest b
 	return nil
 }
 
-// provide moves spare to the transaction's own shard where that has too little: as much as is missing, and half of what
-// is left after that. So the next transactions on this container need not read all shards again, while those on
-// others find something in theirs; from n to spare, a shard that is drawn on alone reads all of them log2(n) times.
-// The fullest shards give first, so that few rows are written.
+// provide moves spare to the transaction's own shard if that has too little: the missing amount, and half the rest. Then the next transactions on
+// this container need not read all shards again, and transactions on other containers still find spare in theirs. A shard that is the only one in use
+// reads all of them log2(n) times until a spare of n is used up. The fullest shards give first, so that the transaction writes few rows.
 func (a *account) provide(u ipam.Usage) {
 	for _, m := range Measures {
 		n, mine := m.Of(u), m.Of(a.now[own].Spare)
@@ -100,7 +99,7 @@ func (a *account) provide(u ipam.Usage) {
 	}
 }
 
-// fetch brings n of a measure's spare to the transaction's own shard from the fullest of the others; there is that much.
+// fetch moves n of a measure's spare from the fullest other shards to the transaction's own; they have that much.
 func (a *account) fetch(m measure, n *big.Int) {
 	from := make([]int, 0, len(a.now))
 	for i := range a.now {
@@ -124,15 +123,15 @@ func (a *account) fetch(m measure, n *big.Int) {
 	}
 }
 
-// count adds a usage to the transaction's own shard, and takes what is bounded of it from that shard's spare.
+// count adds a usage to the transaction's own shard, and takes the limited measures from that shard's spare.
 func (a *account) count(u ipam.Usage) {
 	s := &a.now[own]
 	s.Used = s.Used.Add(u)
 	s.Spare = s.Spare.Add(bounded(u, a.quota.Spec.Limits).Negative())
 }
 
-// recover reports whether the quota was overdrawn and is not any more. Then no shard's spare may stay negative, because
-// from now on each is trusted alone.
+// recover reports whether the quota was overdrawn and no longer is. In that case it spreads the spare again, because no shard's spare may stay
+// negative: from now on transactions use each shard alone.
 func (a *account) recover() bool {
 	if !a.quota.Overdrawn || !a.complete || overdrawn(a.quota.Spec.Limits, usedOf(a.now)) {
 		return false
@@ -141,12 +140,12 @@ func (a *account) recover() bool {
 	return true
 }
 
-// changes is the shards that are not as they were.
+// changes returns the shards that have changed.
 func (a *account) changes() []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range a.now {
 		if i == own && a.made != nil {
-			continue // it is inserted
+			continue // inserts returns it
 		}
 		if (i == own && a.stale) || !sameUsage(a.was[i].Used, a.now[i].Used) || !sameUsage(a.was[i].Spare, a.now[i].Spare) {
 			out = append(out, storage.ShardUpdate{Was: a.was[i], Now: a.now[i]})
@@ -155,7 +154,7 @@ func (a *account) changes() []storage.ShardUpdate {
 	return out
 }
 
-// inserts is the shards of the transaction's own region, if that had none and something was counted there.
+// inserts returns the shards in the transaction's own region, if that had none and the transaction counted something there.
 func (a *account) inserts() []ipam.QuotaShard {
 	if a.made == nil || sameUsage(a.was[own].Used, a.now[own].Used) && sameUsage(a.was[own].Spare, a.now[own].Spare) {
 		return nil
@@ -165,7 +164,7 @@ func (a *account) inserts() []ipam.QuotaShard {
 	return out
 }
 
-// spare is what is left of a measure in all shards.
+// spare returns a measure's spare in all shards.
 func (a *account) spare(m measure) *big.Int {
 	sum := new(big.Int)
 	for _, s := range a.now {

@@ -1,2 +1,2 @@
-// Package quota is quotas, and the ledger that keeps them.
+// Package quota has the use cases for quotas, and the ledger that applies them in a transaction.
 package quota

@@ -11,32 +11,30 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Ledger is what one transaction takes from, and gives back to, the quotas of the projects in it. It is made in the
-// transaction, from what that has read, and its changes are written by it.
+// Ledger counts the usage that one transaction takes from, and returns to, its projects' quotas. The transaction makes it from the quotas that it has
+// read, and writes its changes.
 //
-// The figures of a quota are divided into shards. While the quota is not overdrawn, no shard's spare is negative, so that a
-// transaction may take what its own shard has to spare and look no further: the spare of all of them, added up, is the limit less
-// what is used, and so never becomes negative either. When that is not enough, or the quota is overdrawn, the transaction reads all shards and
-// decides by the sum: it is SERIALIZABLE, or alone with all shards.
+// Shards divide a quota's figures. While the quota is not overdrawn, no shard has a negative spare, so a transaction may take its own shard's spare
+// without reading the others: the sum over all spares is the limit less the usage, and never becomes negative either. If that spare is not enough, or
+// the quota is overdrawn, the transaction reads all shards and decides by the sum. It is SERIALIZABLE, or holds all shards alone.
 //
-// Every region has sixteen shards of its own, and the transaction's own is of its own region: only near the limit, and for a quota that is
-// older than the region and has no shards there, are the other regions' read.
+// Every region has sixteen shards, and a transaction's own shard is in its own region. It reads other regions' shards only near the limit, and for a
+// quota that is older than the region and has no shards there.
 type Ledger struct {
 	read     shardReader
 	accounts map[ipam.ID][]*account // by project
 	order    []*account
-	// OneRequest: the transaction is one request, all of which is refused together, so that a refusal speaks of all that was asked for.
-	// Otherwise what was taken before belongs to others, and counts as used.
+	// OneRequest is true if the transaction is one request, which succeeds or fails as a whole, so that a refusal reports the request's sum.
+	// Otherwise amounts taken earlier belong to other requests, and count as used.
 	OneRequest bool
 }
 
-// shardReader is what the ledger reads by itself.
+// shardReader reads the other shards when the ledger needs them.
 type shardReader interface {
 	QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaShard, error)
 }
 
-// NewLedger makes a ledger from what the transaction has read. The order of its quotas, and so which of several is named in a
-// refusal, is that of their names.
+// NewLedger makes a ledger from the quotas that the transaction has read. It checks them by name, so a refusal names the first one that fails.
 func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 	l := &Ledger{read: tx, accounts: map[ipam.ID][]*account{}}
 	for _, p := range slices.SortedFunc(slices.Values(parts), func(a, b storage.QuotaPart) int {
@@ -49,8 +47,8 @@ func NewLedger(tx shardReader, parts []storage.QuotaPart) *Ledger {
 	return l
 }
 
-// Take counts what a project is about to hold somewhere, or refuses with quota_exceeded; a refusal leaves
-// the ledger as it was. It reads only when the transaction's own shards are not enough.
+// Take counts a usage that a project is about to add, or refuses it with quota_exceeded; a refusal leaves the ledger unchanged. It reads only if the
+// transaction's own shards are not enough.
 func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.HoldPlace, u ipam.Usage) error {
 	covering := l.covering(project.ID, at)
 	if err := l.readAll(ctx, covering, u); err != nil {
@@ -68,15 +66,14 @@ func (l *Ledger) Take(ctx context.Context, project storage.ProjectKey, at ipam.H
 	return nil
 }
 
-// Give counts what a project gives back.
+// Give counts a usage that a project releases.
 func (l *Ledger) Give(project ipam.ID, at ipam.HoldPlace, u ipam.Usage) {
 	for _, a := range l.covering(project, at) {
 		a.count(u.Negative())
 	}
 }
 
-// Into adds the ledger's changes to what the transaction writes. A quota that is found not to be overdrawn any more is
-// marked so.
+// Into adds the ledger's changes to the transaction's changes. It also clears the mark on a quota that is no longer overdrawn.
 func (l *Ledger) Into(ch *storage.Changes) {
 	for _, a := range l.order {
 		if a.recover() {
@@ -97,7 +94,7 @@ func (l *Ledger) covering(project ipam.ID, at ipam.HoldPlace) []*account {
 	return out
 }
 
-// readAll reads all shards of those accounts that cannot decide by their own: once for each quota and transaction.
+// readAll reads all shards for each account if its own shard is not enough: once for each quota and transaction.
 func (l *Ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage) error {
 	var ids []ipam.ID
 	unread := map[ipam.ID]*account{}
@@ -125,5 +122,5 @@ func (l *Ledger) readAll(ctx context.Context, accounts []*account, u ipam.Usage)
 	return nil
 }
 
-// ShardOf is the shard that transactions on a container use.
+// ShardOf returns the shard index for transactions on a container.
 func ShardOf(container ipam.ID) int { return int(container[15]) % ipam.QuotaShards }

@@ -14,21 +14,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// book is quotas with their shards, as a database has them, for one transaction at a time. A flaw makes it, or what the
-// ledger does with it, wrong in one way, so that the checks can be seen to find that.
+// book has quotas with their shards, like a database, for one transaction at a time. A flaw breaks one property of it, or of the ledger's changes, so
+// that the tests prove that the checks notice.
 type book struct {
 	quotas []*ipam.Quota
 	shards map[ipam.ID][]ipam.QuotaShard
-	reads  int // of all shards
+	reads  int // reads of all shards
 	flaw   string
 }
 
-// The flaws, each a protection taken away.
+// The flaws; each disables one protection.
 const (
-	marksUnseen    = "MarksAreNotSeen"         // an overdrawn quota's shards are trusted alone
-	movesForgotten = "MovesAreForgotten"       // what was moved from other shards is not taken from them
-	spareKept      = "GivingBackSparesNothing" // what is given back is not to be had again
-	negativesLeft  = "LacksAreLeftBehind"      // the mark goes, but shards stay below zero
+	marksUnseen    = "MarksAreNotSeen"         // uses an overdrawn quota's shards alone
+	movesForgotten = "MovesAreForgotten"       // does not subtract the amount moved from other shards
+	spareKept      = "GivingBackSparesNothing" // does not make released usage available again
+	negativesLeft  = "LacksAreLeftBehind"      // clears the mark while shards stay below zero
 )
 
 func newBook(quotas ...ipam.Quota) *book {
@@ -50,12 +50,12 @@ func (b *book) QuotaShards(_ context.Context, ids []ipam.ID) ([]ipam.QuotaShard,
 	return out, nil
 }
 
-// find is where a shard is; -1: there is none.
+// find returns the index of a shard; -1 if it is missing.
 func (b *book) find(s ipam.QuotaShard) int {
 	return slices.IndexFunc(b.shards[s.QuotaID], func(have ipam.QuotaShard) bool { return have.Region == s.Region && have.Shard == s.Shard })
 }
 
-// parts is what a transaction in a region reads. The quotas are older than all regions but one.
+// parts returns the quotas that a transaction in a region reads. They are older than all regions but one.
 func (b *book) parts(region string, shard int) []storage.QuotaPart {
 	var out []storage.QuotaPart
 	for _, q := range b.quotas {
@@ -71,7 +71,7 @@ func (b *book) parts(region string, shard int) []storage.QuotaPart {
 	return out
 }
 
-// write is what the database does with a ledger's changes: each update hits the figures that were read.
+// write applies a ledger's changes like the database: each update expects the figures that were read.
 func (b *book) write(t *testing.T, ch storage.Changes) {
 	t.Helper()
 	for _, s := range ch.ShardInsert {
@@ -104,14 +104,14 @@ func (b *book) write(t *testing.T, ch storage.Changes) {
 	}
 }
 
-// limit is PUT of a quota with other limits.
+// limit replaces a quota's limits, like PUT.
 func (b *book) limit(q *ipam.Quota, limits ipam.QuotaLimits) {
 	q.Spec.Limits = limits
 	q.Overdrawn = overdrawn(limits, usedOf(b.shards[q.UID]))
 	b.shards[q.UID] = respread(limits, b.shards[q.UID])
 }
 
-// check compares the book with what is held, and says what is wrong.
+// check compares the book with the held pieces, and returns an error for a difference.
 func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 	for _, q := range b.quotas {
 		used, spare := usedOf(b.shards[q.UID]), ipam.Usage{}
@@ -148,14 +148,14 @@ func (b *book) check(held func(ipam.QuotaScope) ipam.Usage) error {
 	return nil
 }
 
-// piece is something held.
+// piece is one held item.
 type piece struct {
 	at    ipam.HoldPlace
 	usage ipam.Usage
 }
 
-// randomTransactions runs transactions of random takes and givings back, and changes of limits, against a plain list of what is held. It answers what it
-// finds wrong first.
+// randomTransactions runs random transactions that take, give and change limits, and compares with a plain list of held pieces. It returns the first
+// error that it finds.
 func randomTransactions(t *testing.T, seed uint64, flaw string) error {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 1))
@@ -255,7 +255,7 @@ func TestLedgerKeepsItsFiguresAndNeverExceedsALimit(t *testing.T) {
 	}
 }
 
-// The same check finds each protection missing.
+// The same check detects each missing protection.
 func TestLedgerWithAFlawIsFound(t *testing.T) {
 	t.Parallel()
 	for _, flaw := range []string{marksUnseen, movesForgotten, spareKept, negativesLeft} {
@@ -271,7 +271,7 @@ func TestLedgerWithAFlawIsFound(t *testing.T) {
 	}
 }
 
-// One shard that is drawn on alone, from a limit to nothing: what it needs is halved each time.
+// Use one shard alone until the limit: each read of all shards fetches half of the rest.
 func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
@@ -350,8 +350,8 @@ func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
 	require.Error(t, l.Take(t.Context(), project, at, ipam.Usage{Claims: 1}))
 }
 
-// What a transaction read of its own shard is of an earlier moment than all shards: somebody may have moved something between them
-// meanwhile, which is in neither.
+// The transaction reads its own shard before it reads all shards: another transaction may move spare between them meanwhile, which appears in neither
+// read.
 func TestAllShardsAreOfOneMoment(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int64{"NothingTakenBefore": 0, "OneTakenBefore": 1} {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// measure is one of the things that a quota counts, in the word that figures have for it.
+// measure is a quantity that a quota limits; its value is the name used in figures.
 type measure string
 
 const (
@@ -16,10 +16,10 @@ const (
 	ofPools     measure = "pools"
 )
 
-// Measures is all of them, in the order in which they are checked.
+// Measures has all measures, in the order in which they are checked.
 var Measures = [...]measure{ofAddresses, ofClaims, ofPools}
 
-// Of is the measure's part of a usage; the caller does not change it.
+// Of returns the measure's part in a usage; the caller must not modify it.
 func (m measure) Of(u ipam.Usage) *big.Int {
 	switch {
 	case m == ofClaims:
@@ -32,7 +32,7 @@ func (m measure) Of(u ipam.Usage) *big.Int {
 	return u.Addresses
 }
 
-// only is a usage of n of the measure and of nothing else.
+// only returns a usage with n of this measure and nothing else.
 func (m measure) only(n *big.Int) ipam.Usage {
 	switch m {
 	case ofClaims:
@@ -44,7 +44,7 @@ func (m measure) only(n *big.Int) ipam.Usage {
 	return ipam.Usage{Addresses: n}
 }
 
-// Limit is the measure's bound; nil: there is none.
+// Limit returns the measure's limit, or nil if it has none.
 func (m measure) Limit(l ipam.QuotaLimits) *big.Int {
 	switch {
 	case m == ofAddresses:
@@ -57,7 +57,7 @@ func (m measure) Limit(l ipam.QuotaLimits) *big.Int {
 	return nil
 }
 
-// Words says "1 claim" or "2 claims".
+// Words formats "1 claim" or "2 claims".
 func (m measure) Words(n *big.Int) string {
 	one := map[measure]string{ofAddresses: "address", ofClaims: "claim", ofPools: "pool"}
 	if n.IsInt64() && n.Int64() == 1 {
@@ -66,7 +66,7 @@ func (m measure) Words(n *big.Int) string {
 	return n.String() + " " + string(m)
 }
 
-// bounded is the part of a usage that the limits bound.
+// bounded returns the part in a usage that the limits restrict.
 func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 	var out ipam.Usage
 	for _, m := range Measures {
@@ -80,7 +80,7 @@ func bounded(u ipam.Usage, l ipam.QuotaLimits) ipam.Usage {
 // sameUsage compares by value.
 func sameUsage(a, b ipam.Usage) bool { return a.Add(b.Negative()).IsZero() }
 
-// powers are the powers of two: numbers of addresses, which nobody changes.
+// powers has the powers of two, for counting addresses; they must not be modified.
 var powers = func() (all [129]*big.Int) {
 	for n := range all {
 		all[n] = new(big.Int).Lsh(big.NewInt(1), uint(n))
@@ -88,12 +88,12 @@ var powers = func() (all [129]*big.Int) {
 	return all
 }()
 
-// ClaimUsage is what a claim for a block of a length of a pool counts for.
+// ClaimUsage returns the usage by a claim for a block with length bits from a pool.
 func ClaimUsage(pool ipam.Pool, bits int) ipam.Usage {
 	return ipam.Usage{Claims: 1, Addresses: powers[space.Width(pool.Block)-bits]}
 }
 
-// ReleasedUsage is what a claim that is released counts for no more: the addresses of a block that is retained go on counting.
+// ReleasedUsage returns the usage that ends when a claim is released: a retained block's addresses still count.
 func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	u := ipam.Usage{Claims: 1}
 	if c.ReclaimPolicy == ipam.ReclaimDelete {
@@ -102,17 +102,17 @@ func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	return u
 }
 
-// ClaimPlace is where a claim by a class (zero: by none) holds a block of a pool.
+// ClaimPlace returns the quota place for a claim's block in a pool; class is zero for a claim without one.
 func ClaimPlace(pool ipam.Pool, class ipam.ClassRef) ipam.HoldPlace {
 	return ipam.HoldPlace{Pool: pool.Ref(), Class: class.Ref, Family: pool.Family()}
 }
 
-// AllocationPlace is where an allocation's block is held.
+// AllocationPlace returns the quota place for an allocation.
 func AllocationPlace(a ipam.Allocation) ipam.HoldPlace {
 	return ipam.HoldPlace{Pool: a.Pool, Class: a.Class.Ref, Family: ipam.FamilyOf(a.Block.Addr())}
 }
 
-// PoolPlace is where a pool is held: in its parent, or in its space.
+// PoolPlace returns the quota place for a pool: its parent, or its space.
 func PoolPlace(p ipam.Pool) ipam.HoldPlace {
 	at := ipam.HoldPlace{Pool: p.Spec.Parent, Family: p.Family()}
 	if p.Scope != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// quotas is quotas to a caller: what it must not change, it finds that it must not.
+// quotas describes quotas as a kind, with one caller's permissions.
 func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 	return kind.Kind[ipam.Quota]{
 		Core: s.Core, Name: trail.KindQuota, Op: "quota", Reads: tenancy.QuotasRead, Writes: tenancy.QuotasWrite,
@@ -40,19 +40,19 @@ func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 	}
 }
 
-// ListQuotas lists a project's quotas by name, with what is used of them.
+// ListQuotas lists a project's quotas by name, with their usage.
 func (s *Quotas) ListQuotas(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Quota], error) {
 	return s.quotas(tenancy.Principal{}).List(ctx, project, "quotas", storage.Reader.QuotaList, limit, cursor, r)
 }
 
-// GetQuota reads one quota with what is used of it.
+// GetQuota reads one quota with its usage.
 func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota, error) {
 	return s.quotas(tenancy.Principal{}).Get(ctx, project, name)
 }
 
-// PutQuota sets a quota: it creates one, counting what the project holds already, or replaces the limits and the description of
-// the one there is (Existed). Limits may be below what is used: nothing is taken away. The spec and the owner that it has already:
-// nothing is written. What an admin of the platform has set is the platform's from then on, and nobody else's to change.
+// PutQuota creates a quota, and counts the project's existing usage; or it replaces the limits and the description in an existing quota (Existed).
+// Limits may be below the usage; PutQuota takes nothing away. It writes nothing if spec and owner stay the same. A quota that a platform admin sets
+// belongs to the platform from then on, and no one else may change it.
 func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 		return usecase.Result[ipam.Quota]{}, err
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
-	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // nobody takes or gives back while it is counted
-	// A project's own admin may change the project's own quotas alone, so that an owner only ever becomes the platform.
+	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // no usage changes while it is counted
+	// A project's own admin may change only the project's own quotas, so an owner can only change to the platform.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was
@@ -77,7 +77,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	return answer, s.deniedQuota(ctx, project, err)
 }
 
-// quotaOwner is whose a quota is that the caller sets.
+// quotaOwner returns the owner for a quota that the caller sets.
 func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	if who.PlatformAdmin() {
 		return ipam.QuotaOfPlatform
@@ -85,7 +85,7 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	return ipam.QuotaOfProject
 }
 
-// mayChangeQuota refuses a project's own admin what the platform has set, or it would bound nobody.
+// mayChangeQuota refuses a project's own admin a change to the platform's quotas, which would otherwise limit nothing.
 func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
 	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
@@ -95,7 +95,7 @@ func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
 		q.Project, q.Name, ipam.PlatformProject, who.Subject, who.RoleIn(q.Project), q.Project)
 }
 
-// deniedQuota records that somebody tried to change what the platform has set; the error stays what it is.
+// deniedQuota records a refused change to a platform quota in the audit trail, and returns the error.
 func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) error {
 	refused, ok := errors.AsType[*ipam.Error](err)
 	if !ok || refused.Code != ipam.CodePermissionDenied || !tenancy.Recorded(ctx) {
@@ -107,7 +107,7 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 	return err
 }
 
-// count gives a new quota what the project holds at this moment. Claims do not know of it yet; so none is made meanwhile.
+// count sets a new quota's usage to the project's usage at this moment. Claims do not know the quota yet, so the lock keeps them out meanwhile.
 func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.StillThere(ctx, tx, key); err != nil {
@@ -142,8 +142,8 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
-// counted counts the claims and pools of a project. The cost grows with their number and is known afterwards. So counting does not begin while the caller or
-// its project is in debt.
+// counted counts a project's claims and pools. The cost grows with their number, which is known only afterwards, so counting does not start while the
+// caller or its project is over its budget.
 func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	budget := tenancy.BudgetOf(ctx)
 	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
@@ -154,8 +154,8 @@ func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope i
 	return used, err
 }
 
-// scopeThere refuses a scope that names a pool or a class of the quota's own project which is not there: such a bound would bound nothing.
-// Of other projects' nothing is looked up, because the answer would tell.
+// scopeThere refuses a scope that names a missing pool or class in the quota's own project, because it would limit nothing. It does not look up names
+// in other projects, because the result would reveal whether they exist.
 func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
 		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {
@@ -170,7 +170,7 @@ func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return nil
 }
 
-// recount spreads what is left by new limits over the shards of a quota.
+// recount spreads the spare under new limits over a quota's shards.
 func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if was.Spec.Scope != now.Spec.Scope {
@@ -190,7 +190,7 @@ func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: shardUpdates(all, respread(now.Spec.Limits, all))}}, nil
 }
 
-// DeleteQuota removes a quota: it bounds nothing any more.
+// DeleteQuota deletes a quota with its limits.
 func (s *Quotas) DeleteQuota(ctx context.Context, project, name string, r usecase.Request) error {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -222,7 +222,7 @@ func checkQuota(spec ipam.QuotaSpec) error {
 	return ipam.CheckText("/spec/description", spec.Description, ipam.MaxDescription, true)
 }
 
-// allAddresses is how many addresses a whole space of IPv6 has.
+// allAddresses counts the addresses in the IPv6 space.
 var allAddresses = new(big.Int).Lsh(big.NewInt(1), 128)
 
 func sameLimits(a, b ipam.QuotaLimits) bool {
@@ -231,7 +231,7 @@ func sameLimits(a, b ipam.QuotaLimits) bool {
 		same(a.Claims, b.Claims) && same(a.Pools, b.Pools)
 }
 
-// shardUpdates is the difference between two states of a quota's shards.
+// shardUpdates returns the shards that have another spare in the second state.
 func shardUpdates(was, now []ipam.QuotaShard) []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range was {
@@ -242,7 +242,7 @@ func shardUpdates(was, now []ipam.QuotaShard) []storage.ShardUpdate {
 	return out
 }
 
-// recordedQuota is the record of a quota. Its limit of addresses is text: it may be more than a JSON number can say exactly.
+// recordedQuota returns the event record for a quota. The limit on addresses is text, because a JSON number may be too imprecise.
 func recordedQuota(q ipam.Quota) *trail.Record {
 	type limits struct {
 		Addresses string `json:"addresses,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quotaExceeded says which limit does not allow for what is asked, and what would.
+// quotaExceeded makes the error for an exceeded limit: the limit, the usage, the request, and the remaining amount.
 func quotaExceeded(quota ipam.Ref, m measure, limit, used, asked *big.Int) *ipam.Error {
 	left, remedy := new(big.Int).Sub(limit, used), "Give something back first, or have the limit raised."
 	if left.Sign() > 0 {
@@ -18,8 +18,8 @@ func quotaExceeded(quota ipam.Ref, m measure, limit, used, asked *big.Int) *ipam
 	return e
 }
 
-// QuotaLack is the private cause of a quota_exceeded: what was too much, and where. Whoever has other pools to try knows by it
-// which of them are not worth trying.
+// QuotaLack is the internal cause in a quota_exceeded: the quota's scope, the measure and the usage. A caller that tries several pools uses it to
+// skip pools that would fail too.
 type QuotaLack struct {
 	scope   ipam.QuotaScope
 	measure measure
@@ -29,15 +29,15 @@ type QuotaLack struct {
 // Error implements error.
 func (*QuotaLack) Error() string { return "the quota has too little left" }
 
-// stops reports whether holding a usage at a place would meet the same refusal.
+// stops reports whether a usage at a place would get the same refusal.
 func (q *QuotaLack) stops(at ipam.HoldPlace, u ipam.Usage) bool {
 	return q.scope.Covers(at) && q.measure.Of(u).Cmp(q.measure.Of(q.usage)) >= 0
 }
 
-// QuotaLacks is what was refused while pools were tried in turn.
+// QuotaLacks has the refusals while pools were tried one after another.
 type QuotaLacks []*QuotaLack
 
-// Stop reports whether one of them would be met again.
+// Stop reports whether such a refusal would occur again.
 func (q QuotaLacks) Stop(at ipam.HoldPlace, u ipam.Usage) bool {
 	for _, lack := range q {
 		if lack.stops(at, u) {

@@ -2,8 +2,8 @@ package quota
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Quotas is the use cases on quotas.
+// Quotas has the use cases for quotas.
 type Quotas struct{ *usecase.Core }
 
-// New makes the room.
+// New makes the use cases.
 func New(core *usecase.Core) *Quotas { return &Quotas{core} }

@@ -6,9 +6,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The arithmetic of quotas in sixteen rows for each region. It reads and writes nothing.
+// Functions for a quota's sixteen shards in each region. They do no I/O.
 
-// emptyShards are the shards of a quota in a region, with nothing used and nothing to spare.
+// emptyShards returns a quota's shards in a region, with no usage and no spare.
 func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	shards := make([]ipam.QuotaShard, ipam.QuotaShards)
 	for i := range shards {
@@ -17,19 +17,18 @@ func emptyShards(quota ipam.ID, region string) []ipam.QuotaShard {
 	return shards
 }
 
-// sharded divides the figures of a quota over its shards in the regions: what is used, and what each shard may hand out. The spare of all
-// shards adds up to the limit less what is used, evenly spread; it is zero for what is not bounded. When more is used than
-// the limit allows, no shard has anything to hand out.
+// sharded divides a quota's usage and spare over its shards in the regions. All spares differ by one at most, and their sum is the limit less the
+// usage; it is zero for a measure without a limit. If the usage exceeds the limit, no shard has a positive spare.
 func sharded(quota ipam.ID, limits ipam.QuotaLimits, used ipam.Usage, regions []string) []ipam.QuotaShard {
 	var shards []ipam.QuotaShard
 	for _, region := range regions {
 		shards = append(shards, emptyShards(quota, region)...)
 	}
-	shards[0].Used = ipam.Usage{}.Add(used) // it is the sum that counts
+	shards[0].Used = ipam.Usage{}.Add(used) // only the sum matters
 	return respread(limits, shards)
 }
 
-// respread answers all shards of a quota with their spare divided anew for the limits. What each has used stays.
+// respread returns a quota's shards with the spare divided again under the limits. Each usage stays.
 func respread(limits ipam.QuotaLimits, shards []ipam.QuotaShard) []ipam.QuotaShard {
 	used := usedOf(shards)
 	addresses := spread(limits.Addresses, used.Addresses, len(shards))
@@ -43,12 +42,12 @@ func respread(limits ipam.QuotaLimits, shards []ipam.QuotaShard) []ipam.QuotaSha
 	return out
 }
 
-// spread divides a limit less what is used into n parts that differ by one at most; nothing when there is no limit.
+// spread divides the limit less the usage into n parts that differ by one at most; zeros if limit is nil.
 func spread(limit, used *big.Int, n int) []*big.Int {
 	parts := make([]*big.Int, n)
 	each, rest := new(big.Int), new(big.Int)
 	if limit != nil {
-		// Euclidean: rest is 0 to n-1, so that a lack is spread as a lack, and no part of it is above zero.
+		// Euclidean division: rest is 0 to n-1. So a negative amount gives no part above zero.
 		each.DivMod(new(big.Int).Sub(limit, used), big.NewInt(int64(n)), rest)
 	}
 	for i := range parts {
@@ -60,7 +59,7 @@ func spread(limit, used *big.Int, n int) []*big.Int {
 	return parts
 }
 
-// usedOf is what all shards have used together.
+// usedOf returns the usage in all shards together.
 func usedOf(shards []ipam.QuotaShard) ipam.Usage {
 	sum := ipam.Usage{Addresses: new(big.Int)}
 	for _, s := range shards {
@@ -69,7 +68,7 @@ func usedOf(shards []ipam.QuotaShard) ipam.Usage {
 	return sum
 }
 
-// overdrawn reports whether more is used than a limit allows.
+// overdrawn reports whether the usage exceeds a limit.
 func overdrawn(limits ipam.QuotaLimits, used ipam.Usage) bool {
 	addresses := used.Addresses
 	if addresses == nil {

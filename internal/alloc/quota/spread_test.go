@@ -37,7 +37,7 @@ func anyUsed(t *rapid.T) ipam.Usage {
 	}
 }
 
-// measured is one measure of a quota: its limit, what is used, and the spare of each shard.
+// measured is one measure of a quota: its limit, its usage, and each shard's spare.
 type measured struct {
 	limit, used *big.Int
 	spare       []*big.Int
@@ -61,7 +61,7 @@ func measureAll(limits ipam.QuotaLimits, used ipam.Usage, shards []ipam.QuotaSha
 	return m
 }
 
-// demandInvariant demands what is promised of a quota's shards, by adding up one after another.
+// demandInvariant checks the invariants of a quota's shards by plain addition.
 func demandInvariant(t require.TestingT, limits ipam.QuotaLimits, used ipam.Usage, shards []ipam.QuotaShard) {
 	for name, m := range measureAll(limits, used, shards) {
 		sum := new(big.Int)
@@ -115,7 +115,7 @@ func TestSpareIsSpreadEvenly(t *testing.T) {
 	})
 }
 
-// Whatever transactions have left in the shards, other limits put the spare right and touch nothing that was used.
+// Whatever state transactions have left in the shards, new limits correct the spare and do not change the usage.
 func TestOtherLimitsKeepWhatEachShardHasUsed(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

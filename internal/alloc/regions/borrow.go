@@ -13,21 +13,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// borrower makes room, and finds blocks, wherever a pool has them.
+// borrower makes room in a region, and locates blocks in a pool's regions.
 type borrower struct {
 	*mover
 
 	borrowing singleflight.Group // by pool, region and prefix length
 }
 
-// borrow makes room for a block of length need in the region that a pool is drawn from: from its home, or by way of that from the other regions. ErrNoRoom: no
-// region had room. nil: there was room a moment ago. Those who want the same at once are served by one.
+// borrow makes room for a block with length need in the region where the pool is used. It moves a block from the pool's home, or through the home
+// from another region. It returns ErrNoRoom if no region has room, and nil if the region had room a moment ago. Concurrent callers with the same need
+// share one call.
 //
-// It has its own time: a loan serves others than the first to ask.
+// The shared call has its own deadline, because it serves more callers than the first one.
 func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 	done := s.borrowing.DoChan(fmt.Sprintf("%s %s %d", p.UID, p.Place(), need), func() (_ any, err error) {
 		defer func() {
-			if r := recover(); r != nil { // the arithmetic panics rather than lose address space; here that would end the process
+			if r := recover(); r != nil { // the arithmetic panics rather than lose address space; in this goroutine a panic would end the process
 				err = ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").Because(fmt.Errorf("panic in borrow: %v\n%s", r, debug.Stack()))
 			}
 		}()
@@ -40,7 +41,7 @@ func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 		if !r.Shared || !errors.Is(r.Err, ErrNoRoom) {
 			return r.Err
 		}
-		// It may have looked before this one was asked, and a block has come free since.
+		// The shared call may have read before this caller asked, and a block may have become free since.
 		if there, err := s.lookEverywhere(ctx, p, need); err != nil || !there.nothing() {
 			return err
 		}
@@ -66,7 +67,7 @@ func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error
 		case there.nothing():
 			return none, false, ErrNoRoom
 		case there.regions[p.Region]:
-			return none, true, nil // there is room at home by now
+			return none, true, nil // the home has room by now
 		}
 		if err := s.bringFrom(ctx, p, there, need); err != nil {
 			return none, false, err
@@ -76,7 +77,7 @@ func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error
 	return err
 }
 
-// Borrowed is borrow whose answer is whether there is room now.
+// Borrowed calls borrow and returns whether the region has room now.
 func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, error) {
 	err := s.borrow(ctx, p, bits)
 	if errors.Is(err, ErrNoRoom) {
@@ -85,7 +86,7 @@ func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, e
 	return err == nil, err
 }
 
-// bringFrom recalls from a region that has room, or all the loans that keep a free block apart.
+// bringFrom recalls a block from a region that has room, or recalls all the loans that split a free block.
 func (s *borrower) bringFrom(ctx context.Context, p ipam.Pool, there everywhere, need int) error {
 	var closed error
 	for r := range there.regions {

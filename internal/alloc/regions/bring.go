@@ -10,10 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// BringFor brings blocks to where a pool is drawn from until they are enough for a demand, or nothing else of it can be had: from its home, and by way of
-// that from the other regions. Where they are enough to begin with, and something keeps the demand from being served nevertheless, it brings one block more.
+// BringFor moves blocks to the region where a pool is used until they meet a demand or no region can add more. The blocks come from the home, or
+// through the home from the other regions. If the region's blocks were enough from the beginning, the demand failed for another reason, and BringFor
+// moves one more block.
 func (s *borrower) BringFor(ctx context.Context, d Demand) error {
-	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for those who take what was just brought
+	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for concurrent callers that take the moved blocks
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
 			return LookFor(ctx, tx, d)
 		})
@@ -31,7 +32,8 @@ func (s *borrower) BringFor(ctx context.Context, d Demand) error {
 	return nil
 }
 
-// bringOne brings a block that holds all the missing ones, or the largest that there is, a step nearer. What is free in parts it brings together.
+// bringOne moves a block one step nearer: a block that holds all the missing ones, or the largest available. If a block is free only in parts, it
+// recalls the parts.
 func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
 	from, largest := "", length+1
 	if missing == 0 {
@@ -62,7 +64,7 @@ func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length
 	return err
 }
 
-// holds reports whether one of some free blocks can hold a block of a length.
+// holds reports whether a free block can hold a block with a given length.
 func holds(free []netip.Prefix, length int) bool {
 	for _, f := range free {
 		if f.Bits() <= length {

@@ -10,12 +10,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Nearby places pools in this server's region where they are served in it, and puts those first: the others cost a round trip to their home.
+// Nearby places pools in this server's region if they serve it, and puts those first: the others cost a round trip to their home.
 func (s *directory) Nearby(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools
 	}
-	pools = slices.Clone(pools) // they may be remembered
+	pools = slices.Clone(pools) // a cache may share the slice
 	for i, p := range pools {
 		pools[i] = p.In(s.Region)
 	}
@@ -30,7 +30,7 @@ func (s *directory) far(p ipam.Pool) int {
 	return 1
 }
 
-// WhereLent is a pool placed where a held block of it is: in the region that was lent it, in one piece or in several, or else at home.
+// WhereLent returns a pool placed in the region that has a held block: the region that borrowed the block, in one piece or several, or else the home.
 func WhereLent(ctx context.Context, read storage.Reader, p ipam.Pool, block netip.Prefix) (ipam.Pool, error) {
 	if !p.Several() {
 		return storage.Placed(p, p.Region), nil

@@ -1,2 +1,3 @@
-// Package regions is pools that several regions serve: lending, recalling, reconciling.
+// Package regions manages pools that serve several regions: it lends blocks to regions, recalls them, and reconciles a region's rows with the loan
+// records.
 package regions

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Fence refuses to draw from, or give back to, a pool's rows in a region that are of another time than the record of what the region was lent:
-// one of the two was restored without the other, and an address that is free here may be held elsewhere (docs/adr/0021).
+// Fence refuses to use a pool in a region if its rows and loan record have different versions. One of the two was restored without the other, and an
+// address that is free here may be held elsewhere (docs/adr/0021).
 func Fence(facts storage.GroupFacts) error {
 	if !facts.Fenced {
 		return nil
@@ -22,14 +22,14 @@ func Fence(facts storage.GroupFacts) error {
 	return e.Because(errFenced)
 }
 
-// errFenced is the cause of what fence refuses: another pool, or another region, may do.
+// errFenced is the cause in errors from Fence; another pool or another region may still work.
 var errFenced = errors.New("the two epochs differ")
 
-// IsFence reports whether a transaction was refused because the epochs of its region differ.
+// IsFence reports whether a transaction failed because the versions in its region differ.
 func IsFence(err error) bool { return errors.Is(err, errFenced) }
 
-// loanMoved tells what came of a move of a block between regions. An outcome that is not known is a failure: if it took effect after all, the next look
-// at the stocks finds it so.
+// loanMoved records in metrics the outcome when a block moves between regions. It counts an indeterminate commit as a failure; if the commit did take
+// effect, the next stock check sees it.
 func (s *mover) loanMoved(ctx context.Context, op string, moved bool, err error) {
 	outcome := "nothing"
 	switch {

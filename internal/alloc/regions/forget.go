@@ -14,27 +14,27 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciling is what an operator lets Reconcile do.
+// Reconciling has an operator's options for Reconcile.
 type Reconciling struct {
 	Repair bool
-	Forget []netip.Prefix // with Repair: what is held in these blocks, and not the region's any more, is held by others, and here by nobody
+	Forget []netip.Prefix // with Repair: ends holds in these blocks that no longer belong to the region, because another region holds them
 }
 
-// Forgotten is a hold that was given up because somebody else has its block: nothing became free by it.
+// Forgotten is a hold that Reconcile ended because another region holds its block. Its block did not become free.
 type Forgotten struct {
 	Block  netip.Prefix
 	Holder ipam.Ref // a claim
 }
 
-// forgetting is the scene of what is forgotten in one pool of a region.
+// forgetting has the facts for ending holds in one pool and region.
 type forgetting struct {
 	pool    ipam.Pool
-	own     []netip.Prefix // what the region has of the pool, by the record
-	holders []ipam.ID      // projects whose quotas are locked
+	own     []netip.Prefix // the region's blocks in the pool, by the loan record
+	holders []ipam.ID      // projects with locked quotas
 	at      usecase.Timestamp
 }
 
-// holders is the projects whose holds may be forgotten, for the locks of the transaction.
+// holders returns the projects with holds that may end, for the transaction's locks.
 func (o Reconciling) holders(ctx context.Context, read storage.Reader, p ipam.Pool, c storage.Container) (ids []ipam.ID, err error) {
 	for _, within := range o.within(p) {
 		for after := (netip.Addr{}); ; {
@@ -64,7 +64,7 @@ func (o Reconciling) within(p ipam.Pool) (blocks []netip.Prefix) {
 	return blocks
 }
 
-// forget plans the end of holds that are not the region's and that the operator has named. It answers the rows that are left.
+// forget plans to end the holds that the operator has named and that do not belong to the region. It returns the remaining rows.
 func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, rows []ipam.Allocation, ch *storage.Changes) (left []ipam.Allocation, done []Forgotten, err error) {
 	within := o.within(in.pool)
 	if len(within) == 0 {
@@ -90,13 +90,13 @@ func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, r
 	return left, done, nil
 }
 
-// end is the end of one hold, with the claim that has it, if one still has. Its block goes to nobody.
+// end plans to end a hold, and its claim if one has it. It does not free the block.
 func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, l *quota.Ledger, ch *storage.Changes) error {
 	e := ipam.Event{ID: ipam.NewTimeID(in.at), ProjectID: a.HolderProjectID, At: in.at, Subject: StockKeeper, Kind: trail.KindAllocation, Name: a.ID.String()}
 	usage := ipam.Usage{}
 	switch a.Phase {
 	case ipam.PhaseBound:
-		// By its place: of a region that was restored, a claim of the name may be in another one by now.
+		// Look up by position, not by name: after the region was restored, a claim with the name may exist in another region.
 		key := storage.ProjectKey{ID: a.HolderProjectID, Name: a.Holder.Project}
 		found, err := tx.ClaimListInPool(ctx, key, storage.PoolContainer(in.pool), a.Block, netip.Addr{}, 1)
 		if err != nil {
@@ -122,9 +122,9 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 			return err
 		}
 	}
-	if a.Phase != ipam.PhaseCoolingDown { // the history of a hold ended when it began to cool down
+	if a.Phase != ipam.PhaseCoolingDown { // a hold's history ends when its cool-down begins
 		ended := trail.EndedHold(a, in.at)
-		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // that it ended before may be known: history can be younger than these rows
+		ended.ID = ipam.DerivedID(a.Revision, "forgotten") // its own id: history may be newer than these rows and already have the hold's end
 		ch.History = append(ch.History, ended)
 		l.Give(a.HolderProjectID, quota.AllocationPlace(a), usage)
 	}

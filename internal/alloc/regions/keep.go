@@ -13,12 +13,13 @@ import (
 // servedPage is how many pools KeepStocks reads at once.
 const servedPage = 200
 
-// keeper keeps the stocks of this region, before anybody waits for a block.
+// keeper maintains this region's stocks before a claim has to wait for a block.
 type keeper struct{ *mover }
 
-// KeepStocks looks after what this server's region has of the pools that are at home elsewhere: it borrows where stock is short, before a claim has to wait for
-// it, and gives back what has lain idle for long. It answers how many blocks were moved. Each pool costs two probes, however large or full it is, and a page of
-// pools three round trips; one that is short costs one more, to its home. It can run on several servers at once: of those who find the same, one moves a block.
+// KeepStocks maintains this region's stock for the pools that are at home elsewhere. It borrows for a pool with low stock, and returns stock that was
+// idle for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
+// trips; a pool with low stock costs one more, to its home. Several servers may run it at once: if they find the same shortage, one server moves a
+// block.
 func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
 	away := map[string]bool{} // homes that could not be reached: the next run tries them again
@@ -49,20 +50,20 @@ func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 	}
 }
 
-// tooFar reports whether a home did not answer, which is to be told, and is not asked again for the other pools of the same run.
+// tooFar reports whether a home did not respond. KeepStocks then reports the error and skips the home's other pools in this run.
 func tooFar(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !IsFence(err)
 }
 
-// stock is what was seen of a pool that is at home elsewhere.
+// stock is the state for a pool that is at home elsewhere.
 type stock struct {
-	pool  ipam.Pool       // as it is drawn from in this region
-	rec   ipam.PoolRegion // of this region
-	need  int             // the length that claims are expected to have
+	pool  ipam.Pool       // as it is used in this region
+	rec   ipam.PoolRegion // this region's record
+	need  int             // the expected prefix length for claims
 	short bool
 }
 
-// lookAtStocks reads how some pools stand in this region: those of them that are at home elsewhere.
+// lookAtStocks reads the state in this region for pools that are at home elsewhere.
 func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
@@ -102,12 +103,12 @@ func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, 
 	return stocks, err
 }
 
-// keepStock moves one block at most.
+// keepStock moves at most one block.
 func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {
-	case k.short: // nobody is kept from a home that has nothing to lend
+	case k.short: // a probe first, so that a home without free blocks is not locked for nothing
 		home := storage.PoolContainer(k.pool.In(k.pool.Region))
 		if room, err := s.Store.RoomIn(ctx, []storage.RoomQuery{{Container: home, Bits: k.need}}); err != nil || !room[k.pool.UID] {
 			return 0, err

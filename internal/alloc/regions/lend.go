@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lend carries a free block of a pool from its home to another region that it serves, large enough for a block of length need, and answers whether there was one.
-// Unless more is true it does so only if the region is short of stock by then: of several who find that out, one lends.
+// lend moves a pool's free block from its home to another region that it serves, large enough for a block with length need, and reports whether it
+// did. Unless more is true, it does so only if the region's stock is still low: of several servers that notice this, one lends.
 func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, more bool) (bool, error) {
 	return s.move(ctx, "region_lend", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		rec := t.records[1]
@@ -46,7 +46,7 @@ func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, 
 	})
 }
 
-// join is the loan of a block together with the loans of its buddies, if the region has those too: the record stays as small as what was lent is contiguous.
+// join merges a loan with the loans of its buddies to the same region, so that the record has few rows for contiguous loans.
 func (t *moveTx) join(ctx context.Context, l ipam.Loan) (whole ipam.Loan, joined []ipam.Loan, err error) {
 	for l.Block.Bits() > t.pool.Block.Bits() {
 		buddy := space.Buddy(l.Block)

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// everywhere is where in a pool there is room for a length, at one moment.
+// everywhere lists the room for a length in all regions that a pool serves, at one moment.
 type everywhere struct {
-	regions map[string]bool // those that have a free block which can hold it
-	apart   []ipam.Loan     // no region has; but a block would be free as a whole if these loans were not: they are free themselves
+	regions map[string]bool // regions with a free block that can hold it
+	apart   []ipam.Loan     // if no region has room: loans, free themselves, that split a free block with that length
 }
 
 func (e everywhere) nothing() bool { return len(e.regions) == 0 && len(e.apart) == 0 }
 
-// lookEverywhere looks for room in all regions of a pool, in one transaction: that there is none is true of the moment at which it is said. It costs a probe for each
-// region, and if none has room, one for each region and each block of the length in which there are loans.
+// lookEverywhere looks for room in all regions that a pool serves, in one transaction, so that a result without room is true for one moment. It costs
+// a probe for each region. If none has room, it also costs one for each region and each block with the length that contains loans.
 func (s *borrower) lookEverywhere(ctx context.Context, p ipam.Pool, need int) (everywhere, error) {
 	return usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, false, func(ctx context.Context, tx storage.Tx) (there everywhere, err error) {
 		containers := storage.PoolContainers(p)
@@ -35,7 +35,7 @@ func (s *borrower) lookEverywhere(ctx context.Context, p ipam.Pool, need int) (e
 	})
 }
 
-// loansApart finds a block of a length that is free, but in parts: some of it is lent. All of a block is free if nothing is held in it in any region.
+// loansApart finds a block with a given length that is free only in parts, because loans split it. A block is free if no region holds anything in it.
 func loansApart(ctx context.Context, tx storage.Reader, p ipam.Pool, containers []storage.Container, need int) ([]ipam.Loan, error) {
 	looked := map[netip.Prefix]bool{}
 	for _, c := range containers[1:] {
@@ -47,7 +47,7 @@ func loansApart(ctx context.Context, tx storage.Reader, p ipam.Pool, containers 
 			for _, l := range loans {
 				after = l.Block.Addr()
 				if l.Block.Bits() <= need {
-					continue // it would hold the length itself
+					continue // the loan itself is large enough
 				}
 				block := space.Ancestor(l.Block, need)
 				if looked[block] {
@@ -74,7 +74,7 @@ func loansApart(ctx context.Context, tx storage.Reader, p ipam.Pool, containers 
 	return nil, nil
 }
 
-// wholeOf reports whether loans to one region make up a block, which then is not apart.
+// wholeOf reports whether loans to one region make up a whole block, which then is not split.
 func wholeOf(loans []ipam.Loan, block netip.Prefix) bool {
 	rest := space.Size(block)
 	for _, l := range loans {
@@ -86,7 +86,7 @@ func wholeOf(loans []ipam.Loan, block netip.Prefix) bool {
 	return rest.Sign() <= 0
 }
 
-// nothingHeld reports whether no part of a block is held in any of the containers, be it with more than the block or with less.
+// nothingHeld reports whether no container holds any part of a block: neither a block inside it nor a larger one around it.
 func nothingHeld(ctx context.Context, read storage.Reader, containers []storage.Container, block netip.Prefix) (bool, error) {
 	var above []netip.Prefix
 	for bits := block.Bits(); bits >= containers[0].Block.Bits(); bits-- {

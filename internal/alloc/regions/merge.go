@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InAllRegions answers up to n rows of a pool in order of address. The blocks of a pool's regions do not overlap, so that the first n of each region, put in
-// order, begin with the first n of all. A pool that is served at home alone is one read.
+// InAllRegions returns up to n rows in a pool, sorted by address. The blocks of a pool's regions do not overlap, so the first n rows in each region
+// include the first n overall. A pool with its home region alone costs one read.
 func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch func(c storage.Container) ([]T, error)) ([]T, error) {
 	if !pool.Several() {
 		return fetch(storage.PoolContainer(pool))
@@ -27,8 +27,8 @@ func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch
 	return all[:min(n, len(all))], nil
 }
 
-// InOneMoment answers a page of what is in a pool that one statement reads in each region. What is in a pool that serves several regions can move between them
-// from one read to the next, so that all that a page needs is read at one moment, the pool itself with it.
+// InOneMoment returns a page with a pool's rows that takes one statement in each region. Rows can move between a pool's regions from one read to the
+// next, so InOneMoment reads them all, and the pool, in one snapshot. A pool with one region needs no snapshot.
 func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	if !pool.Several() {
@@ -37,7 +37,7 @@ func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool 
 	return AtOneMoment(ctx, view, op, pool, page)
 }
 
-// AtOneMoment answers a page of what is in a pool that several statements read, at one moment, the pool itself with it.
+// AtOneMoment returns a page with a pool's rows that takes several statements, all in one snapshot, which includes the pool itself.
 func AtOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	err = view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
@@ -50,7 +50,7 @@ func AtOneMoment[P any](ctx context.Context, view storage.View, op string, pool 
 	return out, err
 }
 
-// HeldBefore is Reader.HeldBefore over all regions of a pool: the last of what begins at or before the address in any.
+// HeldBefore is Reader.HeldBefore over all regions of a pool: the last held block that begins at or before the address in any region.
 func HeldBefore(ctx context.Context, read storage.Reader, pool ipam.Pool, at netip.Addr) (last netip.Addr, found bool, err error) {
 	for _, c := range storage.PoolContainers(pool) {
 		begins, there, err := read.HeldBefore(ctx, c, at)

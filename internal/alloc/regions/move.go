@@ -12,38 +12,38 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// move is a transaction that carries a block between the home of a pool and a region that it serves: one block is carved from one of the two, given to the
-// other, and the record of loans follows. Nothing else is different from carving and releasing.
+// move is a transaction that moves a block between the home of a pool and a region that it serves. It carves the block from one, releases it to the
+// other, and updates the loan record. Otherwise it is ordinary carving and releasing.
 type move struct {
 	s      *mover
-	pool   ipam.Pool  // as it was known
+	pool   ipam.Pool  // as the caller read it
 	region string     // not the home
-	epochs [2]ipam.ID // of the home, and of the region, afterwards
+	epochs [2]ipam.ID // new versions for the home's and the region's rows
 }
 
-// moveTx is a move in its transaction.
+// moveTx is a move inside its transaction.
 type moveTx struct {
 	move
 	tx         storage.Tx
 	pool       ipam.Pool
 	now        time.Time
 	home, away storage.Container
-	records    [2]ipam.PoolRegion // of the home, and of the region
+	records    [2]ipam.PoolRegion // the records for the home and the region
 }
 
-// mover lends and recalls.
+// mover lends and recalls blocks.
 type mover struct {
 	*usecase.Core
 
-	runway time.Duration // how long what a region is lent should last
+	runway time.Duration // how long a loan to a region should last
 }
 
-// move runs a transaction that moves a block; it answers whether one was moved. An outcome that is not known is no error: whoever wanted room looks for it
-// again, and a late landing of the first COMMIT meets the epochs that it has changed.
+// move runs a transaction that moves a block, and reports whether it moved one. An indeterminate commit is not an error: the caller looks for room
+// again, and a late first COMMIT conflicts with the versions that a later one has changed.
 func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string, fn func(context.Context, *moveTx) (storage.Changes, error)) (bool, error) {
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
 	both := []storage.Container{storage.PoolContainer(storage.Placed(p, p.Region)), storage.PoolContainer(storage.Placed(p, region))}
-	// Not the turn of the region: its claims would wait for a home that cannot be reached, although they need nothing of it.
+	// Do not take the process's lock on the region: its claims, which do not need the home, would wait while the home is unreachable.
 	release, err := s.Lanes.Acquire(ctx, both[0].Lock())
 	if err != nil {
 		return false, err
@@ -67,7 +67,7 @@ func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string,
 	return moved, err
 }
 
-// open reads what a move depends on; nil: the pool is gone, or does not serve the region any more.
+// open reads the facts for a move; it returns nil if the pool is gone or does not serve the region any more.
 func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	p, found, err := storage.IgnoreNotFound(tx.PoolGetByID(ctx, m.pool.UID))
 	if err != nil || !found || !p.Several() || !p.Serves(m.region) {
@@ -98,7 +98,7 @@ func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	return t, nil
 }
 
-// carry is what carving a wish from one container, and giving it to the other, changes of their free blocks; false: there is no room for it.
+// carry carves a wish from one container and releases it to the other, and returns the changes to their free blocks; false if the first has no room.
 func (t *moveTx) carry(ctx context.Context, from, to storage.Container, wish space.Wish) (netip.Prefix, []storage.FreeChange, bool, error) {
 	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []space.Wish{wish}))
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *moveTx) carry(ctx context.Context, from, to storage.Container, wish spa
 	return block, []storage.FreeChange{source.Change(), sink.Change()}, true, nil
 }
 
-// noted is the records of both regions under their new epochs.
+// noted returns the records for both regions with their new versions.
 func (t *moveTx) noted(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
 	for i, r := range t.records {
 		next := r

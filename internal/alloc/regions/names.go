@@ -2,8 +2,8 @@ package regions
 
 import "github.com/carve-ipam/carve/internal/ipam"
 
-// NameHere makes a generated name anew with the letter of this server's region, if there are several regions: the same name is not generated
-// in another region then, and need not be looked for there.
+// NameHere generates a name again with the letter of this server's region, if the installation has several regions. No other region can then generate
+// the same name, so no check there is necessary.
 func (s *directory) NameHere(m *ipam.Metadata) {
 	if m.GeneratedFrom == "" {
 		return

@@ -11,13 +11,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// leaver empties regions that a pool is not to serve any more.
+// leaver empties regions that a pool will not serve any more.
 type leaver struct{ *mover }
 
-// PrepareRegions foretells, from the pool as it was read first, what a patch needs at home: all that is free in the regions that the pool is not to serve any
-// more, and what is to be reserved. Whatever is wrong with the patch is for the transaction to say.
+// PrepareRegions predicts, from the pool as first read, which blocks a patch needs at home, and recalls them: all free blocks in the regions that the
+// pool will leave, and blocks to reserve. It ignores an invalid patch; the transaction reports the error.
 //
-// The answer is the regions to be given up that have nothing left of the pool: if the transaction finds something of it in one, that was lent meanwhile.
+// It returns the regions to leave that hold nothing from the pool. If the transaction finds blocks in such a region, they were lent meanwhile.
 func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
 	if !first.Several() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
 		return nil, nil //nolint:nilerr // the transaction says so
@@ -31,7 +31,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	}
 	leaving := gone(first.Spec.Regions, next.Spec.Regions)
 	if stays, err := s.HoldsIn(ctx, first, leaving); err != nil || stays {
-		return nil, err // the transaction says so; what is not given up keeps its stock
+		return nil, err // the transaction reports it; the region keeps its stock
 	}
 	if err := s.BringHome(ctx, first, leaving...); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	return leaving, nil
 }
 
-// HoldsIn reports whether blocks of a pool are held in one of some regions besides its home.
+// HoldsIn reports whether a region in the list, other than the home, holds a pool's blocks.
 func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bool, error) {
 	for _, r := range regions {
 		if r == p.Region {
@@ -65,7 +65,7 @@ func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bo
 	return false, nil
 }
 
-// BringHome recalls everything that is free in the regions that a pool was lent to.
+// BringHome recalls all free blocks from the regions to which a pool was lent.
 func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
 	for _, r := range regions {
 		for r != p.Region {
@@ -81,7 +81,7 @@ func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) 
 	return nil
 }
 
-// parted brings a block home, or what is free of it.
+// parted recalls a block to the home region, or its free parts.
 func (s *leaver) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
 	for range maxLoansMoved {
 		loans, err := s.Store.LoansOver(ctx, p.UID, b.Block, 1)
@@ -99,7 +99,7 @@ func (s *leaver) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) erro
 	return nil
 }
 
-// gone is what is in a list and not in the next one.
+// gone returns the elements in a list that are missing in the next one.
 func gone(was, next []string) (out []string) {
 	for _, r := range was {
 		if !slices.Contains(next, r) {
@@ -109,7 +109,8 @@ func gone(was, next []string) (out []string) {
 	return out
 }
 
-// Reregion is what serving other regions than before changes. A pool that is at home alone has no records, and begins with all of it at home.
+// Reregion returns the changes to region records when a pool changes its regions. A pool with its home region alone has no records; when it gets
+// some, all of it is at home.
 func Reregion(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
 	ended, err := EndRegions(ctx, tx, was, gone(was.Spec.Regions, next.Spec.Regions), dryRun)
 	if err != nil {

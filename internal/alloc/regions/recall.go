@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recalling says which free block of a region is to go home.
+// recalling selects a region's free block to recall.
 type recalling func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
-// recall carries a free block of a pool from a region that it was lent to back home, and answers whether there was one.
+// recall moves a pool's free block from a region back to its home, and reports whether it did.
 func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which recalling) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		block, err := which(ctx, t)
@@ -34,10 +34,10 @@ func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which re
 	})
 }
 
-// maxLoansMoved bounds the loans that one recall ends.
+// maxLoansMoved limits the loans that one recall ends.
 const maxLoansMoved = 64
 
-// loansOf is the loans that a free block of the region lies in, or consists of. A block that consists of too many is cut to the first of them.
+// loansOf returns the loans that contain the region's free block or make it up. If the block has too many loans, loansOf reduces it to the first one.
 func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix, []ipam.Loan, error) {
 	loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
 	if err != nil {
@@ -58,11 +58,11 @@ func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix,
 	return block, loans, nil
 }
 
-// without is what is left of loans when a block of them is given back.
+// without returns the remaining loans after a block in them is recalled.
 func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	for _, l := range loans {
 		if !space.Contains(l.Block, block) {
-			continue // all of it is given back
+			continue // recalled entirely
 		}
 		for _, b := range space.Carve(l.Block, block) {
 			rest = append(rest, ipam.Loan{PoolID: l.PoolID, Region: l.Region, Block: b, LentAt: l.LentAt})
@@ -71,7 +71,7 @@ func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	return rest
 }
 
-// sparing recalls half of the region's largest free block, or all of it where half would not do: another region needs a block of length need.
+// sparing recalls half of the region's largest free block, or all of it if half is too small for a block with length need in another region.
 func sparing(need int) recalling {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		free, err := t.tx.FreeList(ctx, t.away, need, netip.Prefix{}, 1)
@@ -95,7 +95,7 @@ func whatever(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	return free[0], nil
 }
 
-// thisVery recalls a block if all of it is free in the region. Since it was chosen, it may have gone home, in parts too.
+// thisVery recalls exactly this block if the region still borrows all of it. Since the caller read it, it may have been recalled, also in parts.
 func thisVery(block netip.Prefix) recalling {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
@@ -106,8 +106,8 @@ func thisVery(block netip.Prefix) recalling {
 	}
 }
 
-// idle recalls what a region has had too much of for long: of a free block of twice its last loan or more, all if it has another one that keeps it above low
-// water, and half otherwise.
+// idle recalls stock that a region has not needed for long, from a free block at least twice as large as the last loan. It recalls all of that block
+// if another one keeps the region above low water, and half otherwise.
 func idle(need int) recalling {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		rec, width := t.records[1], t.pool.Block.Addr().BitLen()

@@ -15,30 +15,30 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Reconciled is what was found of a pool in a region whose rows were of another time than the record of its loans.
+// Reconciled is the result for a pool in a region where rows and loan record had different versions.
 type Reconciled struct {
 	Pool    ipam.Ref
 	Region  string
-	Stale   []netip.Prefix // free in the region's rows, and not the region's any more
-	Missing []netip.Prefix // the region's, and in none of its rows
-	Held    []netip.Prefix // held in the region's rows, and not the region's any more: somebody else may hold it too
-	Open    bool           // the region draws from the pool again
+	Stale   []netip.Prefix // free in the region's rows, but no longer the region's
+	Missing []netip.Prefix // the region's, but not in its rows
+	Held    []netip.Prefix // held in the region's rows, but no longer the region's: another region may hold it too
+	Open    bool           // the region uses the pool again
 
-	Forgotten []Forgotten // what held blocks of Held, and does not any more
+	Forgotten []Forgotten // holds in Held that were ended
 }
 
-// lostFor is how long addresses that a region has lost the rows of are kept from everybody: somebody may use them without our knowing.
+// lostFor is the cool-down for addresses after a region has lost their rows: they may be in use without our knowledge.
 const lostFor = 30 * 24 * time.Hour
 
-// reconciler makes a region's rows agree with the record of what it was lent.
+// reconciler makes a region's rows agree with its loan record.
 type reconciler struct{ *usecase.Core }
 
-// Reconcile looks at every pool that a region was fenced off from (docs/adr/0021), and opens those whose rows add up to what the region was lent. With
-// Repair it makes them add up where that cannot give an address twice: what is free and not the region's is deleted, and what is the region's and in none of its
-// rows is kept from everybody for 30 days, as a block that cools down; deleting its allocation ends that. Where something is held that is not the
-// region's, it stays fenced off until those who know which of two holders has it say by Forget that it is not this one.
+// Reconcile checks every fenced pool in a region (docs/adr/0021), and opens the pools with rows that agree with the region's loans. With Repair it
+// makes the rows agree where that cannot grant an address twice. It deletes free blocks that are not the region's. It holds blocks that are the
+// region's but not in its rows for 30 days, as a block that cools down; deleting that allocation ends the cool-down. A pool with holds outside the
+// region's blocks stays fenced until an operator decides which of two holders is right, and names the wrong holds in Forget.
 //
-// It is for operators, and is not authorised.
+// It is for operators, and does not authorize the caller.
 func (s *reconciler) Reconcile(ctx context.Context, o Reconciling) (found []Reconciled, err error) {
 	for after := (ipam.ID{}); ; {
 		pools, err := s.Store.PoolsServing(ctx, s.Region, after, servedPage)
@@ -96,7 +96,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		held := heldBlocks(rows)
 		out.Stale, out.Held, out.Missing = minus(free, own), minus(held, own), minus(own, slices.Concat(free, held))
 		out.Open = len(out.Held) == 0 && (o.Repair || len(out.Stale)+len(out.Missing)+len(out.Forgotten) == 0)
-		if !out.Open { // nothing is forgotten either
+		if !out.Open { // forget nothing either
 			out.Forgotten, out.Held = nil, minus(all, own)
 			return out, nil
 		}
@@ -106,7 +106,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		}
 		ch.EpochReset = &storage.EpochReset{PoolID: p.UID, Region: c.Region, Record: record, Rows: beside, Now: epoch}
 		if len(out.Stale) > 0 {
-			// Rows may lie partly in what is the region's: they are all written anew.
+			// Rows may lie partly in the region's blocks: rewrite them all.
 			kept, err := merged(c, minus(free, out.Stale))
 			if err != nil {
 				return out, err
@@ -126,7 +126,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 	})
 }
 
-// stockOf counts rows.
+// stockOf counts rows by length.
 func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
 	s := ipam.Stock{Free: map[int]int64{}, Cooling: map[int]int64{}}
 	for _, b := range free {
@@ -140,10 +140,10 @@ func stockOf(free []netip.Prefix, held []ipam.Allocation) ipam.Stock {
 	return s
 }
 
-// StockKeeper is the subject that looks after the stocks of regions.
+// StockKeeper is the subject that maintains regional stocks.
 const StockKeeper = "carve:stocks"
 
-// ownOf is what a region has of a pool, by the record of loans: what it was lent, or at home all that is not lent.
+// ownOf returns the blocks that a region has of a pool by the loan record: its loans, or at home all blocks that are not lent.
 func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, error) {
 	var lent, own []netip.Prefix
 	for _, r := range OthersOf(p) {
@@ -169,7 +169,7 @@ func ownOf(ctx context.Context, tx storage.Tx, p ipam.Pool) ([]netip.Prefix, err
 	return own, nil
 }
 
-// allRows is all that a container's rows say.
+// allRows reads all rows in a container.
 func allRows(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Container) (free []netip.Prefix, held []ipam.Allocation, err error) {
 	for after := (netip.Prefix{}); ; {
 		page, err := tx.FreeList(ctx, c, p.Block.Addr().BitLen(), after, servedPage)
@@ -194,7 +194,7 @@ func allRows(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Containe
 	}
 }
 
-// minus is what blocks cover and others do not, in blocks. It sorts both.
+// minus returns the addresses in blocks and not in others, as blocks. It sorts both arguments.
 func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	slices.SortFunc(blocks, space.Compare)
 	slices.SortFunc(others, space.Compare)
@@ -221,7 +221,7 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 	return out
 }
 
-// merged is blocks as free rows: buddies are one.
+// merged returns blocks as free rows, with buddies merged.
 func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	_, insert := space.Merge(blocks, nil, c.Block)
 	if space.Total(insert...).Cmp(space.Total(blocks...)) != 0 {

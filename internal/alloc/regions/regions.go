@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// directory knows the installation's regions.
+// directory reads and validates the installation's regions.
 type directory struct{ *usecase.Core }
 
-// ListRegions answers the installation's regions, the primary one first, and that of this server. Whoever is known may ask.
+// ListRegions returns the installation's regions, the primary one first, and this server's region. Any authenticated caller may use it.
 func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here string, err error) {
 	if _, err := tenancy.Authorize(ctx, tenancy.Whoami, ""); err != nil {
 		return nil, "", err
@@ -24,9 +24,9 @@ func (s *directory) ListRegions(ctx context.Context) (all []ipam.Region, here st
 	return all, s.Region, err
 }
 
-// CheckRegions settles where a new pool is at home, and refuses regions that there are not.
+// CheckRegions sets a new pool's home, and refuses unknown regions.
 func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error {
-	said := "/spec/region" // where the home is said
+	said := "/spec/region" // the field that sets the home
 	if spec.Region == "" {
 		spec.Region = s.Region
 		if len(spec.Regions) > 0 {
@@ -46,7 +46,7 @@ func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error
 	return SettleRegions(ctx, s.Store, spec)
 }
 
-// SettleRegions refuses regions that there are not, and a list without the home. A list of the home alone is none.
+// SettleRegions refuses unknown regions and a list without the home. It clears a list that has the home alone.
 func SettleRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec) error {
 	if len(spec.Regions) == 0 {
 		return nil

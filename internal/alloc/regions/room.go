@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MoreRoom answers a pool as it is to be tried again after it had no room for a wish; nil: no region of it has. A dry run moves nothing: it tries where
-// there is room.
+// MoreRoom returns the pool for a retry after it had no room for a wish, and nil if none of its regions has room. A dry run moves nothing: it uses a
+// region that has room.
 func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
@@ -32,7 +32,8 @@ func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ip
 	return &p, err
 }
 
-// OnItsWay reports that a very block of a pool, which could not be had in the region that it seemed to be in, is held in none: it was being lent or recalled.
+// OnItsWay reports whether no region holds an exact block that the claim could not get in its supposed region. The block was then moving between
+// regions.
 func (s *borrower) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
 	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return false, nil
@@ -40,8 +41,8 @@ func (s *borrower) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix
 	return nothingHeld(ctx, s.Store, storage.PoolContainers(p), block)
 }
 
-// Gathered is a pool placed where a very block of it is. If parts of the block are lent, those that are free are brought home first: what is left of
-// it elsewhere is held there.
+// Gathered returns a pool placed in the region that has an exact block. If the block is partly lent, it first recalls the free ones; a region that
+// keeps a part holds it.
 func (s *borrower) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
 	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return storage.Placed(p, p.Region), nil
@@ -65,15 +66,15 @@ func (s *borrower) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix
 	return storage.Placed(p, p.Region), nil
 }
 
-// ErrNoRoom stands for the pools that were looked at, none of which has room.
+// ErrNoRoom reports that no pool that was tried has room.
 var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.")
 
-// NoRoom says that a pool had no room for a wish when its group was served.
+// NoRoom reports that a pool had no room for a wish when its group ran.
 type NoRoom struct {
 	Wish space.Wish
-	Pool ipam.Pool // as it was
+	Pool ipam.Pool // as it was then
 
-	Stock *ipam.Stock // what was left of it just then; nil: not known
+	Stock *ipam.Stock // its free blocks at that moment; nil: not known
 }
 
 // Error implements error.

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// BeginRegions is the records of a pool in regions that begin to serve it: with nothing, but for its home, which has all.
+// BeginRegions returns the records for regions that a pool begins to serve. No region has a loan yet; the home has the whole pool.
 func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange) {
 	for _, r := range regions {
 		out = append(out, storage.PoolRegionChange{PoolID: p.UID, Now: ipam.PoolRegion{
@@ -18,7 +18,7 @@ func BeginRegions(p ipam.Pool, regions []string) (out []storage.PoolRegionChange
 	return out
 }
 
-// Fenced is fence for a transaction that has not read the epochs of the region with the rest.
+// Fenced is Fence for a transaction that has not read the versions of the region yet.
 func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	if !p.Several() {
 		return nil
@@ -30,7 +30,7 @@ func Fenced(ctx context.Context, read storage.Reader, p ipam.Pool) error {
 	return Fence(storage.GroupFacts{Pool: p, Fenced: record != rows || record.IsZero()})
 }
 
-// FencedHold is fenced for the pool and region that an allocation is held in.
+// FencedHold is Fenced for an allocation's pool and region.
 func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) error {
 	p, err := read.PoolGetByID(ctx, a.ContainerID)
 	if err != nil {
@@ -39,7 +39,7 @@ func FencedHold(ctx context.Context, read storage.Reader, a ipam.Allocation) err
 	return Fenced(ctx, read, storage.Placed(p, a.Region))
 }
 
-// EndRegions is the end of a pool's records in regions that it is not to serve any more; in_use while one of them has blocks of it.
+// EndRegions returns the deletions for a pool's records in regions that it leaves. It fails with in_use if such a region has blocks from the pool.
 func EndRegions(ctx context.Context, tx storage.Tx, p ipam.Pool, regions []string, dryRun bool) (out []storage.PoolRegionChange, err error) {
 	if len(regions) == 0 {
 		return nil, nil
@@ -55,7 +55,7 @@ func EndRegions(ctx context.Context, tx storage.Tx, p ipam.Pool, regions []strin
 				return nil, err
 			}
 			inUse := len(loans) > 0
-			if inUse && dryRun { // what is free would have been brought home first
+			if inUse && dryRun { // a real request would recall the free blocks first
 				held, err := tx.AllocationListInPool(ctx, storage.PoolContainer(storage.Placed(p, r)), p.Block, netip.Addr{}, 1)
 				if err != nil {
 					return nil, err
@@ -80,7 +80,7 @@ func stillServes(p ipam.Pool, region string) error {
 		At("/spec/regions", "must include %q while blocks are held there.", region)
 }
 
-// OthersOf is the regions that a pool serves besides its home.
+// OthersOf returns the regions that a pool serves other than its home.
 func OthersOf(p ipam.Pool) (others []string) {
 	for _, r := range p.Spec.Regions {
 		if r != p.Region {

@@ -7,16 +7,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// firstLoan is how many of the blocks that are asked for a region's first loan has room for, as a power of two: 64.
+// firstLoan is how many blocks with the needed length a region's first loan holds, as a power of two: 64.
 const firstLoan = 6
 
-// homesShare is the part of the home's largest free block that a loan takes at most, as a power of two: a quarter. So no region takes what all have to live on
-// because it asked first.
+// homesShare limits a loan to a part of the home's largest free block, as a power of two: a quarter. So the first region to ask does not take the
+// space that all regions need.
 const homesShare = 2
 
-// loanLength is the prefix length of the next loan of a pool to a region, which needs a block of length need. A loan that lasted less than half of the runway
-// is followed by one of twice its size, one that lasted longer than twice the runway by one of half. largest is the length of the largest block that is free at
-// home, which can hold need.
+// loanLength returns the prefix length for a pool's next loan to a region that needs a block with length need. It doubles the size after a loan that
+// lasted less than half the runway, and halves it after one that lasted more than twice the runway. largest is the length of the home's largest free
+// block, which can hold need.
 func loanLength(pool netip.Prefix, rec ipam.PoolRegion, need, largest int, runway time.Duration, now time.Time) int {
 	width := pool.Addr().BitLen()
 	bits := width - need + firstLoan
@@ -34,7 +34,7 @@ func loanLength(pool netip.Prefix, rec ipam.PoolRegion, need, largest int, runwa
 	return width - bits
 }
 
-// lowWater is the prefix length of the block that a region is to have free: half of its last loan. Without one it is short of stock.
+// lowWater returns the prefix length of the block that a region should have free: half its last loan. A region without such a block has low stock.
 func lowWater(pool netip.Prefix, rec ipam.PoolRegion, need int) int {
 	if rec.Loan < 1 {
 		return need
@@ -42,7 +42,7 @@ func lowWater(pool netip.Prefix, rec ipam.PoolRegion, need int) int {
 	return min(need, pool.Addr().BitLen()-rec.Loan+1)
 }
 
-// usual is the prefix length that claims from a pool are expected to have, when nobody has said yet.
+// usual returns the prefix length that claims from a pool are expected to have before there are any.
 func usual(p ipam.Pool) int {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if d := p.Spec.Allocation.DefaultPrefixLength; d != nil {
@@ -51,19 +51,19 @@ func usual(p ipam.Pool) int {
 	return hi
 }
 
-// Runway is how long what is free in a region will last if it is used as fast as the last loans were; false: nothing is known yet.
+// Runway returns how long the free space in a region lasts at the last loans' rate; false if nothing is known yet.
 func Runway(width int, r ipam.PoolRegion, now time.Time) (time.Duration, bool) {
 	if r.Loan < 0 || r.Lasted <= 0 {
 		return 0, false
 	}
 	free, _ := r.Stock.Available(width).Float64()
 	loan := pow2(r.Loan)
-	// The loan before the last lasted that long; the last one lasts as long as it has, at least.
+	// The loan before the last lasted for r.Lasted; the last one has lasted since r.LoanedAt, at least.
 	each := max(r.Lasted, now.Sub(r.LoanedAt))
 	return time.Duration(min(free/loan*float64(each), float64(MaxRunway))), true
 }
 
-// MaxRunway bounds what is said of the future.
+// MaxRunway is the upper bound for predictions.
 const MaxRunway = 10 * 365 * 24 * time.Hour
 
 func pow2(n int) float64 {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// WithStanding reads what is free in a pool, and how it stands in each of its regions.
+// WithStanding reads a pool's free blocks by size, and its state in each region.
 func WithStanding(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
 	p, err := storage.WithStock(ctx, read, p)
 	if err != nil {
@@ -17,7 +17,7 @@ func WithStanding(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.P
 	return withRegions(ctx, read, p)
 }
 
-// FirstStanding is how a pool stands that is being made: all of it is at home.
+// FirstStanding returns a new pool's state: all at home.
 func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	for _, c := range BeginRegions(p, p.Spec.Regions) {
 		r := c.Now
@@ -29,7 +29,7 @@ func FirstStanding(p ipam.Pool) (out []ipam.PoolRegion) {
 	return out
 }
 
-// withRegions reads how a pool that serves several regions stands in each.
+// withRegions reads a pool's state in each region that it serves, if it serves several.
 func withRegions(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Pool, error) {
 	if !p.Several() {
 		return p, nil
@@ -45,7 +45,7 @@ func withRegions(ctx context.Context, read storage.Reader, p ipam.Pool) (ipam.Po
 	p.Regional = nil
 	for _, region := range p.Spec.Regions {
 		i := slices.IndexFunc(records[p.UID], func(r ipam.PoolRegion) bool { return r.Region == region })
-		if i < 0 { // it has been given up since the pool was read
+		if i < 0 { // the pool has left the region since it was read
 			continue
 		}
 		r := records[p.UID][i]

@@ -11,31 +11,31 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Demand is what a batch wants of one pool that serves several regions, up to the claim that it had no room for there.
+// Demand is a batch's demand on one pool that serves several regions, up to the claim that found no room.
 type Demand struct {
 	Pool    ipam.Pool
-	Lengths []int          // of the blocks of any place, all of them in the region that the pool is drawn from
-	Exact   []netip.Prefix // the very blocks, wherever they are
-	Later   []LaterWant    // by the claims after that
+	Lengths []int          // lengths for the blocks at any address, all in the region where the pool is used
+	Exact   []netip.Prefix // the exact blocks, in any region
+	Later   []LaterWant    // by later claims in the batch
 }
 
-// Supply is what a pool has for a demand, in each of its regions, at one moment.
+// Supply is a pool's supply for a demand, in each of its regions, at one moment.
 type Supply struct {
-	here    []netip.Prefix            // where the pool is drawn from
+	here    []netip.Prefix            // in the region where the pool is used
 	others  map[string][]netip.Prefix // in each other region that has any
 	enough  bool                      // all regions together have room for the demand
-	wanted  []int                     // the lengths that they have room for: the demand's, with as much as there is of what is wanted later
-	apart   []ipam.Loan               // if there is not enough of all: what keeps apart a block that is missing
-	Refused *LaterWant                // there is no room for this one anywhere, nor can it or one before it be served from another pool
+	wanted  []int                     // the lengths that they have room for: the demand's, and as many later ones as possible
+	apart   []ipam.Loan               // if not all of it fits: the loans that split a missing block
+	Refused *LaterWant                // no region has room for this one, and neither it nor an earlier one can use another pool
 }
 
-// LaterWant is a block of any place that a claim of a batch will want.
+// LaterWant is a block at any address that a later claim in a batch will need.
 type LaterWant struct {
 	Item, Bits int
-	Only       bool // the claim can be served from no other pool
+	Only       bool // the claim can use no other pool
 }
 
-// with is the lengths of the blocks of any place, with the first n of those that are wanted later.
+// with returns the lengths for the blocks at any address, including the first n later ones.
 func (d Demand) with(n int) []int {
 	all := slices.Clone(d.Lengths)
 	for _, l := range d.Later[:n] {
@@ -44,11 +44,12 @@ func (d Demand) with(n int) []int {
 	return all
 }
 
-// More reports whether something can be brought that the demand is short of, or might be: blocks of any place are drawn in the order of the claims, and
-// by some strategies that takes more room than it would take in another order.
+// More reports whether moving a block can help a demand that lacks room, or might lack it. Claims take blocks at any address in their own order, and
+// with some strategies that needs more room than another order.
 func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.apart) > 0 }
 
-// LookFor looks what a pool has for a demand: of each region as many blocks as the demand could use up, the largest. It is to be called in one transaction.
+// LookFor reads a pool's supply for a demand: from each region the largest free blocks, as many as the demand could use. Call it inside one
+// transaction.
 func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
 	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.with(len(d.Later))}
 	smallest := slices.Max(s.wanted)
@@ -70,7 +71,7 @@ func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error)
 	if s.enough = missing == 0; s.enough {
 		return s, nil
 	}
-	first := sort.Search(len(d.Later), func(n int) bool { // the first with which it is too much; all of them are
+	first := sort.Search(len(d.Later), func(n int) bool { // the first one that does not fit; n = len(d.Later) does not fit
 		bits, missing = shortage(d.Pool, all, d.with(n))
 		return missing > 0
 	})
@@ -86,7 +87,7 @@ func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error)
 	return s, nil
 }
 
-// sparedBy is what very blocks leave of free ones, of what can still hold a block of length smallest.
+// sparedBy removes exact blocks from free ones, and returns the parts that can still hold a block with length smallest.
 func sparedBy(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	for _, e := range exact {
 		for i, f := range free {
@@ -106,13 +107,13 @@ func sparedBy(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	return free
 }
 
-// shortage is how many blocks are missing, and of which length, for free blocks to hold blocks of some lengths; none missing: they hold all of them, if the
-// largest are placed first, or each in the tightest block.
+// shortage returns how many blocks are missing, and of which length, if free blocks should hold blocks of these lengths. If none is missing, they
+// hold all of them, with the largest placed first, or each in the smallest possible block.
 //
-// Free blocks hold them if and only if, for each length, what is free in blocks of at least that size is no less than what is wanted in blocks of at least
-// that size: a block of a power of two can be halved without waste.
+// Free blocks hold them if and only if, for each length, the free blocks at least that large have no fewer addresses than the wanted blocks at least
+// that large: a power-of-two block can be halved without waste.
 func shortage(pool ipam.Pool, free []netip.Prefix, lengths []int) (bits, missing int) {
-	const plenty = 1 << 32 // more than is ever wanted
+	const plenty = 1 << 32 // more than any demand
 	var have, want [129]int
 	for _, f := range free {
 		have[f.Bits()]++

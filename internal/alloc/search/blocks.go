@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// blocks finds what holds a block, and the pools around it, the most specific first.
+// blocks finds the allocations of a block, and the pools around it, the most specific first.
 func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) error {
 	projects := l.in.ids()
 	switch {
@@ -64,7 +64,7 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	return nil
 }
 
-// because is why a block was found that holds what was looked for.
+// because returns the reason for finding a block.
 func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
 	if found == asked && !address {
 		return WhyBlock
@@ -72,7 +72,7 @@ func because(found, asked netip.Prefix, address bool, otherwise Why) Why {
 	return otherwise
 }
 
-// heldBy is a block that is held: as the claim that holds it, if the caller may know that, or else as its allocation.
+// heldBy returns the item for a held block: the claim, if the caller may see it, or else the allocation.
 func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	if a.Purpose == ipam.PurposeClaim && a.Phase == ipam.PhaseBound && l.in.shows(a.HolderProjectID) {
 		return claimItem(a, why)
@@ -81,7 +81,7 @@ func (l *look) heldBy(a ipam.Allocation, why Why) Item {
 	if a.Purpose == ipam.PurposeClaim {
 		item.Consumer = a.Holder.Project
 	}
-	if !l.in.shows(a.ProjectID) { // it has retained the block in a pool of another project, and reads the allocation as its own
+	if !l.in.shows(a.ProjectID) { // the project has retained the block in a pool of another project, and sees the allocation as its own
 		item.Project = a.Holder.Project
 	}
 	return item

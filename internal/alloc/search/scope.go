@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// scope is where a search looks.
+// scope is the part of the installation in which a search runs.
 type scope struct {
-	projects  []ipam.Project // in order of name, at most maxProjects
-	everybody bool           // a platform admin, who is shown everything: an address is looked for in all projects
-	only      bool           // the text named the one project
-	truncated bool           // there are more projects
+	projects  []ipam.Project // by name, at most maxProjects
+	everybody bool           // the caller is a platform admin and may see everything: search all projects for an address
+	only      bool           // the text named this one project
+	truncated bool           // more projects exist
 }
 
-// scope finds the projects that a caller may search, and what of the text is left to look for: `project/text` means one of them. Who may is decided by
-// what was written last. A project that is none of the caller's is not looked for.
+// scope returns the projects that a caller may search, and the remaining text: `project/text` selects one project. It checks permissions against the
+// latest committed data. It does not look up a project in which the caller has no role.
 func (s *Searches) scope(ctx context.Context, who tenancy.Principal, text string) (in scope, rest string, err error) {
 	in.everybody, rest = who.PlatformAdmin(), text
 	_, block := blockOf(text)
@@ -42,7 +42,7 @@ func (s *Searches) scope(ctx context.Context, who tenancy.Principal, text string
 	return in, rest, err
 }
 
-// ids are those of the projects.
+// ids returns the ids of the projects.
 func (in scope) ids() []ipam.ID {
 	ids := make([]ipam.ID, len(in.projects))
 	for i, p := range in.projects {
@@ -51,7 +51,7 @@ func (in scope) ids() []ipam.ID {
 	return ids
 }
 
-// name is that of a project of an id; "": it is not among them.
+// name returns the name of the project with an id; "" if the scope does not have it.
 func (in scope) name(id ipam.ID) string {
 	if i := slices.IndexFunc(in.projects, func(p ipam.Project) bool { return p.UID == id }); i >= 0 {
 		return in.projects[i].Name
@@ -59,5 +59,5 @@ func (in scope) name(id ipam.ID) string {
 	return ""
 }
 
-// shows reports whether the caller may be told what a project has: a claim of another is not named.
+// shows reports whether the caller may see a project's resources; it may not see the names of other projects' claims.
 func (in scope) shows(id ipam.ID) bool { return in.everybody || in.name(id) != "" }

@@ -14,37 +14,37 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Searches is the use case that finds things.
+// Searches has the use case that finds resources.
 type Searches struct{ *usecase.Core }
 
-// New makes the room.
+// New makes the use case.
 func New(core *usecase.Core) *Searches { return &Searches{core} }
 
-// Bounds of what one search looks at: projects, pools around an address, and pools whose labels are compared.
+// Limits for one search: projects, pools around an address, and pools for a search by label.
 const (
 	maxProjects = 100
 	maxPools    = 100
 	maxLabelled = 5000
 )
 
-// Why something was found.
+// Why is the reason for a result.
 type Why string
 
 // The reasons.
 const (
 	WhyName       Why = "Name"       // it has this name
-	WhyNamePrefix Why = "NamePrefix" // its name begins so
+	WhyNamePrefix Why = "NamePrefix" // its name begins with the text
 	WhyBlock      Why = "Block"      // it is this block
 	WhyHolds      Why = "Holds"      // it holds the address or the block
-	WhyContains   Why = "Contains"   // a pool around it
+	WhyContains   Why = "Contains"   // a pool that contains it
 	WhyLabel      Why = "Label"      // a pool with the label
 )
 
-// Item is something that was found. Fields that its kind does not have are zero.
+// Item is a search result. Fields that its kind does not have are zero.
 type Item struct {
-	Kind     string // as the trail calls it
+	Kind     string // as in the audit trail
 	Project  string
-	Name     string // of an allocation its id, of a consumer its UID
+	Name     string // for an allocation its id, for a consumer its UID
 	Block    netip.Prefix
 	Pool     ipam.Ref // from which it was carved
 	Space    ipam.Ref // of pools
@@ -54,23 +54,23 @@ type Item struct {
 	Why      Why
 }
 
-// Found is the first of what was found. Truncated: there may be more.
+// Found has the first results. Truncated: there may be more.
 type Found struct {
 	Items     []Item
 	Truncated bool
 }
 
-// ranks is the order of kinds among what is alike otherwise.
+// ranks is the order of kinds among otherwise equal results.
 var ranks = []string{trail.KindProject, trail.KindSpace, trail.KindClaim, trail.KindAllocation, trail.KindPool, trail.KindClass, trail.KindConsumer}
 
-// Asked is what somebody looks for.
+// Asked is a search request.
 type Asked struct {
 	Text  string
 	Kind  string // only this kind; "" for every kind
-	Limit int    // of the items of the answer
+	Limit int    // limit for the items
 }
 
-// Search answers the first things that a text finds in the projects that the caller has a role in; in all projects, for a platform admin.
+// Search returns the first results for a text in the projects in which the caller has a role; for a platform admin, in all projects.
 func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (Found, error) {
 	who, err := tenancy.Authorize(ctx, tenancy.Search, "")
 	if err != nil {
@@ -99,28 +99,28 @@ func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (
 	return Found{Items: l.found[:min(len(l.found), l.limit)], Truncated: l.truncated || l.in.truncated || len(l.found) > l.limit}, nil
 }
 
-// look is one search while it goes on.
+// look is the state of one search.
 type look struct {
 	read      storage.Reader
 	in        scope
 	limit     int
 	kind      string // "" for every kind
 	found     []Item
-	seen      int // rows that were looked at and not found
+	seen      int // rows that were read but are not results
 	truncated bool
 }
 
-// wants reports whether things of a kind are looked for.
+// wants reports whether the search includes a kind.
 func (l *look) wants(kind string) bool { return l.kind == "" || l.kind == kind }
 
-// sort brings what was found in order; what is alike goes by kind, project and name.
+// sort sorts the results; equal ones by kind, project and name.
 func (l *look) sort(compare func(a, b Item) int) {
 	slices.SortFunc(l.found, func(a, b Item) int {
 		return cmp.Or(compare(a, b), cmp.Compare(slices.Index(ranks, a.Kind), slices.Index(ranks, b.Kind)), cmp.Compare(a.Project, b.Project), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// blockOf reads an address or a block, of whose host bits nothing is asked.
+// blockOf parses an address or a block, and clears its host bits.
 func blockOf(text string) (netip.Prefix, bool) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 		a = a.Unmap()

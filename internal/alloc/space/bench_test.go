@@ -11,9 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// BenchmarkPlan plans a batch of a thousand wishes as the use cases do: name the reads, make the set, take, list the changes.
-// What the store does in between is outside the measure. The empty container is one free block; the fragmented one has
-// up to as many free rows of each length as a batch of that size ever reads.
+// BenchmarkPlan plans a batch of a thousand wishes like the use cases: name the reads, make the set, take, list the changes. It does not measure the
+// store. The empty container is one free block; the fragmented one has as many free rows of each length as a batch of that size ever reads.
 func BenchmarkPlan(b *testing.B) {
 	for _, c := range []struct {
 		container string
@@ -54,8 +53,8 @@ func benchmarkPlan(b *testing.B, container netip.Prefix, free []netip.Prefix, wi
 	}
 }
 
-// fragments is a maximal free list in the upper half of container, which is cut into at least count slots, if it has that
-// many. Of each slot the last block of length bits is held, so one block of each length is free.
+// fragments returns a maximal free list in the upper half of container, cut into at least count slots if it has that many. In each slot the last
+// block with length bits is held, so one block of each length is free.
 func fragments(container netip.Prefix, bits, count int) []netip.Prefix {
 	_, high := space.Halves(container)
 	slotBits := high.Bits()

@@ -10,10 +10,10 @@ import (
 // Canonical reports whether p is a block: valid, with all host bits zero.
 func Canonical(p netip.Prefix) bool { return p.IsValid() && p == p.Masked() }
 
-// Width is the length of a host block in p's family: 32 or 128. It is 0 if p is not valid.
+// Width is the host block length in p's family: 32 or 128. It is 0 if p is not valid.
 func Width(p netip.Prefix) int { return p.Addr().BitLen() }
 
-// Buddy is the other half of p's parent. It panics if p is a whole family.
+// Buddy returns the other half of p's parent. It panics if p is a whole family.
 func Buddy(p netip.Prefix) netip.Prefix {
 	if p.Bits() <= 0 {
 		panic(fmt.Sprintf("space: %v has no buddy", p))
@@ -22,7 +22,7 @@ func Buddy(p netip.Prefix) netip.Prefix {
 	return block(numberOf(p.Addr()).xor(oneAt(width-p.Bits())), p.Bits(), width)
 }
 
-// Parent is the block of twice the size that holds p. It panics if p is a whole family.
+// Parent returns the block twice as large that holds p. It panics if p is a whole family.
 func Parent(p netip.Prefix) netip.Prefix {
 	if p.Bits() <= 0 {
 		panic(fmt.Sprintf("space: %v has no parent", p))
@@ -30,7 +30,7 @@ func Parent(p netip.Prefix) netip.Prefix {
 	return Ancestor(p, p.Bits()-1)
 }
 
-// Ancestor is the block of the given length that holds p, or p itself. It panics unless bits is 0..p.Bits().
+// Ancestor returns the block with the given length that holds p, or p itself. It panics unless bits is 0..p.Bits().
 func Ancestor(p netip.Prefix, bits int) netip.Prefix {
 	if bits < 0 || bits > p.Bits() {
 		panic(fmt.Sprintf("space: %v has no ancestor of length %d", p, bits))
@@ -38,7 +38,7 @@ func Ancestor(p netip.Prefix, bits int) netip.Prefix {
 	return netip.PrefixFrom(p.Addr(), bits).Masked()
 }
 
-// Halves are the two blocks of half the size, the lower one first. It panics if p is a host block.
+// Halves returns the two blocks half as large, the lower one first. It panics if p is a host block.
 func Halves(p netip.Prefix) (low, high netip.Prefix) {
 	if !p.IsValid() || p.Bits() >= Width(p) {
 		panic(fmt.Sprintf("space: %v has no halves", p))
@@ -47,24 +47,24 @@ func Halves(p netip.Prefix) (low, high netip.Prefix) {
 	return low, Buddy(low)
 }
 
-// Contains reports whether every address of inner is in outer; a block contains itself. Blocks of different families, and
-// invalid ones, contain nothing of each other.
+// Contains reports whether outer has every address of inner; a block contains itself. It returns false for blocks in different families and for
+// invalid blocks.
 func Contains(outer, inner netip.Prefix) bool {
 	return outer.Bits() <= inner.Bits() && outer.Contains(inner.Addr())
 }
 
-// Overlaps reports whether a and b have an address in common, which for blocks means that one contains the other.
+// Overlaps reports whether a and b share an address. Of two blocks that overlap, one contains the other.
 func Overlaps(a, b netip.Prefix) bool { return Contains(a, b) || Contains(b, a) }
 
-// Size is the number of addresses in p: 2^(width-bits), up to 2^128.
+// Size counts the addresses in p: 2^(width-bits), up to 2^128.
 func Size(p netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(Width(p)-p.Bits()))
 }
 
-// First is the lowest address of p.
+// First returns p's lowest address.
 func First(p netip.Prefix) netip.Addr { return p.Masked().Addr() }
 
-// Last is the highest address of p.
+// Last returns p's highest address.
 func Last(p netip.Prefix) netip.Addr { return lastOf(p).addr(Width(p)) }
 
 // Compare orders blocks by family (IPv4 first), then address, then length (the larger block first). In this order a
@@ -73,13 +73,13 @@ func Compare(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// NthAddress is the address n places after the first one of p; false if p has no such address.
+// NthAddress returns the address that is n after the first one of p, and false if p has no such address.
 func NthAddress(p netip.Prefix, n uint64) (netip.Addr, bool) {
 	host, ok := NthBlock(p, Width(p), n)
 	return host.Addr(), ok
 }
 
-// NthBlock is the block of length bits that lies n places after the lowest one in p; false if p has no such block.
+// NthBlock returns the block with length bits that is n blocks after the lowest one in p, and false if p has no such block.
 func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {
@@ -92,9 +92,9 @@ func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	return block(numberOf(First(p)).or(index.shiftLeft(width-bits)), bits, width), true
 }
 
-// Sub is the block of length bits inside p whose place is chosen by random bits: every place is equally likely if they are
-// uniform. Bit i of the address (0 is the highest) is taken from bit i of random, for i in p.Bits()..bits-1, so that the
-// same random bits choose the same place whatever the p around it. It panics unless bits is p.Bits()..Width(p).
+// Sub returns the block with length bits inside p that random selects. Every position is equally likely if random is uniform. Bit i of the address (0
+// is the highest) is bit i of random, for i in p.Bits()..bits-1, so the same random bits select the same position whatever the size of p. Sub panics
+// unless bits is p.Bits()..Width(p).
 func Sub(p netip.Prefix, bits int, random [16]byte) netip.Prefix {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {

@@ -5,12 +5,11 @@ import (
 	"net/netip"
 )
 
-// Histogram counts the free blocks of a container by their length. On a maximal free list it answers every question about
-// what can be had, in work bounded by the number of lengths, however many blocks there are. Lengths that are missing count
-// as zero.
+// Histogram counts a container's free blocks by length. For a maximal free list it determines which blocks the container can grant, in work bounded
+// by the lengths rather than the blocks. A missing length counts as zero.
 type Histogram map[int]int64
 
-// HistogramOf counts blocks.
+// HistogramOf returns the histogram of blocks.
 func HistogramOf(blocks []netip.Prefix) Histogram {
 	h := make(Histogram)
 	for _, p := range blocks {
@@ -19,8 +18,8 @@ func HistogramOf(blocks []netip.Prefix) Histogram {
 	return h
 }
 
-// Blocks is how many blocks of length bits could be had one after another: the sum of count·2^(bits-length) over the
-// lengths up to bits. Smaller free blocks cannot be joined to a larger one, because a maximal free list has no buddies.
+// Blocks returns how many blocks with length bits the container can grant: the sum of count·2^(bits-length) over the lengths up to bits. Smaller free
+// blocks never form a larger one, because a maximal free list has no buddies.
 func (h Histogram) Blocks(bits int) *big.Int {
 	sum, part := new(big.Int), new(big.Int)
 	for length, count := range h {
@@ -31,7 +30,7 @@ func (h Histogram) Blocks(bits int) *big.Int {
 	return sum
 }
 
-// Total is the number of addresses in all the blocks together, which must be disjoint; 0 for none.
+// Total counts the addresses in all blocks together; 0 for none. The blocks must be disjoint.
 func Total(blocks ...netip.Prefix) *big.Int {
 	sum := new(big.Int)
 	for _, p := range blocks {

@@ -42,7 +42,7 @@ func TestTotalAddsUpBlocks(t *testing.T) {
 	require.Equal(t, "340282366920938463463374607431768211456", space.Total(parse(t, "::/1 8000::/1")...).String())
 }
 
-// capacityMatchesCells counts the free places of each length one by one. A maximal free list misses none.
+// capacityMatchesCells counts the free positions of each length one by one and compares. A maximal free list misses none.
 func capacityMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	free := u.prefixes(u.freeList(c))

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// Known is what is remembered of a container's free list between transactions: of each length, all rows that begin in one range of addresses.
-// It answers reads without the store as long as nobody else has changed the free list; whoever keeps it has to know that. It is for one goroutine.
+// Known caches a container's free list between transactions: for each length, all rows that begin in one range of addresses. It serves reads without
+// the store as long as no other process has changed the free list; its owner must verify that. It is for one goroutine.
 type Known struct {
 	container netip.Prefix
 	lengths   []stretch
 }
 
-// stretch is the free blocks of one length that begin in a range of addresses, both ends included.
+// stretch holds the free blocks with one length that begin in a range of addresses, both ends included.
 type stretch struct {
 	known    bool
 	from, to uint128
 	bases    []uint128 // ascending
 }
 
-// MaxKnown is how many rows of one container are remembered at most. The longest stretch is cut when there are more.
+// MaxKnown limits the cached rows for one container. When it is exceeded, trim shortens the longest stretch.
 const MaxKnown = 1024
 
-// NewKnown knows nothing of a container.
+// NewKnown returns an empty cache for a container.
 func NewKnown(container netip.Prefix) *Known {
 	return &Known{container: container, lengths: make([]stretch, Width(container)+1)}
 }
 
-// Learn remembers what reads have answered: rows has all that they asked for, and may have more. The reads must have seen the free list as it is
-// remembered.
+// Learn caches the result of reads. rows must have all rows that the reads ask for, and may have more. The reads must have seen the same free list
+// version that is in the cache.
 func (k *Known) Learn(reads Reads, rows []netip.Prefix) {
 	byLength := make([][]uint128, len(k.lengths))
 	for _, p := range slices.SortedFunc(slices.Values(rows), Compare) {
@@ -43,7 +43,7 @@ func (k *Known) Learn(reads Reads, rows []netip.Prefix) {
 	k.trim()
 }
 
-// learn adds what one scan proves: that it answers the first rows of an order says that there are no others before the last of them.
+// learn adds the range that one scan proves. A scan returns the first rows in an order, so no other rows exist before the last returned row.
 func (k *Known) learn(scan Scan, rows [][]uint128) {
 	from, end := numberOf(scan.From), lastOf(k.container)
 	if scan.Order == LowestFirst {
@@ -72,7 +72,7 @@ func (k *Known) learn(scan Scan, rows [][]uint128) {
 	}
 }
 
-// lengths are those of the scan in its order; of LowestFirst, which has none, the longest first.
+// lengths yields the lengths in the order of the scan; for LowestFirst, which orders by base alone, the longest first.
 func (s Scan) lengths(yield func(int) bool) {
 	for n := range s.MaxBits - s.MinBits + 1 {
 		bits := s.MaxBits - n
@@ -85,13 +85,13 @@ func (s Scan) lengths(yield func(int) bool) {
 	}
 }
 
-// after is those of ascending bases that are not before from.
+// after returns the ascending bases that are at least from.
 func after(bases []uint128, from uint128) []uint128 {
 	i, _ := slices.BinarySearchFunc(bases, from, uint128.compare)
 	return bases[i:]
 }
 
-// within is those of ascending bases that are in a range, both ends included.
+// within returns the ascending bases in a range, both ends included.
 func within(bases []uint128, from, to uint128) []uint128 {
 	bases = after(bases, from)
 	i, found := slices.BinarySearchFunc(bases, to, uint128.compare)
@@ -101,7 +101,7 @@ func within(bases []uint128, from, to uint128) []uint128 {
 	return bases[:i]
 }
 
-// join adds a range in which rows are all that there are. Where it does not meet what is known already it takes its place.
+// join adds a range for which rows are complete. If the range does not touch the stretch, it replaces the stretch.
 func (s *stretch) join(from, to uint128, rows []uint128) {
 	if to.less(from) {
 		return
@@ -121,7 +121,7 @@ func (s *stretch) join(from, to uint128, rows []uint128) {
 	}
 }
 
-// Answer answers reads from what is known, as Learn takes rows; false if that is not enough.
+// Answer returns the rows that reads ask for from the cache, in the form that Learn takes; false if the cache does not cover them.
 func (k *Known) Answer(reads Reads) (rows []netip.Prefix, ok bool) {
 	for _, key := range reads.Keys {
 		s, base := &k.lengths[key.Bits()], numberOf(key.Addr())
@@ -140,7 +140,7 @@ func (k *Known) Answer(reads Reads) (rows []netip.Prefix, ok bool) {
 	return rows, true
 }
 
-// answer adds the rows of one scan.
+// answer appends one scan's rows.
 func (k *Known) answer(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, ok bool) {
 	from, end, width, left := numberOf(scan.From), lastOf(k.container), Width(k.container), scan.Limit
 	if scan.Order == LowestFirst {
@@ -161,14 +161,14 @@ func (k *Known) answer(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, ok boo
 		case scan.Order == LowestFirst:
 		case left <= 0:
 			return rows, true
-		case s.to.less(end): // there may be more of this length
+		case s.to.less(end): // the store may have more rows with this length
 			return nil, false
 		}
 	}
 	return rows, left <= 0 || end == lastOf(k.container)
 }
 
-// horizon is how far all lengths of a scan are known.
+// horizon returns the last base up to which the cache covers all lengths of a scan, end at most.
 func (k *Known) horizon(scan Scan, end uint128) uint128 {
 	for bits := range scan.lengths {
 		if s := &k.lengths[bits]; s.to.less(end) {
@@ -178,12 +178,12 @@ func (k *Known) horizon(scan Scan, end uint128) uint128 {
 	return end
 }
 
-// covers reports whether it is known which blocks begin at a base.
+// covers reports whether the stretch has all blocks that begin at a base.
 func (s *stretch) covers(base uint128) bool {
 	return s.known && !base.less(s.from) && !s.to.less(base)
 }
 
-// Apply follows a change of the free list.
+// Apply repeats a change to the free list in the cache.
 func (k *Known) Apply(remove, insert []netip.Prefix) {
 	for _, p := range remove {
 		s, base := &k.lengths[p.Bits()], numberOf(p.Addr())
@@ -191,7 +191,7 @@ func (k *Known) Apply(remove, insert []netip.Prefix) {
 			continue
 		}
 		i, there := slices.BinarySearchFunc(s.bases, base, uint128.compare)
-		if !there { // what is known was not so
+		if !there { // the cache was wrong: drop the stretch
 			*s = stretch{}
 			continue
 		}
@@ -206,7 +206,7 @@ func (k *Known) Apply(remove, insert []netip.Prefix) {
 	k.trim()
 }
 
-// trim cuts the longest stretch by half, the end of it, until there are no more rows than may be.
+// trim drops the longest stretch's upper half until the cache has at most MaxKnown rows.
 func (k *Known) trim() {
 	for {
 		total, longest := 0, 0

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// knownMatchesCells is what a server does that remembers the free list of a container: group after group is planned on what is known if that
-// answers its reads, and otherwise on rows that are read, some ahead. All are granted what looking at every cell would grant.
+// knownMatchesCells caches a container's free list like a server: it plans group after group from the cache if that covers the group's reads, and
+// otherwise from rows that it reads, some of them ahead. Each group must get the same blocks as a check of every cell.
 func knownMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	known := space.NewKnown(u.container)
@@ -47,7 +47,7 @@ func knownMatchesCells(t *rapid.T, u *universe) {
 	}
 }
 
-// release gives back some block that is held.
+// release releases a held block.
 func release(t *rapid.T, u *universe, c *cells, known *space.Known) {
 	s := drawSpan(t, "release")
 	if !c.all(s, false) {
@@ -66,7 +66,7 @@ func TestKnownMatchesCells(t *testing.T) {
 
 func FuzzKnown(f *testing.F) { fuzzUniverses(f, knownMatchesCells) }
 
-// Groups are served, one after another, from what the first one read.
+// The cache that the first group filled serves the groups after it.
 func TestAFewRowsServeManyGroups(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
@@ -93,7 +93,7 @@ func TestAFewRowsServeManyGroups(t *testing.T) {
 			free = slices.Concat(minus(free, remove), insert)
 		}
 		most := 1
-		if strategy == space.Random || strategy == space.Sparse { // each wish leaves rows of all lengths: more than are kept
+		if strategy == space.Random || strategy == space.Sparse { // each wish leaves rows of all lengths: more than the cache keeps
 			most = 50
 		}
 		require.LessOrEqual(t, reads, most, "%v", strategy)

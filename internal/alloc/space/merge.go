@@ -6,18 +6,16 @@ import (
 	"slices"
 )
 
-// MergeCandidates names every block that has to be free for a release to coalesce: the buddies of the released blocks, of
-// their parents, and so on up to the halves of container. Which of them are free now, one point look-up of the store can
-// tell; that answer is what Merge wants. The list is sorted, without duplicates, and has at most
-// p.Bits()-container.Bits() blocks for each released p.
+// MergeCandidates returns every block that must be free for a release to coalesce: the buddies of the released blocks, of their parents, and so on up
+// to the halves of container. The caller finds out by one point look-up which of them are free, and passes those to Merge. The list is sorted,
+// without duplicates, and has at most p.Bits()-container.Bits() blocks for each released p.
 //
-// In a batch, a released block or a block that holds one is left out: it cannot be a free row yet, and Merge finds out by
-// itself whether it becomes free.
+// In a batch, the list omits a released block and a block that contains one: neither can be a free row yet, and Merge itself computes whether it
+// becomes free.
 //
-// It panics if a released block is not inside container.
+// MergeCandidates panics if a released block is not inside container.
 func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Prefix {
-	// The lines from the released blocks up to the container. Two lines that meet stay together, so the second one need
-	// not be followed any further.
+	// lines has the released blocks' ancestors up to the container. Two paths that meet share the rest, so the second one ends there.
 	lines := make(map[netip.Prefix]bool, 2*len(released))
 	for _, p := range released {
 		mustContain(container, p)
@@ -42,24 +40,24 @@ func MergeCandidates(released []netip.Prefix, container netip.Prefix) []netip.Pr
 	return candidates
 }
 
-// Merge gives released blocks back: it coalesces them with freeBuddies and with each other for as long as two buddies are
-// free, up to container, and returns the change of the free list: rows to delete and rows to insert, each sorted.
+// Merge releases blocks: it coalesces them with freeBuddies and with each other as long as two buddies are free, up to container. It returns the free
+// list's change: rows to delete and rows to insert, each sorted.
 //
-// freeBuddies are those of MergeCandidates(released, container) that are free in the store; more of a maximal free list
-// does no harm. Released blocks must be disjoint from each other and from all free blocks.
+// freeBuddies are the blocks from MergeCandidates(released, container) that are free in the store. They may include other blocks in a maximal free
+// list. Released blocks must be disjoint from each other and from all free blocks.
 //
-// The change is minimal: delete holds only blocks of freeBuddies, insert only blocks that are not among them, and a block
-// that comes into being during the cascade and is merged again appears in neither. If the free list was maximal before,
-// it is so afterwards: only a block that has just become free can have a free buddy, and each such block is tried.
+// The change is minimal: remove has only blocks in freeBuddies, and insert has only blocks that are not among them. A block that the cascade makes
+// and merges again appears in neither. Merge keeps a maximal free list maximal: only a newly freed block can have a free buddy, and Merge tries each
+// such block.
 //
-// It panics if a released block is not inside container.
+// Merge panics if a released block is not inside container.
 func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove, insert []netip.Prefix) {
 	free := make(map[netip.Prefix]fromStore, len(released)+len(freeBuddies))
 	for _, p := range freeBuddies {
 		free[p] = true
 	}
-	// Blocks that have just become free, by length. Working from the smallest up, each length is complete when its turn
-	// comes, because its newcomers are released or come from one length below.
+	// fresh has the newly freed blocks by length. The loop runs from the smallest blocks up, so each length is complete when the loop reaches it: its
+	// blocks were released or come from the next longer length.
 	var fresh [129][]netip.Prefix
 	for _, p := range released {
 		mustContain(container, p)
@@ -69,7 +67,7 @@ func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove
 	for bits := Width(container); bits > container.Bits(); bits-- {
 		for _, p := range fresh[bits] {
 			if _, still := free[p]; !still {
-				continue // its buddy, earlier in this loop, took it along
+				continue // its buddy has merged with it, earlier in this loop
 			}
 			buddy := Buddy(p)
 			stored, ok := free[buddy]
@@ -96,7 +94,7 @@ func Merge(released, freeBuddies []netip.Prefix, container netip.Prefix) (remove
 	return remove, insert
 }
 
-// fromStore tells a free block that is a row of the store from one that only just became free.
+// fromStore is true for a free block that is a row in the store, false for a newly freed one.
 type fromStore bool
 
 func mustContain(container, p netip.Prefix) {

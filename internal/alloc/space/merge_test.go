@@ -60,8 +60,8 @@ func TestReleasingOutsideTheContainerPanics(t *testing.T) {
 	}
 }
 
-// mergeMatchesCells: the change is exactly the difference between the maximal free lists before and after, although
-// Merge saw of the first only those blocks that MergeCandidates had asked for.
+// mergeMatchesCells checks that the change is exactly the difference between the maximal free lists before and after, although Merge saw only the
+// blocks of MergeCandidates from the first.
 func mergeMatchesCells(t *rapid.T, u *universe) {
 	before := drawCells(t)
 	after := *before

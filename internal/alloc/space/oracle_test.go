@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// take is what the strategies promise, said in cells: it looks at the whole container for each wish.
+// take implements the strategies in cells: it looks at the whole container for each wish.
 func (u *universe) take(c *cells, w space.Wish) (netip.Prefix, bool) {
 	target, ok := u.choose(c, w)
 	if !ok {
@@ -63,7 +63,7 @@ func (u *universe) choose(c *cells, w space.Wish) (target span, ok bool) {
 	return span{}, false
 }
 
-// first is the lowest part of the first block in an order.
+// first returns the lowest part of the first block in an order.
 func first(free []span, count int, order func(x, y span) int) (span, bool) {
 	if len(free) == 0 {
 		return span{}, false
@@ -71,7 +71,7 @@ func first(free []span, count int, order func(x, y span) int) (span, bool) {
 	return span{slices.MinFunc(free, order).start, count}, true
 }
 
-// compareFrom orders blocks by address, those before start after all others; an address outside the container is none.
+// compareFrom orders blocks by address, with the blocks before start after all others; it ignores a start outside the container.
 func (u *universe) compareFrom(start netip.Addr, x, y span) int {
 	before := func(s span) int {
 		if u.container.Contains(start) && u.block(s).Addr().Less(start) {
@@ -82,8 +82,8 @@ func (u *universe) compareFrom(start netip.Addr, x, y span) int {
 	return cmp.Or(before(x)-before(y), cmp.Compare(x.start, y.start))
 }
 
-// randomPlace goes down from a free block to the wanted length, at each halving asking the random bit of that place in
-// the address, turned bits further on, whether to go to the upper half.
+// randomPlace descends from a free block to the wanted length. At each halving, the random bit at that position in the address, shifted by turned
+// bits, selects the upper half.
 func (u *universe) randomPlace(w space.Wish, free span, turned int) (start int) {
 	for bits := u.container.Bits(); bits < w.Bits; bits++ {
 		half := u.count(bits) / 2
@@ -98,7 +98,7 @@ func (u *universe) randomPlace(w space.Wish, free span, turned int) (start int) 
 	return free.start + start
 }
 
-// read executes reads as a store would, on the whole free list.
+// read executes reads like a store, on the whole free list.
 func read(free []netip.Prefix, reads space.Reads) []netip.Prefix {
 	var rows []netip.Prefix
 	for _, key := range reads.Keys {
@@ -126,14 +126,14 @@ func readScan(free []netip.Prefix, scan space.Scan) []netip.Prefix {
 			byLength = 0
 		case space.TightestFirst:
 			byLength = -byLength
-		case space.LargestFirst: // the shortest length first, as it is
+		case space.LargestFirst: // the shortest length first: the list has that order already
 		}
 		return cmp.Or(byLength, x.Addr().Compare(y.Addr()))
 	})
 	return rows[:min(len(rows), scan.Limit)]
 }
 
-// drawWish draws from everything a caller may ask, and some things that nobody can get.
+// drawWish draws any wish that a caller may make, including some that no container can grant.
 func (u *universe) drawWish(t *rapid.T) space.Wish {
 	if rapid.IntRange(0, 7).Draw(t, "exact") == 0 {
 		exact := u.block(drawSpan(t, "exact"))
@@ -146,7 +146,7 @@ func (u *universe) drawWish(t *rapid.T) space.Wish {
 		return space.Wish{Exact: exact}
 	}
 	w := space.Wish{
-		// Small blocks more often than large ones, so that the container is not full at once.
+		// Draw small blocks more often than large ones, so that the container does not fill up at once.
 		Bits:     u.container.Bits() + 8 - min(rapid.IntRange(0, 8).Draw(t, "size"), rapid.IntRange(0, 8).Draw(t, "size again")),
 		Strategy: rapid.SampledFrom([]space.Strategy{space.BestFit, space.FirstFit, space.Random, space.Sparse}).Draw(t, "strategy"),
 	}

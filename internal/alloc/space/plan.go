@@ -5,19 +5,17 @@ import (
 	"slices"
 )
 
-// FreeSet plans a batch: it holds the free blocks of a container that were read from the store (see ReadsFor for which
-// ones are needed), grants wishes one after another, each from what the ones before it left, and finally tells how the
-// rows of the store must change. It is for one goroutine.
+// FreeSet plans a batch: it holds the free blocks of a container as read from the store (ReadsFor lists the necessary rows). It grants wishes one
+// after another, each from the blocks still free, and finally returns the changes to the store's rows. It is for one goroutine.
 type FreeSet struct {
 	container netip.Prefix
 	width     int
 	lengths   [129]sortedBlocks // the free blocks by length
-	deleted   []netip.Prefix    // rows of the store that something was carved from
+	deleted   []netip.Prefix    // rows in the store from which blocks were carved
 }
 
-// NewFreeSet makes a set of free blocks of container, in any order; the same block may come from several reads. It refuses
-// blocks that are not canonical, lie outside or overlap (*NotBlockError, *OutsideError, *OverlapError): granting from those
-// could hand out an address twice.
+// NewFreeSet makes a set from the free blocks of container, in any order; several reads may contribute the same block. It refuses blocks that are not
+// canonical, lie outside or overlap (*NotBlockError, *OutsideError, *OverlapError), because they could cause an address to be granted twice.
 func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
 	distinct := slices.Compact(slices.SortedFunc(slices.Values(free), Compare))
 	sorted, err := disjointInside(container, distinct)
@@ -32,8 +30,8 @@ func NewFreeSet(container netip.Prefix, free []netip.Prefix) (*FreeSet, error) {
 	return s, nil
 }
 
-// Take grants w: it returns the block, which is free no longer. It is false, and nothing has changed, if no free block is
-// large enough, or if an exact block is not free as a whole.
+// Take grants w: it removes the block from the set and returns it. It returns false and changes nothing if no free block is large enough, or if an
+// exact block is not entirely free.
 func (s *FreeSet) Take(w Wish) (netip.Prefix, bool) {
 	if !w.satisfiable(s.container) {
 		return netip.Prefix{}, false
@@ -51,9 +49,8 @@ func (s *FreeSet) Take(w Wish) (netip.Prefix, bool) {
 	return target, true
 }
 
-// Changes is what the batch does to the rows of the store, besides the blocks handed out: the free blocks to delete, all of
-// them rows that were read, and the remainders to insert; each sorted. A remainder that was used up later in the batch
-// appears in neither. The blocks inserted and those handed out together tile the blocks deleted.
+// Changes returns how the batch changes the store's free rows: the rows to delete, all of which were read, and the remainders to insert; each sorted.
+// A remainder that the batch used up later appears in neither. The inserted and the granted blocks together tile the deleted blocks.
 func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	for bits, blocks := range &s.lengths {
 		for _, b := range blocks {
@@ -67,17 +64,17 @@ func (s *FreeSet) Changes() (remove, insert []netip.Prefix) {
 	return remove, insert
 }
 
-// freeBlock is a free block of a length known from where it is kept.
+// freeBlock is a free block in a sortedBlocks, which determines its length.
 type freeBlock struct {
 	base   uint128
-	stored bool // a row of the store, not a remainder of this batch
+	stored bool // a row in the store, not a remainder of this batch
 }
 
-// sortedBlocks are free blocks of one length, ascending. A slice is enough: a batch of a thousand leaves a few thousand of
-// one length at most, and shifting those costs less than following the pointers of a tree.
+// sortedBlocks holds free blocks with one length, ascending. A slice is enough: a batch with a thousand wishes leaves at most a few thousand blocks
+// with one length, and shifting them costs less than following a tree's pointers.
 type sortedBlocks []freeBlock
 
-// from is the position of the first block whose base is at least base.
+// from returns the position of the first block with at least this base.
 func (l sortedBlocks) from(base uint128) int {
 	low, high := 0, len(l)
 	for low < high {
@@ -98,7 +95,7 @@ func (l sortedBlocks) has(base uint128) bool {
 
 func (l *sortedBlocks) insert(b freeBlock) { *l = slices.Insert(*l, l.from(b.base), b) }
 
-// remove takes out the block at base, which must be there, and tells whether it was a row of the store.
+// remove removes the block at base, which must be present, and reports whether it was a row in the store.
 func (l *sortedBlocks) remove(base uint128) (stored bool) {
 	i := l.from(base)
 	stored = (*l)[i].stored

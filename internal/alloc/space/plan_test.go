@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// planMatchesCells is the reading lemma: a batch planned on only those rows that ReadsFor names grants wish for wish
-// what looking at every cell would, and changes the whole free list into the one that is left.
+// planMatchesCells checks the lemma of ReadsFor: a plan from only the rows that ReadsFor names grants each wish the same block as a check of every
+// cell, and changes the whole free list into the remaining one.
 func planMatchesCells(t *rapid.T, u *universe) {
 	c := drawCells(t)
 	before := u.prefixes(u.freeList(c))
@@ -26,7 +26,7 @@ func planMatchesCells(t *rapid.T, u *universe) {
 
 	set, err := space.NewFreeSet(u.container, read(before, space.ReadsFor(u.container, wishes)))
 	require.NoError(t, err)
-	// Taken in another order than read for, and not all of them.
+	// Take only some of the wishes, in another order than ReadsFor had.
 	order := rapid.Permutation(wishes).Draw(t, "order")
 	if len(order) > 0 && rapid.IntRange(0, 3).Draw(t, "give up") == 0 {
 		order = order[:rapid.IntRange(0, len(order)).Draw(t, "taken")]

@@ -2,9 +2,8 @@ package space
 
 import "net/netip"
 
-// FromRange is the fewest blocks that together are exactly the addresses from..to, both included, in ascending order: at
-// most 2*width-2 of them. It is nil if there is no such range: different families, to before from, a zone, an invalid
-// address.
+// FromRange returns the fewest blocks that together are exactly the addresses from..to, both included, in ascending order: at most 2*width-2 blocks.
+// It returns nil if no such range exists: different families, to before from, a zone, an invalid address.
 func FromRange(from, to netip.Addr) []netip.Prefix {
 	width := from.BitLen()
 	if !from.IsValid() || width != to.BitLen() || from.Zone() != "" || to.Zone() != "" || to.Less(from) {
@@ -13,18 +12,18 @@ func FromRange(from, to netip.Addr) []netip.Prefix {
 	var blocks []netip.Prefix
 	next, last := numberOf(from), numberOf(to)
 	for {
-		// The largest block that starts at next: as far as its alignment and the end of the range allow.
+		// The largest block that starts at next: its alignment and the range's end limit it.
 		host := min(next.trailingZeros(), log2OfSuccessor(last.sub(next)))
 		blocks = append(blocks, block(next, width-host, width))
 		end := next.or(lowOnes(host))
 		if end == last {
-			return blocks // asked before adding 1, which would overflow at the last address
+			return blocks // checked before adding 1, which would overflow at the last address
 		}
 		next = end.add(uint128{lo: 1})
 	}
 }
 
-// FirstN is the fewest blocks that are exactly the n lowest addresses of container; all of it if it has no more than n.
+// FirstN returns the fewest blocks that are exactly container's n lowest addresses, or the whole container if it has no more than n.
 func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil
@@ -36,7 +35,7 @@ func FirstN(container netip.Prefix, n uint64) []netip.Prefix {
 	return FromRange(First(container), last)
 }
 
-// LastN is the fewest blocks that are exactly the n highest addresses of container; all of it if it has no more than n.
+// LastN returns the fewest blocks that are exactly container's n highest addresses, or the whole container if it has no more than n.
 func LastN(container netip.Prefix, n uint64) []netip.Prefix {
 	if !container.IsValid() || n == 0 {
 		return nil
@@ -48,7 +47,7 @@ func LastN(container netip.Prefix, n uint64) []netip.Prefix {
 	return FromRange(first, Last(container))
 }
 
-// log2OfSuccessor is the largest k with 2^k <= n+1, also where n+1 does not fit.
+// log2OfSuccessor returns the largest k with 2^k <= n+1, even if n+1 overflows.
 func log2OfSuccessor(n uint128) int {
 	if n == lowOnes(128) {
 		return 128

@@ -70,7 +70,7 @@ func TestFirstAndLastAddressesOfABlock(t *testing.T) {
 		{"255.255.255.255/32", 2, "255.255.255.255/32", "255.255.255.255/32"},
 		{"::/0", 1 << 63, "::/65", "ffff:ffff:ffff:ffff:8000::/65"},
 		{"::/0", 2, "::/127", lastButOneIPv6 + "/127"},
-		{"::/64", all, "", ""}, // looked at below
+		{"::/64", all, "", ""}, // checked below
 		{lastIPv6 + "/128", all, lastIPv6 + "/128", lastIPv6 + "/128"},
 	} {
 		if c.n == all && c.container == "::/64" {
@@ -85,7 +85,7 @@ func TestFirstAndLastAddressesOfABlock(t *testing.T) {
 	require.Nil(t, space.LastN(netip.Prefix{}, 1))
 }
 
-// rangesMatchCells: the fewest aligned blocks that are exactly a range are its maximal free list.
+// rangesMatchCells checks that the fewest aligned blocks of a range are its maximal free list.
 func rangesMatchCells(t *rapid.T, u *universe) {
 	from := rapid.IntRange(0, 255).Draw(t, "from")
 	to := rapid.IntRange(from, 255).Draw(t, "to")

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Order is the order in which a Scan wants its rows. All three are served by one index on (plen, base): for each length of
-// the scan (a lateral join), the first Limit rows from From on; then the first Limit of those. ORDER BY plen DESC, base over
-// the lengths at once is not: no direction of that index is this order, so PostgreSQL 15 sorts every free row of the pool
-// (measured with a million rows and LIMIT 1: 7,480 pages and 200 ms, against 76 pages and 0.1 ms by length).
+// Order is the order in which a Scan returns its rows. One index on (plen, base) serves all three: a lateral join reads, for each length of the scan,
+// the first Limit rows from From on, and the scan takes the first Limit rows of these. A single ORDER BY plen DESC, base over all lengths would be
+// slow: no direction of that index matches it, so PostgreSQL 15 sorts every free row of the pool (measured with a million rows and LIMIT 1: 7,480
+// pages and 200 ms, against 76 pages and 0.1 ms by length).
 type Order uint8
 
 // The orders of a scan.
@@ -31,8 +31,7 @@ func (o Order) String() string {
 	return "unknown"
 }
 
-// Scan asks for the first Limit free blocks, in Order, of those with MinBits <= plen <= MaxBits and base >= From; for all
-// of them if there are fewer.
+// Scan asks for the first Limit free blocks, in Order, with MinBits <= plen <= MaxBits and base >= From; for all such blocks if fewer exist.
 type Scan struct {
 	Order            Order
 	MinBits, MaxBits int
@@ -40,56 +39,55 @@ type Scan struct {
 	Limit            int
 }
 
-// Reads names the rows of a container's free list that decide the outcome of a batch of wishes.
+// Reads lists the rows of a container's free list that decide the outcome for a batch of wishes.
 type Reads struct {
-	Keys  []netip.Prefix // those of these blocks that are free rows; sorted, without duplicates
-	Scans []Scan         // and the result of these; no two with the same Order, MaxBits and From
+	Keys  []netip.Prefix // blocks to look up: each is returned if it is a free row; sorted, without duplicates
+	Scans []Scan         // scans to run; no two with the same Order, MaxBits and From
 }
 
-// ReadsFor names the rows that a FreeSet must hold to grant the wishes exactly as it would with the container's whole free
-// list, whichever of them are taken, in any order, each at most once. All reads must see the same snapshot.
+// ReadsFor returns the rows that a FreeSet must hold to grant the wishes exactly as it would from the container's whole free list. The caller may
+// take any of the wishes, in any order, each at most once. All reads must see the same snapshot.
 //
-// Lemma. Let F be the whole free list, and N the number of wishes that the container could grant at all. Each wish has a
-// total order on the blocks from which it could be carved (Bits no greater than its own), and takes the first free one; the
-// order depends on the wish alone. Suppose that the rows read, S, hold for every wish the first N blocks of F in its order,
-// or all if there are fewer. Then planning on S grants the same blocks as planning on F.
+// Lemma. Let F be the whole free list, and N the number of wishes that the container could grant at all. Each wish has a total order on the blocks
+// from which it could be carved (Bits no greater than its own), and takes the first free one; the order depends on the wish alone. Suppose that the
+// rows read, S, include for every wish the first N blocks of F in its order, or all if F has fewer. Then a plan from S grants the same blocks as a
+// plan from F.
 //
-// Proof, by induction on the blocks taken so far. Each came out of one block: an original of F or a remainder of this batch.
-// So k wishes granted have used up a set D of at most k originals, the same in both plans, and have left the same remainders
-// R. The next wish, one of N, finds k <= N-1. In F it takes the first in its order of (F\D) ∪ R. If F\D has any block for
-// it, the first of them, f, is among the first k+1 in F, for only blocks of D come before it; so f is in S, and it is the
-// first of S\D too, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or none where the other has none. ∎
-// A Rollback only makes D smaller.
+// Proof, by induction on the blocks taken so far. Each was carved from one block: an original of F or a remainder of this batch. So the first k
+// grants have used up a set D of at most k originals, the same in both plans, and have left the same remainders R. The next wish is one of N, so k <=
+// N-1. In F it takes the first block in its order of (F\D) ∪ R. If F\D has a block for it, the first such block f is among the first k+1 in F,
+// because only blocks of D precede it. So f is in S, and it is also the first of S\D, because S ⊆ F. Hence (S\D) ∪ R has the same first block, or
+// neither set has one. ∎ A Rollback only makes D smaller.
 //
-// What remains to be shown is that the reads hold the first N of each order:
+// It remains to show that the reads include the first N blocks of each order:
 //
 //   - FirstFit: by base. LowestFirst is that order.
-//   - BestFit: by length descending, then base. TightestFirst is that order. With a Start, those of one length start at it
-//     and go on from the lowest: two scans, one from Start and one from the beginning. A block at or after Start is preceded
-//     by at least those that precede it in the first scan, a block before Start by at least those that precede it in the
-//     second; so the first N of the order are among the first N of the one or the other.
+//   - BestFit: by length descending, then base. TightestFirst is that order. With a Start, the blocks of one length begin at
+//     Start and wrap around to the lowest: two scans, one from Start and one from the beginning. A block at or after Start has
+//     at least as many predecessors in the order as in the first scan, a block before Start at least as many as in the second.
+//     So the first N of the order are among the first N of one scan or the other.
 //   - Sparse: by length ascending, then base. LargestFirst is that order, and the first N with plen <= 20 are among the first
 //     N with plen <= 24: one scan serves all lengths.
-//   - Random: the block that covers the place drawn, then by base from Start on, then from the lowest. The first is one of
-//     the keys that cover it, for the rest two scans as for BestFit.
-//   - Exact: the block that covers it, the only one possible: keys.
+//   - Random: the block that covers the position drawn, then by base from Start on, then from the lowest. The keys include the
+//     covering block; two scans as for BestFit include the rest.
+//   - Exact: the block that covers it, the only possible one: keys.
 //
-// N is needed: of N wishes alike, the last takes the Nth block if each uses up a whole one.
+// N rows are necessary: of N equal wishes, the last one takes the Nth block if each uses up a whole block.
 //
-// Bounds, for N wishes with d distinct combinations of strategy, length and start (see ShareStart): at most 2d scans of N
-// rows each, and for each Random or Exact wish one key per length from the container's to its own.
+// Bounds, for N wishes with d distinct combinations of strategy, length and start (see ShareStart): at most 2d scans with N rows each, and for each
+// Random or Exact wish one key per length from the container's to its own.
 func ReadsFor(container netip.Prefix, wishes []Wish) Reads {
 	reads, _ := readsFor(container, wishes, len(wishes))
 	return reads
 }
 
-// Few is how many rows of each length FewFor has a scan read for Random wishes.
+// Few is the number of rows for each length that FewFor reads in a scan for Random wishes.
 const Few = 64
 
-// FewFor is ReadsFor, but that the scans which Random wishes alone need are of Few rows, however many wishes there are; bounded
-// says that any was. For a Random wish any free block will do, and nearly always the place that it drew is free, which is a key. So with
-// these rows no wish is granted what it must not have; but when none is left for a Random wish, that is no proof that there is none, and
-// ReadsFor has to decide.
+// FewFor returns the reads from ReadsFor, but it limits scans that only Random wishes need to Few rows, however many wishes there are. bounded
+// reports whether it limited any. Any free block serves a Random wish, and nearly always the position that it drew is free, which a key finds. So a
+// plan from these rows never grants a wrong block. But if it finds none for a Random wish, the container may still have one, and ReadsFor must
+// decide.
 func FewFor(container netip.Prefix, wishes []Wish) (few Reads, bounded bool) {
 	return readsFor(container, wishes, Few)
 }
@@ -99,7 +97,7 @@ func readsFor(container netip.Prefix, wishes []Wish, few int) (reads Reads, boun
 		return Reads{}, false
 	}
 	keys := make(map[netip.Prefix]bool)
-	scans := make(map[Scan]bool) // whether all the rows are needed that ReadsFor speaks of
+	scans := make(map[Scan]bool) // true for a scan that needs all the rows of ReadsFor
 	sparse, count := -1, 0
 	for _, w := range wishes {
 		if !w.satisfiable(container) {
@@ -131,8 +129,8 @@ func readsFor(container netip.Prefix, wishes []Wish, few int) (reads Reads, boun
 	return reads, slices.ContainsFunc(reads.Scans, func(s Scan) bool { return s.Limit < count })
 }
 
-// addCovers adds every block of container that covers exact, the free rows from which that could be carved, from the smallest
-// up. Where it meets a block that is there already, all larger ones are there too.
+// addCovers adds every block in container that covers exact, the smallest first: the free rows from which exact could be carved. It stops at a block
+// that keys already has, because keys then has all larger ones too.
 func addCovers(keys map[netip.Prefix]bool, container, exact netip.Prefix) {
 	for bits := exact.Bits(); bits >= container.Bits(); bits-- {
 		p := Ancestor(exact, bits)
@@ -166,7 +164,7 @@ func sortedScans(set map[Scan]bool, all, few int) []Scan {
 	return scans
 }
 
-// Ahead is the same reads with more rows of each scan than are needed: for those who remember them.
+// Ahead returns the same reads with so many extra rows in each scan, for a caller that caches them.
 func (r Reads) Ahead(rows int) Reads {
 	r.Scans = slices.Clone(r.Scans)
 	for i := range r.Scans {
@@ -175,12 +173,12 @@ func (r Reads) Ahead(rows int) Reads {
 	return r
 }
 
-// Whole is the keys, and so many rows of the free list that it has no more: of keys alone nothing could be remembered.
+// Whole returns the keys and one scan with so many rows that it reads the whole free list. Keys alone would leave nothing to cache.
 func (r Reads) Whole(container netip.Prefix, rows int) Reads {
 	return Reads{Keys: r.Keys, Scans: []Scan{{Order: LowestFirst, MinBits: container.Bits(), MaxBits: Width(container), From: container.Addr(), Limit: rows}}}
 }
 
-// Asked leaves those of some rows that these reads ask for, if all that they ask for are keys.
+// Asked returns the rows that these reads ask for, if they have keys alone; with scans it returns all rows.
 func (r Reads) Asked(rows []netip.Prefix) []netip.Prefix {
 	if len(r.Scans) > 0 {
 		return rows

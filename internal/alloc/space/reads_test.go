@@ -46,7 +46,7 @@ func TestNothingIsReadForWhatCannotBeGranted(t *testing.T) {
 	}
 }
 
-// One row fewer than ReadsFor asks for is one too few: each of two wishes uses up a whole block.
+// One row fewer than ReadsFor asks for is too few: each of two wishes uses up a whole block.
 func TestTheLimitOfAScanIsNeeded(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")

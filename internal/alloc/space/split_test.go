@@ -52,7 +52,7 @@ func TestCarveRefusesABlockThatIsNotInside(t *testing.T) {
 	}
 }
 
-// carveMatchesCells: what remains is what a maximal free list of the remaining cells holds.
+// carveMatchesCells checks that the remainders are the maximal free list of the remaining cells.
 func carveMatchesCells(t *rapid.T, u *universe) {
 	target := drawSpan(t, "target")
 	free := target

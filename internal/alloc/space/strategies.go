@@ -2,8 +2,8 @@ package space
 
 import "net/netip"
 
-// choose finds the first free block in the order of w, which must be satisfiable, and the part of it to hand out. The
-// orders are those that ReadsFor states: a change here is a change of the lemma.
+// choose returns the first free block in the order of w, which must be satisfiable, and the part of it to grant. ReadsFor depends on these orders: a
+// change here changes its lemma.
 func (s *FreeSet) choose(w Wish) (free, target netip.Prefix, ok bool) {
 	if w.Exact.IsValid() {
 		free, ok = s.covering(w.Exact)
@@ -34,7 +34,7 @@ func (s *FreeSet) choose(w Wish) (free, target netip.Prefix, ok bool) {
 	return free, netip.PrefixFrom(free.Addr(), w.Bits), true
 }
 
-// covering is the free block that contains p.
+// covering returns the free block that contains p.
 func (s *FreeSet) covering(p netip.Prefix) (netip.Prefix, bool) {
 	base := numberOf(p.Addr())
 	for bits := s.container.Bits(); bits <= p.Bits(); bits++ {
@@ -45,7 +45,7 @@ func (s *FreeSet) covering(p netip.Prefix) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// lowest is the free block of length bits or larger with the lowest base that is at least from.
+// lowest returns the free block with length bits or shorter and the lowest base that is at least from.
 func (s *FreeSet) lowest(bits int, from uint128) (found netip.Prefix, ok bool) {
 	var base uint128
 	for length := s.container.Bits(); length <= bits; length++ {
@@ -58,7 +58,7 @@ func (s *FreeSet) lowest(bits int, from uint128) (found netip.Prefix, ok bool) {
 	return found, ok
 }
 
-// tightest is the smallest free block of length bits or larger; of those, the first at or after start, else the lowest.
+// tightest returns the smallest free block that holds a block with length bits; among equals the first at or after start, else the lowest.
 func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 	for length := bits; length >= s.container.Bits(); length-- {
 		l := s.lengths[length]
@@ -74,7 +74,7 @@ func (s *FreeSet) tightest(bits int, start uint128) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// largest is the largest free block, the lowest of them, if it is of length bits or larger.
+// largest returns the lowest of the largest free blocks, if it holds a block with length bits.
 func (s *FreeSet) largest(bits int) (netip.Prefix, bool) {
 	for length := s.container.Bits(); length <= bits; length++ {
 		if l := s.lengths[length]; len(l) > 0 {

@@ -6,31 +6,30 @@ import (
 	"slices"
 )
 
-// NotBlockError says that something listed as a block is not canonical.
+// NotBlockError reports a listed block that is not canonical.
 type NotBlockError struct{ Prefix netip.Prefix }
 
 func (e *NotBlockError) Error() string { return fmt.Sprintf("%v is not an aligned block", e.Prefix) }
 
-// OutsideError says that a block is not inside the container it is listed for.
+// OutsideError reports a block that is not inside its container.
 type OutsideError struct{ Container, Block netip.Prefix }
 
 func (e *OutsideError) Error() string {
 	return fmt.Sprintf("%v is not inside %v", e.Block, e.Container)
 }
 
-// OverlapError says that two blocks have addresses in common. They are in the order of Compare, and equal if one block
-// is listed twice.
+// OverlapError reports two blocks that share addresses, in the order of Compare. They are equal if a block is listed twice.
 type OverlapError struct{ First, Second netip.Prefix }
 
 func (e *OverlapError) Error() string { return fmt.Sprintf("%v overlaps %v", e.First, e.Second) }
 
-// GapError says that no block covers the addresses First..Last of the container.
+// GapError reports that no block covers the addresses First..Last in the container.
 type GapError struct{ First, Last netip.Addr }
 
 func (e *GapError) Error() string { return fmt.Sprintf("nothing covers %v-%v", e.First, e.Last) }
 
-// Tiles checks that blocks, in any order, cover every address of container exactly once. The error is the first fault by
-// address: *GapError or *OverlapError; or, before those, *NotBlockError or *OutsideError.
+// Tiles checks that blocks, in any order, cover every address in container exactly once. It returns the first fault by address: *GapError or
+// *OverlapError. It returns *NotBlockError or *OutsideError before either.
 func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	sorted, err := disjointInside(container, blocks)
 	width, last := Width(container), lastOf(container)
@@ -51,8 +50,8 @@ func Tiles(container netip.Prefix, blocks []netip.Prefix) error {
 	return nil
 }
 
-// disjointInside sorts blocks. If some of them overlap, the error names the first two that do, and the blocks returned
-// are those before the second of the two; if one is no block or is outside, none are returned.
+// disjointInside sorts blocks. If some overlap, the error names the first two that do, and the result has the blocks before the second one. If a
+// block is not canonical or lies outside, the result is empty.
 func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	if !Canonical(container) {
 		return nil, &NotBlockError{container}
@@ -66,7 +65,7 @@ func disjointInside(container netip.Prefix, blocks []netip.Prefix) ([]netip.Pref
 			return nil, &OutsideError{container, p}
 		}
 	}
-	// In this order, a block that overlaps any earlier one overlaps its direct predecessor too, if none did before.
+	// In this order, the first block that overlaps an earlier one also overlaps its direct predecessor.
 	for i := 1; i < len(sorted); i++ {
 		if Contains(sorted[i-1], sorted[i]) {
 			return sorted[:i], &OverlapError{sorted[i-1], sorted[i]}

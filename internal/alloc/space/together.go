@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// maxPlaces is how many places a batch draws for its Random wishes, all lengths together.
+// maxPlaces is how many positions a batch draws for its Random wishes, for all lengths together.
 const maxPlaces = 16
 
-// DrawTogether has the Random wishes of a large batch share a few draws: the first wishes of each length keep theirs, and the others
-// take the places beside those, in an order that is drawn as well. Call it before ShareStart.
+// DrawTogether makes the Random wishes in a large batch share a few draws: the first wishes with each length keep their draws, and the others take
+// the neighbouring positions, in an order that is also random. Call it before ShareStart.
 //
-// A place of its own for each of a thousand hosts in a /8 costs 25 look-ups and leaves 24 remainders each: the batch changes 14,000
-// free rows under the pool's lock, and the next one reads as many again. Beside each other the wishes use up their remainders.
+// An independent position for each host among a thousand in a /8 costs 25 look-ups and leaves 24 remainders for each host: the batch changes 14,000
+// free rows under the pool's lock, and the next batch reads as many. Neighbouring wishes use up their remainders.
 func DrawTogether(container netip.Prefix, wishes []Wish) {
 	random, byLength := 0, map[int][]*Wish{}
 	for i := range wishes {
@@ -36,8 +36,8 @@ func DrawTogether(container netip.Prefix, wishes []Wish) {
 	}
 }
 
-// beside turns random bits into those that draw the nth place beside theirs, for a block of the length; each n has a place of its own. The
-// second draw (placeIn) is beside the other one's as well, where it is made from other bits.
+// beside changes random bits so that they draw the nth neighbour of their position, for a block of that length; each n gives a different position. If
+// the second draw (placeIn) uses other bits, it becomes a neighbour too.
 func beside(random [16]byte, length, n int) [16]byte {
 	flip := func(bit int) { random[bit/8] ^= 0x80 >> (bit % 8) }
 	for i := range bits.Len(uint(n)) {

@@ -10,14 +10,14 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// Whatever the container, a batch of 1,000 Random wishes is to change not many more free rows than one that takes the lowest blocks.
+// In any container, a batch of 1,000 Random wishes must change not many more free rows than a batch that takes the lowest blocks.
 func TestALargeRandomBatchChangesFewRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		container string
 		bits      int
-		keys      int // most that are looked up
-		rows      int // most that are changed
+		keys      int // maximum of look-ups
+		rows      int // maximum of changed rows
 	}{{"10.0.0.0/8", 32, 3000, 500}, {"2001:db8::/32", 128, 4000, 1700}, {"2001:db8::/32", 64, 3000, 700}, {"10.0.0.0/22", 32, 2048, 200}} {
 		t.Run(c.container, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestDrawnTogetherIsDrawnApart(t *testing.T) {
 	require.Len(t, places, 1000, "each has a place of its own")
 }
 
-// What is read of a fragmented container does not grow with the number of Random wishes.
+// The number of rows read from a fragmented container does not grow with the number of Random wishes.
 func TestFewRowsAreReadForRandomWishes(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")

@@ -12,18 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// universe is a container so small that everything about it can be found by looking at each of its 256 cells: the slow,
-// obvious oracle of the property tests. Its cells are blocks eight bits longer than the container, and nothing smaller
-// exists in it. It uses no function of the package under test.
+// universe is a container small enough to examine each of its 256 cells: the slow, obvious oracle of the property tests. Its cells are blocks eight
+// bits longer than the container, and it has nothing smaller. It uses no function of the package under test.
 type universe struct {
 	container netip.Prefix
 	blocks    map[netip.Prefix]span // every block that is no smaller than a cell
 }
 
-// span is a block as cells: the first one, and how many.
+// span is a block in cells: the first cell and the count.
 type span struct{ start, count int }
 
-// cells tells which cells are free.
+// cells records which cells are free.
 type cells [256]bool
 
 func newUniverse(container string) *universe {
@@ -37,15 +36,15 @@ func newUniverse(container string) *universe {
 	return u
 }
 
-// universes has the corners of both families: the whole family, the first and the last block, lengths that are not whole
-// bytes, and IPv6 blocks whose addresses look like mapped IPv4.
+// universes has the corner cases of both families: the whole family, the first and the last block, lengths that are not whole bytes, and IPv6 blocks
+// whose addresses look like mapped IPv4.
 var universes = []*universe{
 	newUniverse("0.0.0.0/0"), newUniverse("10.0.0.0/13"), newUniverse("0.0.0.0/24"), newUniverse("10.1.2.0/24"), newUniverse("255.255.255.0/24"),
 	newUniverse("::/0"), newUniverse("2001:db8::/61"), newUniverse("::/120"), newUniverse("::ffff:10.1.2.0/120"),
 	newUniverse("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff00/120"),
 }
 
-// bits is the length of a block of that many cells.
+// bits returns the length of a block with that many cells.
 func (u *universe) bits(count int) int {
 	bits := u.container.Bits() + 8
 	for ; count > 1; count /= 2 {
@@ -54,7 +53,7 @@ func (u *universe) bits(count int) int {
 	return bits
 }
 
-// block writes the number of the first cell into the eight bits of the address that follow the container's.
+// block writes the number of the first cell into the eight address bits after the container's bits.
 func (u *universe) block(s span) netip.Prefix {
 	raw := u.container.Addr().AsSlice()
 	for i := range 8 {
@@ -67,7 +66,7 @@ func (u *universe) block(s span) netip.Prefix {
 	return netip.PrefixFrom(addr, u.bits(s.count))
 }
 
-// count is the number of cells of a block of length bits.
+// count returns the number of cells in a block with length bits.
 func (u *universe) count(bits int) int { return 256 >> (bits - u.container.Bits()) }
 
 func (c *cells) set(s span, free bool) {
@@ -80,7 +79,7 @@ func (c *cells) all(s span, free bool) bool {
 	return !slices.Contains(c[s.start:s.start+s.count], !free)
 }
 
-// freeList is the maximal free list, in the order of address: every block that is free while its parent is not.
+// freeList returns the maximal free list, by address: every free block whose parent is not free.
 func (u *universe) freeList(c *cells) []span {
 	var list []span
 	for start := 0; start < 256; {
@@ -118,7 +117,7 @@ func inEachUniverse(t *testing.T, property func(*rapid.T, *universe)) {
 	}
 }
 
-// fuzzUniverses lets the fuzzer look for a counterexample to a property in all of them.
+// fuzzUniverses lets the fuzzer search all universes for a counterexample to a property.
 func fuzzUniverses(f *testing.F, property func(*rapid.T, *universe)) {
 	f.Helper()
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { property(t, rapid.SampledFrom(universes).Draw(t, "universe")) }))
@@ -129,7 +128,7 @@ func drawSpan(t *rapid.T, label string) span {
 	return span{rapid.IntRange(0, 256/count-1).Draw(t, label+" place") * count, count}
 }
 
-// drawCells makes a free list of some structure by freeing and holding blocks of all sizes, one over the other.
+// drawCells makes a structured free list: it frees and holds blocks of all sizes, one over the other.
 func drawCells(t *rapid.T) *cells {
 	c := new(cells)
 	c.set(span{0, 256}, rapid.Bool().Draw(t, "empty container"))
@@ -139,12 +138,12 @@ func drawCells(t *rapid.T) *cells {
 	return c
 }
 
-// requireSame compares without regard to nil or empty.
+// requireSame compares, and treats nil and empty as equal.
 func requireSame(t require.TestingT, want, got []netip.Prefix, message ...any) {
 	require.Equal(t, append([]netip.Prefix{}, want...), append([]netip.Prefix{}, got...), message...)
 }
 
-// minus is the blocks of a that are not in b.
+// minus returns the blocks of a that are not in b.
 func minus(a, b []netip.Prefix) []netip.Prefix {
 	var rest []netip.Prefix
 	for _, p := range a {
@@ -171,7 +170,7 @@ func parse(t testing.TB, list string) []netip.Prefix {
 	return blocks
 }
 
-// requireMaximal checks that no two of the free blocks are the halves of one.
+// requireMaximal checks that no two free blocks are the halves of one block.
 func requireMaximal(t require.TestingT, free []netip.Prefix) {
 	for _, p := range free {
 		if p.Bits() > 0 {

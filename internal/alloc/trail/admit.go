@@ -12,9 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Admit authorises an action on a project before anything of the request is read. A change that is refused for want of rights
-// is recorded: in the trail of the project, if there is one of that name, else in that of the platform. Whether there is
-// one cannot be told from how long that takes. A caller who is refused all the time is recorded now and then (tenancy.Recorded). The answer is the refusal, recorded or not.
+// Admit authorizes an action on a project before anything in the request is read. It returns the refusal, if any. It records a change that is refused
+// for lack of permission: in the project's audit trail if a project has that name, else in the platform's. Both cases take the same time, so a caller
+// cannot find out whether the project exists. For a caller that is refused all the time it records some refusals only (tenancy.Recorded).
 func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string) error {
 	_, err := tenancy.Authorize(ctx, action, project)
 	if ipam.IsCode(err, ipam.CodePermissionDenied) {
@@ -30,8 +30,8 @@ func (s *Trail) Admit(ctx context.Context, action tenancy.Action, project string
 	return err
 }
 
-// maySeeRefusal answers the refusal of somebody whose role in a project is too small, or that there is no such project: a role that was read
-// before may be in an earlier one of the name.
+// maySeeRefusal returns the refusal for a caller with too low a role in a project, or not_found if the caller's cached role belongs to an earlier
+// project with the name.
 func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error) error {
 	who, _ := tenancy.From(ctx)
 	held, ok := who.Held[project]
@@ -49,16 +49,16 @@ func (s *Trail) maySeeRefusal(ctx context.Context, project string, refusal error
 	}
 }
 
-// mutates reports whether an action changes anything, by its last word.
+// mutates reports whether an action changes anything, by its verb.
 func mutates(action tenancy.Action) bool {
 	_, verb, _ := strings.Cut(string(action), ".")
 	return verb == "write" || verb == "create" || verb == "delete" || verb == "confirm"
 }
 
-// RecordRefusal writes that the caller of ctx tried an action without the right to.
+// RecordRefusal records that the caller of ctx tried an action without permission.
 func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, project string, code ipam.Code) error {
 	names := []string{ipam.PlatformProject}
-	if ipam.ValidName(project) { // what the path says: anything
+	if ipam.ValidName(project) { // the path may contain anything
 		names = append(names, project)
 	}
 	event := Attempt(ctx, s.Now(), ipam.ID{}, kindOf(action, tenancy.OriginOf(ctx).Operation), resourceOf(ctx, action, project))
@@ -67,7 +67,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	if err != nil {
 		return err
 	}
-	ids := make([]ipam.ID, len(names)) // as many are locked if there is none of the name: else the time would tell
+	ids := make([]ipam.ID, len(names)) // lock as many if no project has the name, so that the time reveals nothing
 	for i := range ids {
 		ids[i] = ipam.NewID()
 	}
@@ -81,7 +81,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 		}
 		record := event
 		for _, p := range found {
-			if !slices.Contains(ids, p.UID) { // it is another one by now, and may go any time
+			if !slices.Contains(ids, p.UID) { // a new project has the name, and is not locked
 				continue
 			}
 			if p.Name == project || (p.Name == ipam.PlatformProject && record.ProjectID.IsZero()) {
@@ -95,7 +95,7 @@ func RecordRefusal(ctx context.Context, s *usecase.Core, action tenancy.Action, 
 	})
 }
 
-// kindOf is the kind of resource that an action is about.
+// kindOf returns the kind of resource for an action.
 func kindOf(action tenancy.Action, operation string) string {
 	noun, _, _ := strings.Cut(string(action), ".")
 	switch noun {
@@ -138,13 +138,13 @@ func kindOf(action tenancy.Action, operation string) string {
 	}
 }
 
-// resourceOf is the name of the resource that the request is about, as far as its path tells.
+// resourceOf returns the name of the request's resource, if the path has it.
 func resourceOf(ctx context.Context, action tenancy.Action, project string) string {
 	name := tenancy.OriginOf(ctx).Resource
 	if name == "" && strings.HasPrefix(string(action), "projects.") {
 		name = project
 	}
-	if !ipam.ValidSubject(name) { // the most that the name of anything can be
+	if !ipam.ValidSubject(name) { // subjects have the widest syntax of all names
 		return ""
 	}
 	return name

@@ -1,2 +1,2 @@
-// Package trail is the audit trail and the history of blocks.
+// Package trail has the audit trail and the history of blocks.
 package trail

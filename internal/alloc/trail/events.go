@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The kinds of resources, as the trail names them.
+// The kinds of resources in the audit trail.
 const (
 	KindProject    = "Project"
 	KindSpace      = "Space"
@@ -31,14 +31,14 @@ const (
 	KindAlert      = "Alert"
 )
 
-// Changed makes the record of a change that the caller of ctx makes at a time: before and after are what recorded answers, or
-// nil where there is nothing. It belongs into the Events of the transaction that makes the change.
+// Changed makes the event for a change by the caller of ctx at a time. before and after are records, or nil where the resource does not exist. The
+// event belongs in the Events of the transaction that makes the change.
 func Changed(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string, before, after *Record) (ipam.Event, error) {
 	return Effected(Attempt(ctx, at, projectID, kind, name), before, after)
 }
 
-// Effected is the record of an attempt that has its effect. Where what is changed is known only inside of the transaction, the
-// attempt is made before it: a transaction that runs again writes the same event.
+// Effected completes the event for an attempt that succeeds. If the change is known only inside the transaction, make the attempt before it, so that
+// a retry writes the same event.
 func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	e.Outcome = ipam.OutcomeOK
 	var err error
@@ -57,12 +57,12 @@ func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	return e, nil
 }
 
-// Unrecorded refuses a change that cannot be recorded.
+// Unrecorded is the error for a change that cannot be recorded.
 func Unrecorded(err error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The change cannot be recorded; nothing was changed.").Because(err)
 }
 
-// ClaimEvent is the record of an attempt on a claim that has its effect; nil: there was, or is, none.
+// ClaimEvent completes the event for a change of a claim; nil: the claim does not exist before or after.
 func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	var was, is *Record
 	if before != nil {
@@ -74,7 +74,7 @@ func ClaimEvent(e ipam.Event, before, after *ipam.Claim) (ipam.Event, error) {
 	return Effected(e, was, is)
 }
 
-// AttachEvent is the record of an attempt that attaches consumers to a claim, which it makes when there was none.
+// AttachEvent completes the event for attaching consumers to a claim; before is nil if the attempt also makes the claim.
 func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewConsumer) (ipam.Event, error) {
 	var was *Record
 	if before != nil {
@@ -88,7 +88,7 @@ func AttachEvent(e ipam.Event, before, after *ipam.Claim, attached []ipam.NewCon
 	return Effected(e, was, is)
 }
 
-// DetachEvent is the record of an attempt that detaches a consumer from a claim, and says why. after is nil when that released the claim.
+// DetachEvent completes the event for detaching a consumer from a claim, with the reason. after is nil if that releases the claim.
 func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) (ipam.Event, error) {
 	was, e2 := recordedBefore(before, after), e
 	e2.Name = before.Name
@@ -103,7 +103,7 @@ func DetachEvent(e ipam.Event, before, after *ipam.Claim, because ipam.Because) 
 	return Effected(e2, was, is)
 }
 
-// Attempt is who does what, from where.
+// Attempt begins an event: the caller, the origin and the resource.
 func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string) ipam.Event {
 	who, _ := tenancy.From(ctx)
 	origin := tenancy.OriginOf(ctx)
@@ -114,7 +114,7 @@ func Attempt(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind,
 	}
 }
 
-// Record is what the trail keeps of a resource: what callers write of it, and the block it got. It holds no secrets.
+// Record is a resource's state in the audit trail: the fields that callers set, and the block it got. It has no secrets.
 type Record struct {
 	Labels        map[string]string `json:"labels,omitempty"`
 	Annotations   map[string]string `json:"annotations,omitempty"`
@@ -124,20 +124,21 @@ type Record struct {
 	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
 	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
-	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim that was released, or whose block will be retained: it has this name then
+	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim that is released or whose block will be retained: the allocation's name
 	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
-	Consumers     int               `json:"consumers,omitempty"`     // of a claim: how many are attached
+	Consumers     int               `json:"consumers,omitempty"`     // number attached to a claim
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
 	Detached      []string          `json:"detached,omitempty"`      // from a claim
-	Because       string            `json:"because,omitempty"`       // why
+	Because       string            `json:"because,omitempty"`       // the reason
 }
 
-// Recorded is the record of a resource that is its metadata and its spec.
+// Recorded returns the record for a resource with metadata and a spec alone.
 func Recorded(m ipam.Metadata, spec any) *Record {
 	return &Record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
 }
 
-// recordedClaim points into the claim, which is on the heap wherever many are made: it is marshalled at once.
+// recordedClaim returns a claim's record. The record points into the claim, which is on the heap anyway in a batch; callers encode the record at
+// once.
 func recordedClaim(c *ipam.Claim) *Record {
 	var b [64]byte
 	r := Recorded(c.Metadata, &c.Spec)
@@ -149,7 +150,8 @@ func recordedClaim(c *ipam.Claim) *Record {
 	return r
 }
 
-// recordedBefore is a claim as it was. Of one that is released it has what it held, too: by that the feed tells of the end of the allocation.
+// recordedBefore returns a claim's record before a change. If the claim is released, it includes the allocation, so that the feed can report the
+// allocation's end.
 func recordedBefore(c, after *ipam.Claim) *Record {
 	r := recordedClaim(c)
 	if after == nil {
@@ -158,7 +160,7 @@ func recordedBefore(c, after *ipam.Claim) *Record {
 	return r
 }
 
-// KeptAs is under which name a claim's block will be retained; nil when it will not be.
+// KeptAs returns the name under which a claim's block will be retained, or nil if it will not be.
 func KeptAs(c *ipam.Claim) *ipam.Ref {
 	if c.ReclaimPolicy != ipam.ReclaimRetain {
 		return nil
@@ -170,11 +172,11 @@ func allocationOf(c *ipam.Claim) *ipam.Ref {
 	return &ipam.Ref{Project: c.Pool.Project, Name: c.AllocationID.String()}
 }
 
-// RecordedPool is a pool as the trail records it.
+// RecordedPool returns a pool's record.
 func RecordedPool(p ipam.Pool) *Record {
 	spec := struct {
 		ipam.PoolSpec
-		ReuseAfter string `json:"reuseAfter,omitempty"` // in the words of callers
+		ReuseAfter string `json:"reuseAfter,omitempty"` // in the API's format
 	}{p.Spec, usecase.DurationText(p.Spec.ReuseAfter)}
 	r := Recorded(p.Metadata, spec)
 	r.AllocatedCIDR = p.Block.String()
@@ -184,18 +186,18 @@ func RecordedPool(p ipam.Pool) *Record {
 	return r
 }
 
-// recordedScope says whom a scoped pool was carved for. The values are the claiming project's own.
+// recordedScope is the scope that a pool was carved for. The values are the claiming project's own.
 type recordedScope struct {
 	ClassRef ipam.Ref `json:"classRef"`
 	Project  string   `json:"project"`
 }
 
-// RecordedAllocation is an allocation as the trail records it.
+// RecordedAllocation returns the record for an allocation.
 func RecordedAllocation(a ipam.Allocation) *Record {
 	return &Record{AllocatedCIDR: a.Block.String(), PoolRef: &a.Pool, Phase: string(a.Phase)}
 }
 
-// differences answers of two records only what differs, member by member.
+// differences returns only the members in which two records differ.
 func differences(before, after *Record) (b, a json.RawMessage, err error) {
 	var was, is map[string]any
 	for _, each := range []struct {
@@ -220,7 +222,7 @@ func differences(before, after *Record) (b, a json.RawMessage, err error) {
 	return b, a, err
 }
 
-// dropEqual removes from two objects what they have in common.
+// dropEqual removes the common members from two objects.
 func dropEqual(a, b map[string]any) {
 	for name := range maps.Clone(a) {
 		x, isObject := a[name].(map[string]any)

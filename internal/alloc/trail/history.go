@@ -15,19 +15,19 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// EndedHold is the row of history for an allocation whose holder, or whose phase, ends at a time. It has the id of what ended, so
-// that a repeat writes the same row.
+// EndedHold returns the history row for an allocation when its hold or phase ends. Its id depends on the allocation's revision, so a repeat writes
+// the same row.
 func EndedHold(a ipam.Allocation, until time.Time) ipam.Hold {
 	h := holdOf(a)
 	h.ID = ipam.DerivedID(a.Revision, "ended")
 	h.Until = until
-	if until.Before(h.Since) { // two servers' clocks differ
+	if until.Before(h.Since) { // the clocks of two servers differ
 		h.Until = h.Since
 	}
 	return h
 }
 
-// holdOf is an allocation as a hold that has not ended.
+// holdOf returns an allocation as a hold that has not ended.
 func holdOf(a ipam.Allocation) ipam.Hold {
 	return ipam.Hold{
 		ID: a.ID, ProjectID: a.ProjectID, Project: a.Project, Pool: a.Pool, Block: a.Block, Purpose: a.Purpose, Phase: a.Phase,
@@ -35,10 +35,10 @@ func holdOf(a ipam.Allocation) ipam.Hold {
 	}
 }
 
-// GetHistory answers who holds and held an address, by the claims and child pools carved from a project's pools. With at: who
-// held it at that time, the most specific block first. Without: who holds it, the most specific block first, then who held
-// it, the last one first. A claim of another project is not named. Of pools of other projects it answers what the project itself holds there
-// now; what it held there before is in the history of their owners.
+// GetHistory returns the current and former holds of an address by claims and child pools in a project's pools. With at it returns the holds at that
+// time, the most specific block first. Without at it returns current holds, the most specific block first, then former ones, the latest first. It
+// hides the names of other projects' claims. From pools of other projects it returns only the project's current holds; the history of the owners has
+// the former ones.
 func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading,
 ) (paging.Page[ipam.Hold], error) {
 	_, key, err := s.Enter(ctx, tenancy.HistoryRead, project)
@@ -70,7 +70,7 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 	return page, err
 }
 
-// covering is every block that covers an address, the smallest first.
+// covering returns every block that covers an address, the smallest first.
 func covering(a netip.Addr) []netip.Prefix {
 	all := make([]netip.Prefix, 0, a.BitLen()+1)
 	for bits := a.BitLen(); bits >= 0; bits-- {
@@ -79,7 +79,7 @@ func covering(a netip.Addr) []netip.Prefix {
 	return all
 }
 
-// holdPlace is a place among holds: those that last still, the most specific first, then those that have ended, newest first.
+// holdPlace is a position in a list of holds: current ones, the most specific first, then ended ones, newest first.
 type holdPlace struct {
 	Bits  int       `json:"b"`
 	Until time.Time `json:"u,omitzero"`
@@ -88,11 +88,10 @@ type holdPlace struct {
 
 func placeOf(h ipam.Hold) holdPlace { return holdPlace{Bits: h.Block.Bits(), Until: h.Until, ID: h.ID} }
 
-// maxHolds bounds the pools of one project, in all its spaces, that are looked at for one address, and the holds of one
-// moment.
+// maxHolds limits one project's pools, in all its spaces, that are checked for one address, and the holds at one moment.
 const maxHolds = 10_000
 
-// lookback is one question to the past.
+// lookback has the parameters of one request for history.
 type lookback struct {
 	read       storage.Reader
 	project    storage.ProjectKey
@@ -100,7 +99,7 @@ type lookback struct {
 	at         time.Time
 }
 
-// moment answers up to n holds of the time at, in order, after a place.
+// moment returns up to n holds at the time at, in order, after a position.
 func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	holds, err := l.lasting(ctx)
 	if err != nil {
@@ -114,7 +113,7 @@ func (l lookback) moment(ctx context.Context, after holdPlace, n int) ([]ipam.Ho
 	return inOrder(append(holds, ended...), after, n), nil
 }
 
-// newestFirst answers up to n holds of all times, in order, after a place.
+// newestFirst returns up to n holds of all times, in order, after a position.
 func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ipam.Hold, error) {
 	var holds []ipam.Hold
 	if after.Until.IsZero() {
@@ -131,7 +130,7 @@ func (l lookback) newestFirst(ctx context.Context, after holdPlace, n int) ([]ip
 	return append(holds, ended...), err
 }
 
-// lasting answers the holds that have not ended: in the project's pools, and its own in those of others.
+// lasting returns the current holds: in the project's pools, and its own in other projects' pools.
 func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	holds, err := l.inside(ctx)
 	if err != nil {
@@ -144,7 +143,7 @@ func (l lookback) lasting(ctx context.Context) ([]ipam.Hold, error) {
 	return holds, err
 }
 
-// inside answers the holds in the project's pools that have not ended.
+// inside returns the current holds in the project's pools.
 func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	pools, err := l.read.PoolListCovering(ctx, l.project, l.candidates, maxHolds)
 	if err != nil || len(pools) == 0 {
@@ -160,7 +159,7 @@ func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	}
 	var holds []ipam.Hold
 	for _, a := range held {
-		if a.Phase == ipam.PhaseCoolingDown { // nobody holds it: the hold has ended
+		if a.Phase == ipam.PhaseCoolingDown { // the hold has ended
 			continue
 		}
 		if a.Purpose == ipam.PurposeClaim || a.Purpose == ipam.PurposeChildPool {
@@ -172,7 +171,7 @@ func (l lookback) inside(ctx context.Context) ([]ipam.Hold, error) {
 	return holds, nil
 }
 
-// inOrder sorts holds of one moment, the most specific block first, and answers up to n after a place.
+// inOrder sorts holds at one moment, the most specific block first, and returns up to n after a position.
 func inOrder(holds []ipam.Hold, after holdPlace, n int) []ipam.Hold {
 	compare := func(a, b holdPlace) int {
 		return cmp.Or(cmp.Compare(b.Bits, a.Bits), bytes.Compare(a.ID[:], b.ID[:]))

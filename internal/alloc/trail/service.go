@@ -2,8 +2,8 @@ package trail
 
 import "github.com/carve-ipam/carve/internal/alloc/usecase"
 
-// Trail is the audit trail and the history of blocks: what is recorded, and how it is read.
+// Trail has the use cases for the audit trail and the history of blocks.
 type Trail struct{ *usecase.Core }
 
-// New makes the room.
+// New makes the use cases.
 func New(core *usecase.Core) *Trail { return &Trail{core} }

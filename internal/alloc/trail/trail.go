@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// EventFilter narrows a trail. Zero fields do not narrow.
+// EventFilter selects events. A zero field selects all.
 type EventFilter struct {
 	Subject, Operation, Kind, Name, Outcome string
-	Since                                   time.Time // included
-	Until                                   time.Time // not included
+	Since                                   time.Time // inclusive
+	Until                                   time.Time // exclusive
 }
 
 func (f EventFilter) matches(e *ipam.Event) bool {
@@ -29,8 +29,8 @@ func (f EventFilter) matches(e *ipam.Event) bool {
 	return (f.Since.IsZero() || !e.At.Before(f.Since)) && (f.Until.IsZero() || e.At.Before(f.Until))
 }
 
-// between is the ids that events of the filter's time can have: not below from, and below before (zero: no bound). An id holds
-// its time in milliseconds, so at both ends there may be a few events that matches has to tell apart.
+// between returns the range of ids for events in the filter's period: from is inclusive, before exclusive (zero: no bound). An id has its time in
+// milliseconds, so the range may include a few events outside the period, which matches rejects.
 func (f EventFilter) between() (from, before ipam.ID) {
 	if !f.Since.IsZero() {
 		from = ipam.FirstTimeID(f.Since)

@@ -1,2 +1,2 @@
-// Package utilization is how much of pools was used over time: it is recorded, kept for a while, shown, and says how long what is free will last.
+// Package utilization records the usage of pools over time, keeps it for a while, shows it, and forecasts how long the free space lasts.
 package utilization

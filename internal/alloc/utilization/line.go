@@ -9,24 +9,24 @@ import (
 
 const day = 24 * time.Hour
 
-// stale is for how long the last record says how it is. There is one a day at least.
+// stale is how long a record is valid. Every pool has at least one record a day.
 const stale = 2 * day
 
-// Point is how much was used at a moment, and the most that was recorded since the point before.
+// Point is the usage at a moment, and the highest usage recorded since the point before.
 type Point struct {
 	At            time.Time
 	Used, Highest *big.Int
 }
 
-// Runway is when a pool will be full if it fills up as it did.
+// Runway forecasts when a pool will be full if the trend continues.
 type Runway struct {
 	RunsOutAt     time.Time
 	PercentPerDay float64
-	Over          time.Duration // by what was recorded for so long
+	Over          time.Duration // the length of the recorded trend
 }
 
-// spaced answers n+1 evenly spaced points from one moment to another, each with the last of what was recorded up to it, in order of time. Those are left
-// out for which that is unknown or stale.
+// spaced returns up to n+1 evenly spaced points between two moments, each with the last record up to it, in order of time. It omits points without a
+// valid record.
 func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	points, next, before := make([]Point, 0, n+1), 0, since
 	var last ipam.UsedAt
@@ -56,21 +56,22 @@ func spaced(recorded []ipam.UsedAt, since, until time.Time, n int) []Point {
 	return points
 }
 
-// looks are the times through which a line is drawn, each with how many parts it is looked at in.
+// looks are the periods for which a line is fitted, each with its number of intervals.
 var looks = []struct {
 	over  time.Duration
 	parts int
 }{{14 * day, 56}, {day, 24}}
 
-// straight is how much of the variance of what was recorded a line has to explain. A single step explains 3/4 of it at most, and a wave that comes back to
-// where it was 6/π², so that neither is taken for growth.
+// straight is the share of the variance that a line must explain. A single step explains at most 3/4 of it, and a wave that returns to its start
+// 6/π², so neither counts as growth.
 const straight = 0.8
 
-// bent is how much of it has to be explained for somebody who was told already not to be told that it is over.
+// bent is the lower share that keeps an existing alert alive.
 const bent = 0.6
 
-// runway draws lines through what was recorded, and answers the one by which a pool of a size runs out first; nil when none says so honestly: half of its time
-// is unknown, it does not rise, it explains less than a part of the variance, or the pool lasts for more than a year.
+// runway fits lines to the records, and returns the forecast in which a pool of that size is full first. It ignores a line if half of its period is
+// unknown, it does not rise, it explains less than the least share of the variance, or the pool lasts for more than a year. It returns nil if no line
+// remains.
 func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64) (first *Runway) {
 	for _, look := range looks {
 		points := spaced(recorded, now.Add(-look.over), now, look.parts)
@@ -93,7 +94,7 @@ func runway(recorded []ipam.UsedAt, size *big.Int, now time.Time, least float64)
 	return first
 }
 
-// line is the line closest to points by the squares of its distances: how many percent it rises each day, and how much of their variance it explains.
+// line fits a line to points by least squares. It returns the rise in percent per day and the share of the variance that the line explains.
 func line(points []Point, size *big.Int) (percentPerDay, fits float64) {
 	var t, y, n float64
 	xs, ys := make([]float64, len(points)), make([]float64, len(points))

@@ -17,7 +17,7 @@ var (
 	size = big.NewInt(1 << 20)
 )
 
-// history is what was recorded each hour for some days up to now, as a share of the pool by how many days before now it was.
+// history returns hourly records for some days up to now; share gives the usage by the number of days before now.
 func history(days float64, share func(ago float64) float64) (recorded []ipam.UsedAt) {
 	for ago := days; ago > -0.01; ago -= 1.0 / 24 {
 		used := int64(math.Round(share(ago) * (1 << 20)))
@@ -56,7 +56,7 @@ func TestTheEarlierOfTwoLinesIsTold(t *testing.T) {
 	require.Equal(t, day, r.Over, "that is all there is")
 }
 
-// Nothing is said where a line would not be honest.
+// No forecast where a line would be misleading.
 func TestWhatIsNoLineHasNoRunway(t *testing.T) {
 	t.Parallel()
 	for name, recorded := range map[string][]ipam.UsedAt{
@@ -73,12 +73,12 @@ func TestWhatIsNoLineHasNoRunway(t *testing.T) {
 	} {
 		require.Nil(t, runway(recorded, size, now, straight), name)
 	}
-	for phase := 0.0; phase < 1; phase += 0.05 { // whenever one looks
+	for phase := 0.0; phase < 1; phase += 0.05 { // at any time of the day
 		require.Nil(t, runway(history(14, func(ago float64) float64 { return 0.5 + 0.3*math.Sin(2*math.Pi*(ago+phase)) }), size, now, straight), "a tide of a day")
 	}
 }
 
-// Points say what was recorded last before each, and the most since the one before; what is too long ago says nothing.
+// Each point has the last record before it and the highest one since the point before; points with stale records are omitted.
 func TestPointsAreEvenlySpacedAndSayWhatWasLast(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,34 +13,34 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Utilization is the use cases on how much of pools was used over time.
+// Utilization has the use cases for the usage of pools over time.
 type Utilization struct {
 	*usecase.Core
 	every time.Duration
 }
 
-// New makes the room; every is how often it is recorded how much of a pool is used, 0 for DefaultEvery.
+// New makes the use cases; every is the interval of the records, 0 for DefaultEvery.
 func New(core *usecase.Core, every time.Duration) *Utilization {
 	return &Utilization{core, cmp.Or(every, DefaultEvery)}
 }
 
-// shown is for how long before its end a history is shown when nobody says from when on.
+// shown is the default length of a history.
 const shown = 30 * day
 
-// Asked is what part of a history is asked for.
+// Asked selects a part of a history.
 type Asked struct {
-	Since, Until time.Time // zero: a month before the end; now
-	Points       int       // at most
+	Since, Until time.Time // zero: 30 days before the end; now
+	Points       int       // maximum number
 }
 
-// History is how much of a pool was used over time.
+// History is the usage of a pool over time.
 type History struct {
 	Size   *big.Int // of the pool
 	Points []Point
-	Runway *Runway // nil: it is not known
+	Runway *Runway // nil: no forecast
 }
 
-// GetPoolUtilization shows how much of a project's pool was used over time. What is used now is read at the same moment in all regions of the pool.
+// GetPoolUtilization returns the usage of a project's pool over time. It reads the current usage in all regions of the pool at the same moment.
 func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name string, a Asked, r usecase.Reading) (History, error) {
 	_, key, err := s.Enter(ctx, tenancy.PoolsRead, project)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Utilization) GetPoolUtilization(ctx context.Context, project, name stri
 	return h, nil
 }
 
-// Standings answers how it stands with some pools, whose stock was read, and for how long what is free of them lasts.
+// Standings returns the state of some pools, which have their stock, and a forecast of how long their free space lasts.
 func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now time.Time) (map[ipam.ID]ipam.Standing, error) {
 	all, err := read.UtilizationOf(ctx, pools, now.Add(-looks[0].over-stale))
 	if err != nil {
@@ -99,13 +99,13 @@ func Standings(ctx context.Context, read storage.Reader, pools []ipam.Pool, now 
 	return standings, nil
 }
 
-// upTo adds what is used now, and leaves out what was recorded after it, before the clock was set back.
+// upTo appends the current usage, and drops records with a later time, from before the clock was set back.
 func upTo(recorded []ipam.UsedAt, now time.Time, used *big.Int) []ipam.UsedAt {
 	recorded = slices.DeleteFunc(recorded, func(u ipam.UsedAt) bool { return !u.At.Before(now) })
 	return append(recorded, ipam.UsedAt{At: now, Used: used})
 }
 
-// between answers the points that are asked for, from the first record on.
+// between returns the requested points, from the first record on.
 func (s *Utilization) between(recorded []ipam.UsedAt, a Asked) []Point {
 	if first := recorded[0].At; first.After(a.Since) {
 		a.Since = first

@@ -9,60 +9,61 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// DefaultEvery is how often it is recorded how much of pools is used, unless somebody says otherwise.
+// DefaultEvery is the default interval of the records.
 const DefaultEvery = time.Hour
 
 const (
-	keptInFull = 14  // days of which every record is kept
-	keptAtAll  = 400 // days of which the last and the highest record are
-	recordRows = 200 // pools of one step
-	foldedRows = 500 // days of one step
+	keptInFull = 14  // days for which every record is kept
+	keptAtAll  = 400 // days for which the last and the highest record are kept
+	recordRows = 200 // pools in one step
+	foldedRows = 500 // days in one step
 )
 
-// Store is where it is recorded. What is recorded is of the store's region, unless it is said otherwise.
+// Store stores the records. A record is for the store's region, unless a method states otherwise.
 type Store interface {
-	// UtilizationDue answers up to limit pools at home in the region with ids after the given one, in order of id, with what was recorded last of each today.
+	// UtilizationDue returns up to limit pools at home in the region with ids after the given one, by id, each with today's last record.
 	UtilizationDue(ctx context.Context, today time.Time, after ipam.ID, limit int) ([]Due, error)
-	// Stocks is that of storage.Reader.
+	// Stocks is Stocks of storage.Reader.
 	Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error)
-	// RecordUtilization adds records to those of their pools of today, and says how many: none for pools that are gone, or of which somebody has recorded
-	// anything since a time.
+	// RecordUtilization adds records to the pools' records of today, and returns their number. It skips pools that are gone, and pools that have a
+	// record since a time.
 	RecordUtilization(ctx context.Context, today, since time.Time, records []Record) (int64, error)
-	// FoldUtilization has some of the rows of days before a time become part of their months, with what is to be kept of each day, and says how many.
+	// FoldUtilization moves some of the rows for days before a time into the rows of their months, with the records of each day that kept returns. It
+	// returns the number of moved rows.
 	FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error)
-	// ExpireUtilization deletes some months that began before a time, and says how many.
+	// ExpireUtilization deletes some months that began before a time, and returns their number.
 	ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error)
 }
 
-// Due is a pool of which it may be recorded how much is used.
+// Due is a pool that may be due for a record.
 type Due struct {
-	Pool   ipam.Pool // no more than what is needed to read its stock
-	Latest time.Time // when anything was recorded of it today; zero: never
-	Used   *big.Int  // what that was
+	Pool   ipam.Pool // only the fields for reading its stock
+	Latest time.Time // the time of today's last record; zero: none
+	Used   *big.Int  // the usage in that record
 }
 
-// Record is how much of a pool is used.
+// Record is a pool's usage at a time.
 type Record struct {
 	PoolID ipam.ID
 	ipam.UsedAt
 }
 
-// Recorder records how much of the pools at home in a region is used. It can work on several servers at once, and be stopped at any time: of one time there is
-// one record, whoever comes first. Make one with NewRecorder; it is for one goroutine.
+// Recorder records the usage of the pools at home in a region. Several servers may run one at once, and it may stop at any time: each interval gets
+// one record, from the first server. Make one with NewRecorder; it is for one goroutine.
 type Recorder struct {
 	store Store
 	every time.Duration
 	clock func() time.Time
-	done  time.Time // the beginning of the time of which all is recorded
+	done  time.Time // the beginning of the last interval with all pools recorded
 }
 
-// NewRecorder makes one that records once in each time of a length; clock is the database's, or a test's.
+// NewRecorder makes a recorder with one record per interval; clock is the database's, or a test's.
 func NewRecorder(store Store, every time.Duration, clock func() time.Time) *Recorder {
 	return &Recorder{store: store, every: every, clock: clock}
 }
 
-// Record records all pools unless it has done so since the present time began, and says of how many there was something new to record: of one that is as it was
-// nothing is written, but once a day.
+// Record records all pools unless it has already done so in the current interval, and returns how many records it wrote. A pool without a change gets
+// one record a day.
 func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	began := r.clock().UTC().Truncate(r.every)
 	if began.Equal(r.done) {
@@ -91,8 +92,8 @@ func (r *Recorder) Record(ctx context.Context) (recorded int64, err error) {
 	}
 }
 
-// record records those of some pools of which nothing was since a time, and of which another number of addresses is used than was recorded today. The stock
-// of a pool is read in all its regions at one moment.
+// record writes records for the pools on a page that have none since a time, if their usage differs from today's last record. It reads a pool's stock
+// in all its regions at one moment.
 func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Time) (int64, error) {
 	var containers []storage.Container
 	for _, d := range page {
@@ -114,13 +115,13 @@ func (r *Recorder) record(ctx context.Context, page []Due, today, since time.Tim
 			records = append(records, Record{d.Pool.UID, ipam.UsedAt{At: at, Used: used}})
 		}
 	}
-	if len(records) == 0 || at.Sub(today) >= day || at.Before(since) { // it became another day, or the clock was set: the next time
+	if len(records) == 0 || at.Sub(today) >= day || at.Before(since) { // the day has changed, or the clock was set: leave it to the next run
 		return 0, nil
 	}
 	return r.store.RecordUtilization(ctx, today, since, records)
 }
 
-// Thin keeps less of what was recorded long ago, and at last nothing, in small portions until all is done. It says how many rows that was about.
+// Thin reduces old records, and finally deletes them, in small portions until all is done. It returns the number of rows.
 func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 	today := r.clock().UTC().Truncate(day)
 	for {
@@ -140,7 +141,7 @@ func (r *Recorder) Thin(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// lastAndHighest is what is kept of a day.
+// lastAndHighest returns the records of a day to keep.
 func lastAndHighest(records []ipam.UsedAt) []ipam.UsedAt {
 	last := len(records) - 1
 	if last < 1 {

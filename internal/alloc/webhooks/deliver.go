@@ -11,24 +11,24 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// givesUpAfter is for how long a delivery is tried.
+// givesUpAfter is the time after which a delivery is given up.
 const givesUpAfter = 24 * time.Hour
 
-// pauses are those behind the first tries; behind all others it is the last of them.
+// pauses are the waits after the first attempts; the last one applies to all further attempts.
 var pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour}
 
-// pause is how long to wait behind so many tries, a fifth more or less, or for as long as the receiver asks.
+// pause returns the wait after so many attempts, with a random deviation up to a fifth, or the longer time that the receiver asks for.
 func pause(tries int, asked time.Duration) time.Duration {
 	wait := pauses[min(tries, len(pauses))-1]
 	wait += time.Duration((rand.Float64() - 0.5) / 2.5 * float64(wait)) //nolint:gosec // spreads load, guards nothing
 	return max(wait, asked)
 }
 
-// errChanged says that a webhook is to send something else than it was, or nothing.
+// errChanged reports that a webhook must not send the current delivery any more.
 var errChanged = errors.New("the webhook was changed")
 
-// deliver sends a delivery once. It writes a new delivery before it sends it, so that every repeat is the same, and the receiver knows a repeat by
-// its id. It counts an attempt only when it knows the outcome: the end of this server is not the receiver's failure.
+// deliver sends a delivery once. It writes a new delivery before it sends it, so that every retry is the same and the receiver can recognize it by
+// its id. It counts an attempt only if it knows the outcome: this server's shutdown is not the receiver's failure.
 func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
 	w, err := r.own(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
@@ -45,7 +45,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 		return ch, err
 	})
 	if errors.Is(err, errChanged) {
-		r.leave() // it is further than the row
+		r.leave() // the follower is past the row
 		return true, nil
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 	}
 	r.w = w
 	outcome := r.client.Send(ctx, webhook.Delivery{URL: w.Spec.URL, ID: d.ID.String(), Secret: r.secret(w.UID), At: r.Now(), Body: d.Message})
-	if ctx.Err() != nil { // it may have been we who broke it off
+	if ctx.Err() != nil { // this server may have interrupted the request
 		return false, ctx.Err()
 	}
 	told := outcome.Reason
@@ -64,7 +64,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 	return r.settle(ctx, d, outcome)
 }
 
-// still is what is written of a delivery that is there; nil: somebody has dropped it.
+// still returns the delivery if its row exists, and nil if a user has deleted it.
 func still(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery) (*ipam.Delivery, error) {
 	_, found, err := storage.IgnoreNotFound(tx.DeliveryGet(ctx, w, d.ID))
 	if !found {
@@ -73,7 +73,7 @@ func still(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery)
 	return d, nil
 }
 
-// settle writes what came of a try. more is whether this server goes on at once.
+// settle writes an attempt's outcome. more reports whether this server continues with the webhook now.
 func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (more bool, err error) {
 	d.Attempts++
 	wait, gaveUp := pause(d.Attempts, o.RetryAfter), false
@@ -96,7 +96,7 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 			err = r.failed(ctx, tx, w, now, at, wait)
 			gaveUp = d.DeadAt.IsZero() && !now.DeadAt.IsZero()
 		}
-		if o.Gone && w.Generation == r.w.Generation { // else it may be sent elsewhere by now
+		if o.Gone && w.Generation == r.w.Generation { // otherwise its URL may be another one by now
 			w.Stopped = ipam.StoppedGone
 			park(w)
 		}
@@ -108,22 +108,22 @@ func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (m
 	if gaveUp {
 		r.Metrics.WebhookGaveUp(ctx)
 	}
-	if r.w = w; w.Lease.IsZero() { // it is given back already
+	if r.w = w; w.Lease.IsZero() { // the row no longer has this server's lease
 		err = errLost
 	}
 	return true, err
 }
 
-// failed says when a delivery is tried again, or gives it up.
+// failed schedules a delivery's next attempt, or gives it up.
 func (r *run) failed(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipam.Delivery, at time.Time, wait time.Duration) error {
-	if !d.DeadAt.IsZero() { // sent once more: it stays what it was
+	if !d.DeadAt.IsZero() { // a retry for a dead delivery: it stays dead
 		d.Retry = false
 		return nil
 	}
 	w.Progress.Failures++
 	if at.Sub(d.BeganAt) < givesUpAfter {
 		w.Lease, w.DueAt = ipam.ID{}, at.Add(wait)
-		if w.Generation != r.w.Generation { // it is tried by what it is now
+		if w.Generation != r.w.Generation { // try it now with the new spec
 			w.DueAt = at
 		}
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// DeadLettersKept is how long what could not be delivered is kept.
+// DeadLettersKept is how long an undeliverable message is kept.
 const DeadLettersKept = 30 * 24 * time.Hour
 
-// maxDeliveryPage bounds the deliveries of one page: each comes with what was sent.
+// maxDeliveryPage limits the deliveries on one page, because each includes its message.
 const maxDeliveryPage = 10
 
-// ListDeliveries lists what was given up of a webhook, the oldest first.
+// ListDeliveries lists a webhook's deliveries that were given up, the oldest first.
 func (s *Webhooks) ListDeliveries(ctx context.Context, project, name string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error) {
 	none := paging.Page[ipam.Delivery]{}
 	_, in, err := s.Enter(ctx, tenancy.DeliveriesRead, project)
@@ -35,13 +35,13 @@ func (s *Webhooks) ListDeliveries(ctx context.Context, project, name string, lim
 	}, usecase.Everything[ipam.Delivery], func(d ipam.Delivery) ipam.ID { return d.ID })
 }
 
-// DeleteDelivery drops what was given up. A webhook that was stopped for having too much of it goes on.
+// DeleteDelivery deletes a delivery that was given up. It resumes a webhook that was stopped because it had too many.
 func (s *Webhooks) DeleteDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request) error {
 	_, err := s.changeDelivery(ctx, project, name, id, r, func(ch *storage.Changes, d *ipam.Delivery) { ch.DeliveryDelete = d })
 	return err
 }
 
-// RetryDelivery has what was given up sent once more.
+// RetryDelivery schedules one more attempt for a delivery that was given up.
 func (s *Webhooks) RetryDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request) (ipam.Delivery, error) {
 	return s.changeDelivery(ctx, project, name, id, r, func(ch *storage.Changes, d *ipam.Delivery) {
 		d.Retry = true
@@ -49,7 +49,7 @@ func (s *Webhooks) RetryDelivery(ctx context.Context, project, name string, id i
 	})
 }
 
-// changeDelivery changes what was given up, and with it the row of its webhook, by which all meet who change anything of it.
+// changeDelivery changes a delivery that was given up. It also changes the webhook's own row, which serializes all changes to the webhook's rows.
 func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id ipam.ID, r usecase.Request,
 	change func(ch *storage.Changes, d *ipam.Delivery),
 ) (ipam.Delivery, error) {
@@ -70,7 +70,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		if err != nil {
 			return d, err
 		}
-		if d.DeadAt.IsZero() { // it is being sent, and nobody's business yet
+		if d.DeadAt.IsZero() { // it is being sent, and not visible to callers yet
 			return d, ipam.Errorf(ipam.CodeNotFound, "Delivery %s of webhook %s/%s was not found.", id, project, name)
 		}
 		now := w
@@ -103,7 +103,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 	})
 }
 
-// recordedDelivery is what the trail keeps of what was given up, under the name of its webhook.
+// recordedDelivery returns the record for such a delivery in the audit trail, under its webhook's name.
 func recordedDelivery(d ipam.Delivery) *trail.Record {
 	phase := "Dead"
 	if d.Retry {

@@ -1,2 +1,3 @@
-// Package webhooks has what changes in projects sent to URLs: webhooks, what could not be delivered, and what the background does about it (ADR 34).
+// Package webhooks sends the changes in projects to URLs: the use cases for webhooks and undeliverable messages, and the background job that sends
+// (ADR 34).
 package webhooks

@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	looksEvery = 10 * time.Second // at the row, when nothing changes
-	savesEvery = 10 * time.Minute // how far a webhook is to which nothing was sent: what is kept of the trail goes on
-	aboutSize  = 100              // changes of a message; those of one record of the trail come together
-	mostBytes  = 256 << 10        // of a message, but for one record
-	comesBack  = 5 * time.Second  // after a failure of our own
+	looksEvery = 10 * time.Second // reads the row this often if nothing changes
+	savesEvery = 10 * time.Minute // saves the cursor for a webhook without deliveries this often, because the audit trail expires
+	aboutSize  = 100              // target for the changes in a message; the changes in one audit record stay together
+	mostBytes  = 256 << 10        // maximum size of a message, except for one record
+	comesBack  = 5 * time.Second  // after this server failed
 	endsWithin = 3 * time.Second
 )
 
-// run is one server's time with a webhook: it follows what changes, and sends that.
+// run is one server's work on a webhook: it follows the changes and sends them.
 type run struct {
 	*Webhooks
 	in storage.ProjectKey
-	w  ipam.Webhook // as it was read or written last
+	w  ipam.Webhook // as last read or written
 
 	follower   *feed.Follower // nil: none
-	cursor     string         // what it has is behind this, and nothing of it was answered
-	generation int64          // of the spec that it filters by
+	cursor     string         // the follower has read past this, but no later change was delivered
+	generation int64          // of the spec that the follower filters by
 	saved      time.Time
 }
 
-// run sends until the webhook is paused, stopped, lost or to be tried later, or others wait for their turn.
+// run sends until the webhook is paused, stopped, lost or waiting for a retry, or other webhooks wait for a slot.
 func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhook) {
 	r := &run{Webhooks: s, in: in, w: w, saved: s.Ticks()}
 	defer r.leave()
@@ -59,7 +59,7 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 			w.DueAt, w.Progress.Error = at.Add(comesBack), &ipam.SendError{Reason: ipam.ReasonUnserved, At: at}
 		}
 		return storage.WebhookChanges{}, nil
-	}) // or the lease ends by itself
+	}) // if this fails, the lease expires
 }
 
 func (s *Webhooks) givesWay() bool {
@@ -75,7 +75,7 @@ func (r *run) leave() {
 	}
 }
 
-// step sends what is to be sent, or waits for something. more is whether this server still has the webhook.
+// step sends the next delivery, or waits for a change. more reports whether this server still has the webhook.
 func (r *run) step(ctx context.Context) (more bool, err error) {
 	w, found, err := storage.IgnoreNotFound(r.Store.WebhookGet(ctx, r.in, r.w.Name))
 	if err != nil {
@@ -110,7 +110,7 @@ func (r *run) step(ctx context.Context) (more bool, err error) {
 	return r.deliver(ctx, d, made)
 }
 
-// next makes a delivery of what has changed, if something has within some seconds.
+// next makes a delivery from the changes, if some occur within looksEvery.
 func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error) {
 	m := Message{Webhook: r.w.Name, Project: r.in.Name}
 	if err = r.follow(ctx, r.w.Progress.Cursor); err == nil {
@@ -139,7 +139,7 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	}, true, nil
 }
 
-// served withdraws the report that the server could not serve the webhook. The next step reads the changes again.
+// served clears the error that this server could not serve the webhook. The next step reads the changes again.
 func (r *run) served(ctx context.Context) error {
 	r.leave()
 	w, err := r.own(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
@@ -154,7 +154,7 @@ func (r *run) served(ctx context.Context) error {
 	return err
 }
 
-// follow sees to it that the follower is behind a cursor, or begins now ("").
+// follow makes sure that the follower is at a cursor, or starts it now ("").
 func (r *run) follow(ctx context.Context, cursor string) error {
 	if r.follower != nil && cursor != "" && r.cursor == cursor && r.generation == r.w.Generation {
 		return nil
@@ -172,7 +172,7 @@ func (r *run) follow(ctx context.Context, cursor string) error {
 	return nil
 }
 
-// body is what is sent of a message: of its changes as many as are not too large together, but those of one record of the trail are not divided.
+// body encodes a message. It includes as many changes as the size limit allows, and does not divide the changes in one audit record.
 func (r *run) body(m *Message) ([]byte, error) {
 	all := m.Changes
 	for n := len(all); ; {
@@ -191,7 +191,7 @@ func (r *run) body(m *Message) ([]byte, error) {
 		if fewer == n {
 			r.cursor = m.Cursor
 			if n < len(all) {
-				r.leave() // it is further
+				r.leave() // the follower is past the message
 			}
 			return body, err
 		}
@@ -199,7 +199,7 @@ func (r *run) body(m *Message) ([]byte, error) {
 	}
 }
 
-// cut is how many changes may not be too large together, by the size that all have: those of whole records, and of one at least.
+// cut estimates how many changes fit the limit, from their total size. It returns whole records, and at least one.
 func cut(all []*feed.Change, size int) int {
 	n := len(all) * mostBytes / size
 	for n > 0 && all[n-1].WithNext(all[n]) {
@@ -214,7 +214,7 @@ func cut(all []*feed.Change, size int) int {
 	return n
 }
 
-// save keeps how far a webhook is for which nothing has changed.
+// save saves the cursor for a webhook without deliveries.
 func (r *run) save(ctx context.Context) error {
 	if r.Ticks().Sub(r.saved) < savesEvery {
 		return nil
@@ -228,7 +228,7 @@ func (r *run) save(ctx context.Context) error {
 		return ch, nil
 	})
 	if errors.Is(err, errChanged) {
-		return nil // what it has passed over may match now
+		return nil // the changes that it skipped may match now
 	}
 	if err == nil {
 		r.w, r.cursor, r.saved = w, cursor, r.Ticks()

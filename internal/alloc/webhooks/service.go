@@ -11,55 +11,55 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// Options of Webhooks.
+// Options configures Webhooks.
 type Options struct {
-	Key      []byte                        // what secrets are derived from; none: webhooks are refused, and none are sent
-	Networks webhook.Networks              // private ones to which something may be sent
-	Body     func(Message) ([]byte, error) // what is sent
+	Key      []byte                        // derives the secrets; without it, webhooks are refused and not sent
+	Networks webhook.Networks              // private networks to which webhooks may send
+	Body     func(Message) ([]byte, error) // encodes a message
 }
 
-// Message is what is sent to a webhook.
+// Message is the content sent to a webhook.
 type Message struct {
 	Webhook, Project string
 	Changes          []*feed.Change
-	Resync           bool   // instead of changes: some are missing
-	Cursor           string // behind it
+	Resync           bool   // in place of changes: some are missing
+	Cursor           string // the position after the message
 }
 
-// Webhooks is the use cases on webhooks, and what sends.
+// Webhooks has the use cases for webhooks, and sends.
 type Webhooks struct {
 	*usecase.Core
 
 	feed   *feed.Feed
 	o      Options
 	client *webhook.Client
-	server ipam.ID // whose leases are
+	server ipam.ID // the owner in this server's leases
 
 	mu      sync.Mutex
 	runs    map[ipam.ID]struct{} // by webhook
-	crowded bool                 // others wait for one of them to end
-	failed  error                // why the last run has ended that could not go on; nil once it was told
-	oldest  time.Time            // since when the delivery has been tried that has been for longest; zero: there is none
-	kept    time.Time            // when the leases of all runs were renewed and the oldest was read, by the process's own clock
+	crowded bool                 // other webhooks wait for a run to end
+	failed  error                // the error from the last run that failed; nil after DeliverWebhooks has returned it
+	oldest  time.Time            // when the first attempt at the oldest undelivered message was; zero: there is none
+	kept    time.Time            // when the leases were last renewed and oldest was read, by the process's own clock
 	running sync.WaitGroup
 	life    context.Context //nolint:containedctx // that of the runs, which outlive the pass of the job that begins them
 	stop    context.CancelFunc
 }
 
-// New makes the room.
+// New makes the use cases.
 func New(core *usecase.Core, follow *feed.Feed, o Options) *Webhooks {
 	s := &Webhooks{Core: core, feed: follow, o: o, client: webhook.NewClient(o.Networks), server: ipam.NewID(), runs: map[ipam.ID]struct{}{}}
 	s.life, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// EndWebhooks ends all that sends. What was not answered yet is sent again, by another server or later.
+// EndWebhooks ends all runs. Another server, or this one later, sends unacknowledged messages again.
 func (s *Webhooks) EndWebhooks() {
 	s.stop()
 	s.running.Wait()
 }
 
-// WebhooksWait answers how long the delivery of this region has been tried that has been for longest.
+// WebhooksWait returns the age of the oldest undelivered message in this region.
 func (s *Webhooks) WebhooksWait() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

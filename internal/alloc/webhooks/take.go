@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	leaseFor    = 30 * time.Second // longer than a request to a receiver lasts, with what is written before and behind it
+	leaseFor    = 30 * time.Second // longer than a request to a receiver with the writes before and after it
 	keepEvery   = 10 * time.Second
-	runsAtOnce  = 1000 // of one server: as many followers as the feed admits of one caller
+	runsAtOnce  = 1000 // for one server: the feed's limit on followers for one caller
 	takesAtOnce = 100
 )
 
-// DeliverWebhooks takes webhooks of this region that nobody has and begins to send, and renews the leases of those that this server has. It answers how
-// many it has taken, and why one could not be gone on with since it was called last.
+// DeliverWebhooks takes webhooks in this region that no server has, starts to send for them, and renews this server's leases. It returns how many it
+// has taken, and the error from a run that has failed since the last call.
 func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error) {
 	if !s.enabled() {
 		return 0, nil
@@ -49,7 +49,7 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	for _, w := range due {
 		in, there := projects[w.ProjectID]
 		if !there {
-			continue // it is being deleted
+			continue // the project is being deleted
 		}
 		began, err := s.take(ctx, in, w)
 		if errs = append(errs, err); began {
@@ -59,7 +59,7 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	return taken, errors.Join(errs...)
 }
 
-// room is how many more webhooks this server may have, and what has failed.
+// room returns how many more webhooks this server may take, and the error from the last failed run.
 func (s *Webhooks) room() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *Webhooks) room() (n int, failed error) {
 	return max(0, runsAtOnce-len(s.runs)), failed
 }
 
-// keep renews the leases of what this server has, and looks what waits for longest.
+// keep renews the leases for this server's webhooks, and reads the time for the oldest undelivered message.
 func (s *Webhooks) keep(ctx context.Context) error {
 	s.mu.Lock()
 	due := s.Ticks().Sub(s.kept) >= keepEvery
@@ -99,7 +99,7 @@ func (s *Webhooks) keep(ctx context.Context) error {
 	return err
 }
 
-// take makes a webhook this server's own, if nobody was quicker, and begins to send.
+// take takes a webhook's lease, unless another server was faster, and starts to send.
 func (s *Webhooks) take(ctx context.Context, in storage.ProjectKey, found ipam.Webhook) (bool, error) {
 	if !s.begins(found.UID) {
 		return false, nil
@@ -144,13 +144,13 @@ func (s *Webhooks) ended(id ipam.ID) {
 	delete(s.runs, id)
 }
 
-// park leaves a webhook to nobody, until somebody wakes it.
+// park removes a webhook's lease and due time, until a change wakes it.
 func park(w *ipam.Webhook) { w.DueAt, w.Lease = time.Time{}, ipam.ID{} }
 
-// errLost says that a webhook is another server's by now, or is gone.
+// errLost reports that another server has the webhook, or that it is gone.
 var errLost = errors.New("the webhook is not this server's")
 
-// change changes what the server writes of a webhook, as it is now.
+// change changes the server's own fields in a webhook in a transaction.
 func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {
@@ -176,7 +176,7 @@ func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string,
 	})
 }
 
-// own is change of a webhook that has to be this server's.
+// own is change for a webhook that must still belong to this server; it renews the lease.
 func (s *Webhooks) own(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {

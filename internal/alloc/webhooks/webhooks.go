@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// MaxWebhooks is how many webhooks a project can have: each follows what changes.
+// MaxWebhooks limits the webhooks in a project: each follows the changes.
 const MaxWebhooks = 20
 
 func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
@@ -39,8 +39,8 @@ func (s *Webhooks) of() kind.Kind[ipam.Webhook] {
 	}
 }
 
-// recorded returns the record of a webhook in the trail. The path and the query of its URL may be secrets, so the record has a fingerprint of the URL
-// instead, which shows a change.
+// recorded returns a webhook's record in the trail. Its URL's path and query may be secrets, so the record has a URL fingerprint instead, which shows
+// a change.
 func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	spec := w.Spec
 	if spec.URL = webhook.Concealed(w.Spec.URL); spec.URL != w.Spec.URL {
@@ -49,7 +49,7 @@ func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 	return trail.Recorded(w.Metadata, spec)
 }
 
-// shown hides the path and the query of the URL from a caller that may not change the webhook.
+// shown hides the URL's path and query from a caller that may not change the webhook.
 func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
 	if err == nil {
@@ -76,8 +76,8 @@ func (s *Webhooks) GetWebhook(ctx context.Context, project, name string) (ipam.W
 	return shown(ctx, project, w), err
 }
 
-// CreateWebhook has what changes from now on sent to a URL. Its secret is in this answer alone: a repeat with the same idempotency key, and a dry
-// run, have none.
+// CreateWebhook makes a webhook that sends the changes from now on to a URL. Only this response has its secret: a repeat with the same idempotency
+// key, and a dry run, have none.
 func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Webhook, r usecase.Request) (usecase.Result[ipam.Webhook], error) {
 	none := usecase.Result[ipam.Webhook]{}
 	who, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
@@ -90,7 +90,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	if !s.enabled() {
 		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks: its operator has given it no key for them (--webhook-key-file).")
 	}
-	mark, err := s.Store.FeedMark(ctx) // of before the webhook: what is told begins with what the caller could not have read
+	mark, err := s.Store.FeedMark(ctx) // taken before the webhook exists: sending begins with the first change that the caller could not have read
 	if err != nil {
 		return none, err
 	}
@@ -113,7 +113,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	return made, err
 }
 
-// room refuses a webhook whose name another one has, in whichever region, and one too many.
+// room refuses a webhook if its name is taken in any region, or the project has MaxWebhooks.
 func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string) error {
 	have, err := tx.WebhookList(ctx, in, "", MaxWebhooks)
 	if err != nil {
@@ -132,8 +132,8 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	return e
 }
 
-// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. No difference: nothing is written. A change of the spec sets a
-// webhook going again: what had failed by the old one may not by the new one.
+// PatchWebhook changes labels, annotations and spec by mutate, which must be pure. It writes nothing if mutate changes nothing. A change to the spec
+// resumes a stopped webhook, because it may have removed the cause.
 func (s *Webhooks) PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error) {
 	_, in, err := s.Enter(ctx, tenancy.WebhooksWrite, project)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Webhooks) PatchWebhook(ctx context.Context, project, name string, r use
 	})
 }
 
-// DeleteWebhook removes a webhook, with all that could not be delivered.
+// DeleteWebhook deletes a webhook with its undeliverable messages.
 func (s *Webhooks) DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error {
 	return s.of().Remove(ctx, project, name, r, func(context.Context, storage.Tx, storage.ProjectKey, ipam.Webhook) error { return nil })
 }
