@@ -9,8 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// accessLog writes one line a request: the route and not the path, so that lines can be counted and hold no names; who asked,
-// how that was found out, and from where; no bodies, no headers, so no credentials either. It renders an error itself, so that the status it writes is the one that was sent.
+// accessLog writes one line for each request. The line has the route instead of the path, so that lines can be counted and contain no names. It has
+// the caller, the authentication method and the remote address, but no bodies and no headers, so no credentials. accessLog renders an error itself,
+// so that it logs the status that was sent.
 func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
@@ -27,7 +28,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 		if !log.Enabled(ctx, slog.LevelInfo) {
 			return nil
 		}
-		// Not by the Logger, which looks up the line of code that it is called from: a microsecond for what nobody is shown.
+		// A Logger would look up the calling line of code, which costs a microsecond and is not logged.
 		line := slog.NewRecord(end, slog.LevelInfo, "request", 0)
 		line.AddAttrs(
 			slog.String("method", r.Method),
@@ -40,7 +41,7 @@ func (a *adapter) accessLog(next echo.HandlerFunc) echo.HandlerFunc {
 			slog.String("remote", tenancy.OriginOf(ctx).Remote),
 		)
 		line.AddAttrs(a.traceAttrs(c)...)
-		_ = log.Handle(ctx, line) // as the Logger does: a line that cannot be written has nobody to be told to
+		_ = log.Handle(ctx, line) // a Logger ignores this error too: a line that cannot be written cannot be reported
 		return nil
 	}
 }

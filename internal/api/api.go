@@ -19,52 +19,52 @@ import (
 	"github.com/carve-ipam/carve/internal/api/pages"
 )
 
-// Config is what the adapter is built from. Service and Authenticator must be set.
+// Config configures the adapter. Service and Authenticator must be set.
 type Config struct {
 	Service       UseCases
 	Authenticator auth.Authenticator
 	Version       Version
-	// Ready answers nil while requests can be served: the database answers, its schema is this build's, and the server
-	// is not shutting down. nil: always ready.
+	// Ready returns nil while the server can serve requests: the database responds, its schema fits this build, and the server is not shutting down.
+	// nil: always ready.
 	Ready func(ctx context.Context) error
-	Log   *slog.Logger // nil: nothing is logged
-	// Clock tells what time it is where that is part of an answer, by the database's clock. nil: the system's.
+	Log   *slog.Logger // nil: no log
+	// Clock returns the time for responses that contain it, by the database's clock. nil: the system's clock.
 	Clock func() time.Time
-	// RequestTimeout is the deadline of a request, down to its SQL. 0: 10 seconds.
+	// RequestTimeout is a request's deadline, down to its SQL. 0: 10 seconds.
 	RequestTimeout time.Duration
-	// Limits is how often callers may ask. The zero value: as often as they like.
+	// Limits are the rate limits of callers. The zero value has none.
 	Limits limits.Limits
-	// InFlight is how many requests are worked on at once. nil: as many as come.
+	// InFlight limits concurrent requests. nil: no limit.
 	InFlight *limits.InFlight
-	// TrustedProxies are those whose X-Forwarded-For is believed. None: the address of a client is that of its connection.
+	// TrustedProxies are the proxies whose X-Forwarded-For the server trusts. None: a client's address is the address of its connection.
 	TrustedProxies []netip.Prefix
 	// MaxBody is the largest request body in bytes. 0: 1 MiB.
 	MaxBody int64
-	// Meter is told of every answer. nil: nobody measures.
+	// Meter records every response. nil: no metrics.
 	Meter Meter
-	// Tracer is told of every request that has a place. nil: nobody follows requests.
+	// Tracer traces every admitted request. nil: no traces.
 	Tracer Tracer
-	// Metrics answers GET /metrics, without credentials. nil: there is nothing at that path.
+	// Metrics serves GET /metrics, without credentials. nil: the path does not exist.
 	Metrics http.Handler
-	// Console is the web console. nil: there is none.
+	// Console is the web console. nil: no console.
 	Console Console
-	// MetricsLocal leaves Metrics to callers on this machine; others find nothing there.
+	// MetricsLocal limits Metrics to callers on this machine; others get 404.
 	MetricsLocal bool
 }
 
-// Console is what a browser is served besides the contract: pages, and who is signed in.
+// Console serves the pages and the sign-in of the web console, which are not in the contract.
 type Console interface {
-	// Register adds its paths. What passes to them has an origin and a deadline, and its failures are rendered like all others.
+	// Register adds the console's paths. Their requests have an origin and a deadline, and the adapter renders their errors like all others.
 	Register(e *echo.Echo)
-	// There reports whether the build has a console, or nothing but a page that says so.
+	// There reports whether the build contains the console; otherwise it serves one page that explains this.
 	There() bool
 }
 
-// Version says which build answers.
+// Version identifies the build.
 type Version struct {
 	Version   string
-	Commit    string // "" when the build does not know it
-	GoVersion string // "": that of the running program
+	Commit    string // "" if the build does not know it
+	GoVersion string // "": the version of the running program
 }
 
 const (
@@ -72,15 +72,14 @@ const (
 	defaultMaxBody = 1 << 20
 )
 
-// adapter is what the middleware and the renderer share.
+// adapter is the state that the middleware and the renderer share.
 type adapter struct {
 	cfg      Config
 	contract *contract.Contract
 	remote   echo.IPExtractor
 }
 
-// New builds the handler of the whole HTTP surface. It panics on what only a broken build can cause: a contract that does
-// not load, a code without a status.
+// New returns the handler of all HTTP paths. It panics only on a broken build: a contract that does not load, or a code without a status.
 func New(cfg Config) http.Handler {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -130,7 +129,7 @@ func New(cfg Config) http.Handler {
 	return headAsGet(a.bound(e))
 }
 
-// headAsGet serves HEAD like GET wherever GET is: net/http leaves the body out by the method that it read itself.
+// headAsGet serves HEAD with the handler of GET. net/http omits the body because its own request is still a HEAD.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// authenticate puts the caller into the request's context, where the use cases look for it.
+// authenticate puts the caller into the request's context, where the use cases read it.
 //
-// What fails counts against the client's address: while it has used up its attempts, it is told so and not what was wrong with
-// its credentials, and nothing is looked up for credentials that are not known to be valid.
+// Each failure counts against the client's address. When an address has used up its attempts, its clients get that refusal instead of the fault in
+// their credentials, and the server looks up nothing for credentials that it does not know to be valid.
 func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
@@ -37,8 +37,8 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// authorize asks whether the caller may do what the operation does, before anything of the request is read. Refusals are recorded,
-// but not so many that a stranger could bury somebody's trail under them: the first ones of a caller, then some.
+// authorize checks whether the caller may run the operation, before the server reads anything of the request. It records refusals, but limits the
+// records of each caller, so that a stranger cannot flood a project's audit trail.
 func (a *adapter) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)

@@ -14,8 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// limitBody bounds what is read of a request: a length that is announced is refused at once, one that is not (chunked)
-// while reading.
+// limitBody limits a body's size: it refuses a larger Content-Length at once, and a longer chunked body while the server reads it.
 func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -23,7 +22,7 @@ func (a *adapter) limitBody(next echo.HandlerFunc) echo.HandlerFunc {
 		case op == nil, op.MediaType == "":
 		case r.ContentLength > a.cfg.MaxBody:
 			return tooLarge(a.cfg.MaxBody)
-		case r.ContentLength < 0: // or else net/http reads no more than that
+		case r.ContentLength < 0: // with a Content-Length, net/http reads no more than that
 			r.Body = http.MaxBytesReader(c.Response().Writer, r.Body, a.cfg.MaxBody)
 		}
 		return next(c)
@@ -42,7 +41,8 @@ func tooLarge(limit int64) error {
 	return ipam.Errorf(ipam.CodePayloadTooLarge, "The body is larger than %d bytes; send less at once.", limit)
 }
 
-// strictBody reads the whole body and refuses what is not strictly one JSON value, before anybody interprets it. An operation without a body takes none.
+// strictBody reads the whole body and refuses everything but exactly one strict JSON value, before other code interprets it. It refuses any body for
+// an operation without one.
 func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -58,7 +58,7 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return unreadable(r, err)
 		}
-		if r.ContentLength < 0 { // or else it was charged before it was read
+		if r.ContentLength < 0 { // a known length was charged before the read
 			if err := tenancy.BudgetOf(r.Context()).Charge(tenancy.Work{Bytes: len(data)}); err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// validate refuses what is not as the contract describes it.
+// validate refuses a request that violates the contract.
 func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if op := operationOf(c); op != nil {
@@ -82,13 +82,13 @@ func (a *adapter) validate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// unreadable says why a body could not be read to its end. The cause is the caller's connection; it is not told.
+// unreadable returns the refusal for a body that could not be read to its end. The cause is the caller's connection; the refusal does not contain it.
 func unreadable(r *http.Request, err error) error {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
-	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's own time: what a caller is slow in is no 5xx
+	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's deadline: a slow caller is no 5xx
 		return refuse.Invalid([]ipam.Field{{Detail: "came too slowly; it was not waited for."}})
 	case errors.Is(err, guard.ErrCrowded):
 		return ipam.Errorf(ipam.CodeRateLimited, "Too many large bodies are on their way. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")

@@ -14,25 +14,25 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// call is echo's context with what the middleware knows of a request, which would otherwise be a map of any made for each.
+// call is echo's context with the state that the middleware keeps for a request. Without it, echo would allocate a map[string]any for each request.
 type call struct {
 	echo.Context
 
 	op      *contract.Operation
-	reading usecase.Reading  // what is asked of its reads
-	next    echo.HandlerFunc // what the router found
+	reading usecase.Reading  // consistency of the request's reads
+	next    echo.HandlerFunc // handler that the router found
 
 	visit    tenancy.Visit
-	attempts limits.Attempts // of the client's address, to say who it is
-	budget   limits.Budget   // of the caller
+	attempts limits.Attempts // authentication attempts of the client's address
+	budget   limits.Budget   // the caller's budget
 
-	waited time.Duration // for others, which is no part of what its answer takes
+	waited time.Duration // time spent waiting for changes; metrics subtract it from the duration
 
-	headers [4]string // values of the answer's headers, of which each has one
+	headers [4]string // values of the response headers that have one value each
 	given   int
 }
 
-// callOf is the call of a request; one that nobody else sees, for what has not passed chained.
+// callOf returns the call of a request, or a new one for a request that has not passed chained.
 func callOf(c echo.Context) *call {
 	if k, ok := c.(*call); ok {
 		return k
@@ -40,7 +40,7 @@ func callOf(c echo.Context) *call {
 	return &call{Context: c}
 }
 
-// setHeader sets a header of the answer, by its canonical name, to one value, which the call keeps if it has room.
+// setHeader sets a response header, by its canonical name, to one value. It keeps the value in the call while the call has room.
 func setHeader(c echo.Context, name, value string) {
 	k, ok := c.(*call)
 	if !ok || k.given == len(k.headers) {
@@ -52,10 +52,10 @@ func setHeader(c echo.Context, name, value string) {
 	c.Response().Header()[name] = k.headers[k.given-1 : k.given : k.given]
 }
 
-// noQuery is the parameters of a request without any.
+// noQuery holds the parameters of a request without a query.
 var noQuery = url.Values{}
 
-// QueryParams implements echo.Context; it parses nothing where there is nothing.
+// QueryParams implements echo.Context. It does not parse an empty query.
 func (k *call) QueryParams() url.Values {
 	if k.Request().URL.RawQuery == "" {
 		return noQuery
@@ -63,7 +63,7 @@ func (k *call) QueryParams() url.Values {
 	return k.Context.QueryParams()
 }
 
-// operationOf is the operation that a request was matched to; nil for what is outside of the contract.
+// operationOf returns the operation that a request matches, or nil outside the contract.
 func operationOf(c echo.Context) *contract.Operation {
 	if k, ok := c.(*call); ok {
 		return k.op
@@ -71,7 +71,7 @@ func operationOf(c echo.Context) *contract.Operation {
 	return nil
 }
 
-// visitOf is the visit of a request that has passed origin.
+// visitOf returns the visit of a request that has passed origin.
 func visitOf(c echo.Context) (*tenancy.Visit, error) {
 	if v, ok := tenancy.VisitOf(c.Request().Context()); ok {
 		return v, nil

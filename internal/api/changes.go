@@ -16,14 +16,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// changeHandlers serves what changes.
+// changeHandlers serves the feed of changes.
 type changeHandlers struct {
 	use           Changes
 	authenticator auth.Authenticator
 	clock         func() time.Time
 }
 
-// rightsEvery is how often it is asked again whether a caller may follow. What is known of keys and members is some seconds old itself.
+// rightsEvery is the interval between checks that a caller may still follow. The caches of keys and members are some seconds old as well.
 const rightsEvery = 3 * time.Second
 
 // ListChanges implements the operation.
@@ -49,11 +49,11 @@ func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListCh
 	return s.poll(c, follower, codec.Or(p.Limit, defaultLimit), time.Duration(codec.Or(p.WaitSeconds, 0))*time.Second)
 }
 
-// poll answers what there is, or waits for it for a time.
+// poll returns the pending changes, or waits for some up to wait.
 func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int, wait time.Duration) error {
 	control := http.NewResponseController(c.Response())
 	if wait > 0 {
-		_ = control.SetReadDeadline(time.Time{}) // who has gone is noticed all the same
+		_ = control.SetReadDeadline(time.Time{}) // the server still notices a client that disconnects
 		_ = control.SetWriteDeadline(time.Now().Add(wait + writeLimit))
 	}
 	began := time.Now()
@@ -78,7 +78,7 @@ func (s changeHandlers) poll(c echo.Context, follower *feed.Follower, limit int,
 	return codec.Answer(c.Response(), http.StatusOK, &page)
 }
 
-// may asks again whether the caller is who it was, and may follow.
+// may checks again that the credentials are valid and that the caller may follow.
 func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
 	who, err := s.authenticator.Authenticate(c.Request())
 	if err != nil {
@@ -87,7 +87,7 @@ func (s changeHandlers) may(c echo.Context, follower *feed.Follower) error {
 	return follower.May(tenancy.WithPrincipal(c.Request().Context(), who))
 }
 
-// refusalOf is why a stream ends, to its caller.
+// refusalOf converts the error that ends a stream into a refusal for the caller.
 func refusalOf(err error) *ipam.Error {
 	refused, ok := errors.AsType[*ipam.Error](err)
 	if !ok {

@@ -20,28 +20,28 @@ import (
 
 const (
 	bookmarkEvery = 15 * time.Second
-	writeLimit    = 10 * time.Second // for the changes that the follower returns at once; a client that does not read them is cut off
+	writeLimit    = 10 * time.Second // for the changes that the follower returns at once; the server disconnects a client that does not read them
 	streamAtOnce  = 500
-	retryAfter    = time.Second // how long a client waits before it connects again
+	retryAfter    = time.Second // delay before a client reconnects
 )
 
-// stream is an answer of Server-Sent Events. It holds no text of its own between two writes: all streams share the text of a change, and copy it
-// through a small buffer into the connection.
+// stream is a response of Server-Sent Events. It holds no text between two writes: all streams share a change's text, and copy it through a
+// small buffer into the connection.
 type stream struct {
 	changeHandlers
 
 	c        echo.Context
 	follower *feed.Follower
-	text     *bufio.Writer // nil: nothing was added since the last flush
-	err      error         // of the first write that failed
+	text     *bufio.Writer // nil: no text since the last flush
+	err      error         // first failed write
 }
 
-// streamBuffer is how much text a stream collects before it writes.
+// streamBuffer is the size of the buffer that collects text before a write.
 const streamBuffer = 16 << 10
 
 var streamBuffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, streamBuffer) }}
 
-// stream answers until the caller goes away, or may not follow any more. The answer has begun: what goes wrong is told in the last event.
+// stream sends events until the caller disconnects or may not follow any more. The status was already sent, so the last event reports an error.
 func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
 	out := &stream{changeHandlers: s, c: c, follower: follower}
 	began := time.Now()
@@ -64,12 +64,12 @@ func (s changeHandlers) stream(c echo.Context, follower *feed.Follower) error {
 			end.Cursor = &cursor
 		}
 		out.event("end", cursor, end)
-		_ = out.flush() // it was the last one
+		_ = out.flush() // the last flush; nothing follows an error
 	}
 	return nil
 }
 
-// run answers why the stream ends; nil: nobody is there any more.
+// run returns the error that ends the stream, or nil after the client has disconnected.
 func (s *stream) run() error {
 	ctx := s.c.Request().Context()
 	mark, rights := time.Now().Add(bookmarkEvery), time.Now().Add(rightsEvery)
@@ -112,11 +112,11 @@ func (s *stream) run() error {
 	}
 }
 
-// frame is a change as all streams of its hub send it, but for its id.
+// frame returns the text of a change without its id. All streams of one hub share it.
 func (s *stream) frame(change *feed.Change) []byte {
 	shown, err := showChange(change, s.clock())
 	if err != nil {
-		return nil // a time beyond those that JSON has
+		return nil // a time that JSON cannot express
 	}
 	text, err := json.Marshal(shown)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *stream) frame(change *feed.Change) []byte {
 	return fmt.Appendf(nil, "event: change\ndata: %s\n", text)
 }
 
-// event adds an event: JSON has no line ends.
+// event adds an event. Its data fits on one line, because JSON text has no line ends.
 func (s *stream) event(name, id string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *stream) event(name, id string, data any) {
 	s.add([]byte("data: "), text, []byte("\n\n"))
 }
 
-// add adds text to the answer. The first text after a flush begins the time within which the client must read all up to the next flush.
+// add adds text to the response. The first text after a flush starts the time within which the client must read all text up to the next flush.
 func (s *stream) add(texts ...[]byte) {
 	if s.text == nil {
 		err := http.NewResponseController(s.c.Response()).SetWriteDeadline(time.Now().Add(writeLimit))
@@ -156,7 +156,7 @@ func (s *stream) add(texts ...[]byte) {
 	}
 }
 
-// flush sends what was added.
+// flush sends the added text.
 func (s *stream) flush() error {
 	if s.text == nil {
 		return s.err

@@ -41,10 +41,10 @@ func (s claimHandlers) CreateClaim(c echo.Context, project string, p gen.CreateC
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewClaim, s.use.CreateClaim, codec.ClaimOf)
 }
 
-// answeredClaim is how many bytes an answer adds to the texts that the caller sent of a claim.
+// answeredClaim is the number of bytes that a response adds to a claim's texts in the request.
 const answeredClaim = 512
 
-// CreateClaimBatch implements the operation; each claim is read as in CreateClaim.
+// CreateClaimBatch implements the operation. It reads each claim as CreateClaim does.
 func (s claimHandlers) CreateClaimBatch(c echo.Context, project string, p gen.CreateClaimBatchParams) error {
 	var body gen.ClaimBatchCreate
 	if err := c.Bind(&body); err != nil {
@@ -113,10 +113,10 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 	return codec.Answer(c.Response(), http.StatusOK, &out)
 }
 
-// shownReleases is how many claims a dry run of a release shows.
+// shownReleases is the number of claims that a dry run of a release lists.
 const shownReleases = 100
 
-// releasing reads which claims are to be released.
+// releasing reads the selection of the claims to release.
 func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing, error) {
 	sel := body.Select
 	q := releases.Releasing{
@@ -140,7 +140,7 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing,
 	return q, inSelection(err)
 }
 
-// inSelection is a refusal of a list, whose filters are in the body of the request.
+// inSelection rewrites the pointers of a list's refusal: the filters of this operation are in the body.
 func inSelection(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself is re-pointed
 	if !ok {
@@ -165,7 +165,7 @@ func inSelection(err error) error {
 	return &moved
 }
 
-// ExplainClaim implements the operation: a claim that would be refused is answered with 200 as well, since the refusal is the answer.
+// ExplainClaim implements the operation. It also returns 200 for a claim that would be refused, because the refusal is the result.
 func (s claimHandlers) ExplainClaim(c echo.Context, project string) error {
 	var body gen.ClaimExplanationRequest
 	if err := c.Bind(&body); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// etag is the entity tag of a revision.
+// etag returns the entity tag of a revision.
 func etag(revision ipam.ID) string {
 	var b [38]byte
 	return string(append(revision.AppendTo(append(b[:0], '"')), '"'))
 }
 
-// requiredMatch reads If-Match of a patch, which must not go without: two callers who both read would overwrite each other.
+// requiredMatch reads If-Match of a patch. A patch must have it: otherwise two callers who read the same revision overwrite each other.
 func requiredMatch(header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
@@ -28,10 +28,10 @@ func requiredMatch(header *string) (usecase.Match, error) {
 	return parseMatch(contract.IfMatch, header)
 }
 
-// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. nil demands nothing.
+// parseMatch reads If-Match or If-None-Match (RFC 9110, 13.1.1 and 13.1.2): * or a list of entity tags. nil sets no condition.
 //
-// A weak tag is kept with its mark: If-Match compares strongly, so that it matches nothing there, and a precondition that was asked for
-// must not vanish.
+// It keeps the W/ of a weak tag. If-Match compares strongly, so a weak tag matches nothing there; without the W/ the precondition would change its
+// meaning.
 func parseMatch(name string, header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, nil
@@ -57,7 +57,7 @@ func parseMatch(name string, header *string) (usecase.Match, error) {
 	}
 }
 
-// cutTag takes one entity tag off the front: without its quotes, or with its mark and quotes if it is weak.
+// cutTag cuts one entity tag off the front. It removes the quotes of a strong tag, and keeps W/ and the quotes of a weak one.
 func cutTag(s string) (tag, rest string, ok bool) {
 	opaque, weak := strings.CutPrefix(s, "W/")
 	opaque, ok = strings.CutPrefix(opaque, `"`)
@@ -71,8 +71,8 @@ func cutTag(s string) (tag, rest string, ok bool) {
 	return opaque, rest, ok
 }
 
-// unchanged answers 304 in place of what the caller has already, by If-None-Match of a read. It looks at the answer, of which ETag and all
-// other headers stay: so it is the last thing that happens to a request that is allowed and in order, as RFC 9110 (13.2.1) wants it.
+// unchanged returns 304 if If-None-Match of a read matches the current ETag. It inspects the finished response and keeps the ETag and all other
+// headers. So it runs last, for a request that is allowed and valid, as RFC 9110 (13.2.1) requires.
 func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, values := operationOf(c), c.Request().Header[contract.IfNoneMatch]
@@ -97,7 +97,7 @@ func (a *adapter) unchanged(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// matchesWeakly is the comparison of If-None-Match: W/ makes no difference (RFC 9110, 8.8.3.2).
+// matchesWeakly compares as If-None-Match does: it ignores W/ (RFC 9110, 8.8.3.2).
 func matchesWeakly(m usecase.Match, tag string) bool {
 	return m.Any || slices.ContainsFunc(m.Revisions, func(have string) bool {
 		if opaque, weak := strings.CutPrefix(have, "W/"); weak {
@@ -107,11 +107,11 @@ func matchesWeakly(m usecase.Match, tag string) bool {
 	})
 }
 
-// bodyless is an answer of which the head is sent alone.
+// bodyless is a response without its body.
 type bodyless struct{ http.ResponseWriter }
 
 // Write implements http.ResponseWriter.
 func (bodyless) Write(b []byte) (int, error) { return len(b), nil }
 
-// Unwrap is for http.ResponseController.
+// Unwrap serves http.ResponseController.
 func (b bodyless) Unwrap() http.ResponseWriter { return b.ResponseWriter }

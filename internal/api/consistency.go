@@ -12,16 +12,16 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// What answers to reads that may be stale say of it.
+// Headers of responses to reads that may be stale.
 const (
 	headerConsistency = "Carve-Consistency"
 	headerReadAt      = "Carve-Read-At"
 )
 
-// consistency lets an operation read what the region knows, where the request asks for that, and says so in whatever is answered: that
-// something was not found is as old as that something was. Who may ask is decided before it, and never by what may be stale.
+// consistency lets an operation read the region's replica if the request asks for it, and reports the data's age in every response: a 404 is as
+// old as the data that it rests on. Authorization runs before it and never reads stale data.
 //
-// The headers are written here and not by the generated answers, of which the refusals have none.
+// This function writes the headers, because refusals do not pass the generated responses.
 func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		k, ok := c.(*call)
@@ -41,7 +41,7 @@ func (a *adapter) consistency(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// readingOf is how a request asks for what it reads: of what was written last, unless it has passed consistency and asks for less.
+// readingOf returns the consistency of a request's reads: the latest data, unless the request has passed consistency and accepts stale data.
 func readingOf(c echo.Context) usecase.Reading {
 	if k, ok := c.(*call); ok {
 		return k.reading
@@ -49,7 +49,7 @@ func readingOf(c echo.Context) usecase.Reading {
 	return usecase.Reading{}
 }
 
-// asAsked reads one resource as the request asks for it.
+// asAsked reads one resource with the consistency that the request asks for.
 func asAsked[D any](c echo.Context, read func(ctx context.Context, project, name string, r usecase.Reading) (D, error),
 ) func(ctx context.Context, project, name string) (D, error) {
 	return func(ctx context.Context, project, name string) (D, error) {

@@ -46,7 +46,7 @@ func (s consumerHandlers) PutConsumer(c echo.Context, project, realm, uid string
 	}, codec.ConsumerOf)
 }
 
-// EndConsumer implements the operation: what cannot be detached in the request is left to the background.
+// EndConsumer implements the operation. A background job detaches the claims that the request itself cannot.
 func (s consumerHandlers) EndConsumer(c echo.Context, project, realm, uid string, p gen.EndConsumerParams) error {
 	match, err := parseMatch(contract.IfMatch, p.IfMatch)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s consumerHandlers) ListClaimConsumers(c echo.Context, project, claim stri
 	}, codec.AttachmentOf)
 }
 
-// AttachConsumer implements the operation, whose answer is the claim.
+// AttachConsumer implements the operation. The response is the claim.
 func (s consumerHandlers) AttachConsumer(c echo.Context, project, claim, uid string, p gen.AttachConsumerParams) error {
 	var body gen.IPConsumerSpec
 	if err := c.Bind(&body); err != nil {

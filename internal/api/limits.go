@@ -17,11 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// versionOperation needs credentials, but no caller is limited in asking which version answers.
+// versionOperation needs credentials, but has no rate limit.
 const versionOperation = "getVersion"
 
-// limitRate counts what a caller reads and writes. Operations without credentials are not limited, and neither is development
-// mode, where all callers are one.
+// limitRate counts the reads and writes of a caller. It does not limit operations without credentials, nor development mode, where all callers are
+// one.
 func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op, r := operationOf(c), c.Request()
@@ -45,8 +45,8 @@ func (a *adapter) limitRate(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// charge takes what a request costs as far as that is known before anything of it is read, and lets the use cases take the rest: for the
-// claims of a batch before they are looked at, for rows when they have been.
+// charge takes the foreseeable cost of a request before the server reads its body. The use cases charge the rest: a batch's claims before they
+// process them, and rows after they have read them.
 func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	may := a.cfg.Limits
 	return func(c echo.Context) error {
@@ -73,9 +73,9 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// payers is whose budgets a request is on: the caller's, and that of the key's project, whatever project the request is about, or else, for people,
-// that of the project it is about; "": none. A project of which the caller holds a role is told by its UID, so that a name which is used again, by a project or by
-// a key of it, inherits no debts.
+// payers returns the budgets that a request uses. A key uses its own budget and the budget of its own project, even in another project. A person uses
+// their own budget and the budget of the project in the path; "" is none. payers names a project by its UID if the caller holds a role in it, so that
+// a new project with an old name, or a key of it, inherits no debts.
 func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	key, isKey := strings.CutPrefix(who.Subject, "key:")
 	if !isKey {
@@ -87,7 +87,7 @@ func payers(c echo.Context, who tenancy.Principal) (caller, project string) {
 	return project + who.Subject, project
 }
 
-// identified is the UID of a project, as far as the caller brings it, or else its name, which is ASCII, as no UID is.
+// identified returns the UID of a project if the caller's roles contain it, or else its name. A name is ASCII; a UID never is.
 func identified(who tenancy.Principal, project string) string {
 	if held, ok := who.Held[project]; ok {
 		return string(held.Project[:])
@@ -107,7 +107,7 @@ func payer(project string) (id ipam.ID) {
 	}
 }
 
-// foreseen is what a request surely costs.
+// foreseen returns the minimum cost of a request.
 func foreseen(c echo.Context) tenancy.Work {
 	r := c.Request()
 	w := tenancy.Work{Bytes: int(max(r.ContentLength, 0))}
@@ -119,7 +119,7 @@ func foreseen(c echo.Context) tenancy.Work {
 	return w
 }
 
-// listed is how many rows a list is asked for. It costs those that it looks at, and does not begin before there are as many to spend.
+// listed returns the number of rows that a list asks for. The list pays for the rows that it reads, and starts only if the budget covers its limit.
 func listed(c echo.Context) tenancy.Work {
 	limit, err := strconv.Atoi(c.QueryParams().Get("limit"))
 	if err != nil || limit < 0 || limit > maxListed {
@@ -131,8 +131,8 @@ func listed(c echo.Context) tenancy.Work {
 // maxListed is the largest limit of a list.
 const maxListed = 500
 
-// alwaysServed are the paths by which somebody finds out how the server is: they answer however much there is to do. And there is what never
-// changes, as the contract, Swagger UI and the console: nothing is worked on for it, and strangers who read it slowly must not keep places.
+// alwaysServed reports whether a path bypasses the limit of concurrent requests. Health and metrics must respond under any load. Static content, such
+// as the contract, Swagger UI and the console, costs no work, and strangers who read it slowly must not occupy slots.
 func alwaysServed(path string) bool {
 	switch path {
 	case "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/openapi.json":
@@ -141,8 +141,8 @@ func alwaysServed(path string) bool {
 	return strings.HasPrefix(path, "/docs/") || strings.HasPrefix(path, "/problems/") || strings.HasPrefix(path, "/console/assets/")
 }
 
-// bound refuses what finds no place. It stands before everything else, the router, the metrics of requests and the access log included: at
-// several times of what a server can do, most requests end here, and what they cost is missing to those that are served.
+// bound refuses requests beyond the limit of concurrent requests. It runs before everything else, including the router, the request metrics and the
+// access log: under several times the server's capacity most requests end here, and each refusal takes capacity from the served requests.
 func (a *adapter) bound(e *echo.Echo) http.Handler {
 	f := a.cfg.InFlight
 	if f == nil {
@@ -167,7 +167,7 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 	})
 }
 
-// shed answers like renderError, without the log: all of them have one line there now and then.
+// shed renders like renderError, without its log line: one line now and then covers all refusals.
 func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, refused *ipam.Error) {
 	f := a.cfg.InFlight
 	f.NowAndThen(func() {
@@ -185,5 +185,5 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 		w.WriteHeader(k.status)
 		return json.NewEncoder(w).Encode(a.problemOf(c, k, refused))
 	}))
-	_ = answer(c) // who has gone does not read that
+	_ = answer(c) // a client that has gone does not read the refusal
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// filterParams are the query parameters that narrow lists, of all lists together; an operation has some of them.
+// filterParams are the query parameters that filter lists, for all lists together. Each operation has some of them.
 type filterParams struct {
 	labels, space, parent, pool, class, within, contains *string
 }
 
-// filter reads the parameters that are more than a word.
+// filter parses the parameters.
 func (p filterParams) filter(project string) (f paging.Filter, err error) {
 	if f.Labels, err = codec.LabelFilter(codec.Or(p.labels, "")); err != nil {
 		return f, err
@@ -29,7 +29,7 @@ func (p filterParams) filter(project string) (f paging.Filter, err error) {
 	return f, nil
 }
 
-// refFilter reads `name`, of the project in the path, or `project/name`.
+// refFilter parses `name`, in the path's project, or `project/name`.
 func refFilter(project string, s *string) ipam.Ref {
 	if s == nil {
 		return ipam.Ref{}

@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// match finds the operation of a request.
+// match finds a request's operation.
 func (a *adapter) match(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		methods := a.contract.Methods(c.Path())
 		if methods == nil {
 			return next(c)
 		}
-		// The router gives the last parameter of a path everything that is left, slashes included.
+		// The router puts a path's whole rest, slashes included, into its last parameter.
 		if slices.ContainsFunc(c.ParamValues(), func(v string) bool { return v == "" || strings.Contains(v, "/") }) {
 			return echo.ErrNotFound
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/api/auth"
 )
 
-// Meter is told of every request that was answered. It must not block, and is safe for concurrent use.
+// Meter records every finished request. It must not block, and is safe for concurrent use.
 type Meter interface {
-	// RequestServed: route is the template of the path, "" for a path that there is not; operation is the operationId, "" for what
-	// matched none.
+	// RequestServed records one request. route is the path's template, or "" for an unknown path; operation is the operationId, or "" if none
+	// matched.
 	RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration)
 }
 
-// measure tells the meter of the answer that was sent.
+// measure reports the response to the meter.
 func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	if a.cfg.Meter == nil {
 		return next
@@ -33,7 +33,7 @@ func (a *adapter) measure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// serveMetrics is for whoever collects metrics. To everybody else the path is one that there is not.
+// serveMetrics serves the metrics. With MetricsLocal, other machines get 404.
 func (a *adapter) serveMetrics(c echo.Context) error {
 	if a.cfg.MetricsLocal && !auth.FromHere(c.Request()) {
 		return echo.ErrNotFound

@@ -12,36 +12,36 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// middleware is what every request passes on its way to its handler, top to bottom.
+// middleware lists the steps between a request and its handler, top to bottom.
 //
-// A panic is turned into an error inside of the access log, so that it is rendered, named and logged like any other
-// failure; what stands above it is too simple to panic.
+// A panic becomes an error inside the access log, so that the adapter renders and logs it like any other failure. The steps above are too simple
+// to panic.
 func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
-		a.requestID,       // a name for the request, in every answer
+		a.requestID,       // an id for the request, in every response
 		a.securityHeaders, // in every answer, problem documents included
-		a.trace,           // its span, if somebody follows requests
-		a.measure,         // how long the answer took and what it was
+		a.trace,           // the request's span, if requests are traced
+		a.measure,         // metrics of the response: duration and status
 		a.accessLog,       // one line, whatever happens below
-		a.recoverPanic,    // a panic below is `internal`, its stack logged
-		a.match,           // which operation of the contract: 404, 405
+		a.recoverPanic,    // a panic below becomes `internal`; the log has its stack
+		a.match,           // the contract's operation: 404, 405
 		a.limitBody,       // 413, by Content-Length or while reading
-		a.origin,          // where the request came from and until when it may take, into its context
+		a.origin,          // origin and deadline of the request, into its context
 		a.authenticate,    // 401, or 429 by address; the caller into the request's context
 		a.limitRate,       // 429 by caller
-		a.authorize,       // 403, or 404 for what is none of the caller's business; nothing of the request was read yet
-		a.charge,          // 429 by what the request costs, as far as that can be told by now
+		a.authorize,       // 403, or 404 for resources that the caller may not know; nothing of the request was read yet
+		a.charge,          // 429 by the request's cost, as far as it is known by now
 		a.negotiate,       // 406, 415
 		a.strictBody,      // 400 for a body that is not strictly one JSON value
-		a.validate,        // 400 for what is not as the contract describes it
-		a.unchanged,       // 304 in place of what the caller has already
-		a.consistency,     // whether its reads may be stale, for its handler; and of when they were, into the answer
-		a.follow,          // the span of its handler, if somebody follows requests
+		a.validate,        // 400 for a request that violates the contract
+		a.unchanged,       // 304 if the caller already has this version
+		a.consistency,     // lets reads be stale and reports the age of their data
+		a.follow,          // the handler's span, if requests are traced
 	}
 }
 
-// chained is all of middleware as one. echo wraps each middleware around the handler of each request anew, which is a closure a layer and
-// request; here they are wrapped once, around whatever handler the request brings along.
+// chained combines the middleware into one. echo wraps each middleware around the handler again for each request, which costs a closure a layer;
+// chained wraps them once, around the handler that the call carries.
 func (a *adapter) chained() echo.MiddlewareFunc {
 	chain := func(c echo.Context) error {
 		k, ok := c.(*call)
@@ -63,7 +63,7 @@ const (
 	maxRequestID    = 128
 )
 
-// requestID takes the caller's name for the request, if it is 1 to 128 visible ASCII characters, or makes one.
+// requestID takes the caller's id for the request, if it is 1 to 128 visible ASCII characters, or makes one.
 func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		id := c.Request().Header.Get(headerRequestID)
@@ -75,10 +75,10 @@ func (a *adapter) requestID(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// requestIDOf is the name of a request that has passed requestID.
+// requestIDOf returns the id of a request that has passed requestID.
 func requestIDOf(c echo.Context) string { return c.Response().Header().Get(headerRequestID) }
 
-// What is the same in every answer. A header's values are replaced and never written to, so all answers share them.
+// Header values that every response has. Code replaces a header's values and never writes to them, so all responses share these slices.
 var (
 	nosniff     = []string{"nosniff"}
 	unframed    = []string{"DENY"}
@@ -89,9 +89,8 @@ var (
 	onlyTLS     = []string{"max-age=31536000"}
 )
 
-// securityHeaders says that answers are data: not to be sniffed, framed, run, kept or read into other pages; and, where TLS is spoken, that it
-// always is. Swagger UI's handler, whose page is
-// meant to run, replaces the policy by its own.
+// securityHeaders marks responses as data: browsers must not sniff, frame, execute, store or embed them in other pages. Over TLS it also announces
+// that the server always uses TLS. Swagger UI's handler, whose page must run, replaces the policy with its own.
 func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	announce, announces := a.cfg.Authenticator.(auth.Announcer)
 	return func(c echo.Context) error {
@@ -102,7 +101,7 @@ func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		h["Content-Security-Policy"] = nothingRuns
 		h["Cache-Control"] = notToBeKept
 		h["Cross-Origin-Resource-Policy"] = sameOrigin
-		if c.Request().TLS != nil { // behind a proxy that speaks TLS it is the proxy's to promise
+		if c.Request().TLS != nil { // behind a proxy that ends TLS, the proxy sets it
 			h["Strict-Transport-Security"] = onlyTLS
 		}
 		if announces {
@@ -112,7 +111,7 @@ func (a *adapter) securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// panicked is a panic on its way to the renderer.
+// panicked carries a panic to the renderer.
 type panicked struct {
 	value any
 	stack []byte
@@ -125,7 +124,7 @@ func (a *adapter) recoverPanic(next echo.HandlerFunc) echo.HandlerFunc {
 		defer func() {
 			switch r := recover(); r {
 			case nil:
-			case http.ErrAbortHandler: // means: cut the connection, say nothing
+			case http.ErrAbortHandler: // means: cut the connection without a response
 				panic(r)
 			default:
 				err = &panicked{value: r, stack: debug.Stack()}

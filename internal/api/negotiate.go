@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// negotiate refuses what cannot be answered in, or read from, the media types of the contract.
+// negotiate refuses requests whose Accept or Content-Type the contract does not cover.
 func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		op := operationOf(c)
@@ -33,27 +33,27 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 			return err
 		}
-		if r.Header.Get(echo.HeaderContentType) != op.MediaType { // as everybody below expects it: no parameters, lower case
+		if r.Header.Get(echo.HeaderContentType) != op.MediaType { // later code expects no parameters and lower case
 			r.Header.Set(echo.HeaderContentType, op.MediaType)
 		}
 		return next(c)
 	}
 }
 
-// acceptable reports whether a caller takes the answers of its operation. The success of a DELETE has no body, so who takes
-// refusals is answered: generated clients ask there for what is left, application/problem+json alone.
+// acceptable reports whether a caller accepts the operation's response. A successful DELETE has no body, so accepting refusals is enough there:
+// generated clients send application/problem+json alone.
 func acceptable(r *http.Request) bool {
 	header := r.Header.Values("Accept")
 	return accepts(header, contract.JSON) || r.Method == http.MethodDelete && accepts(header, mimeProblem)
 }
 
-// streamOperation is the one operation that may answer for minutes, as a stream or after a wait.
+// streamOperation is the one operation whose response may take minutes, as a stream or after a wait.
 const (
 	streamOperation = "listChanges"
 	mimeStream      = "text/event-stream"
 )
 
-// streams reports whether a request asks for Server-Sent Events in so many words.
+// streams reports whether a request names Server-Sent Events in Accept; */* alone is not enough.
 func streams(op *contract.Operation, r *http.Request) bool {
 	if op == nil || op.ID != streamOperation {
 		return false
@@ -62,12 +62,12 @@ func streams(op *contract.Operation, r *http.Request) bool {
 	return strings.Contains(strings.ToLower(strings.Join(header, ",")), mimeStream) && accepts(header, mimeStream)
 }
 
-// readable checks that a body is of the media type, in UTF-8, and not encoded.
+// readable checks that a body has the media type, is in UTF-8 and has no content encoding.
 func readable(h http.Header, want string) error {
 	values := h.Values(echo.HeaderContentType)
 	mediaType, params := "", map[string]string(nil)
 	switch {
-	case len(values) == 1 && values[0] == want: // as nearly everybody writes it
+	case len(values) == 1 && values[0] == want: // the usual spelling
 		mediaType = want
 	case len(values) == 1:
 		mediaType, params, _ = mime.ParseMediaType(values[0])
@@ -83,10 +83,10 @@ func readable(h http.Header, want string) error {
 	return nil
 }
 
-// accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type: of the ranges that cover it the
-// most specific one decides, and q=0 means no. No header admits everything.
+// accepts reports whether an Accept header (RFC 9110, section 12.5.1) admits a media type. The most specific matching range decides, and q=0 means
+// no. A missing header admits everything.
 func accepts(header []string, mediaType string) bool {
-	if len(header) == 0 || len(header) == 1 && (header[0] == mediaType || header[0] == "*/*") { // as nearly everybody writes it
+	if len(header) == 0 || len(header) == 1 && (header[0] == mediaType || header[0] == "*/*") { // the usual spellings
 		return true
 	}
 	ranges := strings.Join(header, ",")

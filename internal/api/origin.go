@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// origin notes where a request came from and what it is about, so that an attempt without the right to it can be recorded, and gives its
-// context the deadline that everything below keeps, down to the SQL.
+// origin notes the origin and the resource of a request, so that the server can record a refused attempt. It sets the deadline of the request's
+// context, which everything below keeps, down to the SQL.
 func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		o := tenancy.Origin{RequestID: requestIDOf(c), Remote: plainAddress(a.remote(c.Request()))}
@@ -30,7 +30,7 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// How long the answers of streamOperation may take on top of a request's deadline: one that waits, and a stream, whose caller connects again then.
+// Time that streamOperation may take beyond a request's deadline: for a poll, and for a stream, after which the client reconnects.
 const (
 	longestWait = time.Minute
 	streamLasts = time.Hour
@@ -48,7 +48,7 @@ func (a *adapter) deadline(c echo.Context) time.Duration {
 	}
 }
 
-// resourceOf is the first name in the path below the project: a grant is about the pool or space that it is of.
+// resourceOf returns the first name below the project in the path; a grant's resource is its pool or space.
 func resourceOf(c echo.Context) string {
 	for _, name := range c.ParamNames() {
 		if name != "project" {
@@ -58,8 +58,8 @@ func resourceOf(c echo.Context) string {
 	return ""
 }
 
-// extractor finds the address of a client: that of the connection, or, as far as proxies are trusted, the nearest one in
-// X-Forwarded-For that is none of theirs. Nobody is trusted for having a private address.
+// extractor returns the function that finds a client's address: the connection's address, or, behind trusted proxies, the nearest address in
+// X-Forwarded-For that is not a trusted proxy. A private address is not trusted by itself.
 func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	if len(trusted) == 0 {
 		return echo.ExtractIPDirect()
@@ -74,7 +74,7 @@ func extractor(trusted []netip.Prefix) echo.IPExtractor {
 	return echo.ExtractIPFromXFFHeader(options...)
 }
 
-// plainAddress spells an address as IPAM does: IPv4 without its IPv6 clothing.
+// plainAddress returns an address as IPAM spells it: an IPv4-mapped IPv6 address as IPv4.
 func plainAddress(s string) string {
 	if a, err := netip.ParseAddr(s); err == nil && !a.Is4() {
 		return a.Unmap().WithZone("").String()

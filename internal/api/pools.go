@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolHandlers serves pools, whose status depends on the time.
+// poolHandlers serves pools. The status of a pool depends on the time.
 type poolHandlers struct {
 	use     Pools
 	clock   func() time.Time
@@ -53,7 +53,7 @@ func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.Ge
 	return codec.Answer(c.Response(), http.StatusOK, &free)
 }
 
-// defaultPoints is how many points of a history are shown when nobody says how many.
+// defaultPoints is the default number of points in a history.
 const defaultPoints = 200
 
 func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p gen.GetPoolUtilizationParams) error {
@@ -70,7 +70,7 @@ func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p
 func (s poolHandlers) PatchPool(c echo.Context, project, pool string, p gen.PatchPoolParams) error {
 	return patch(c, p.IfMatch, p.DryRun, func(ctx context.Context, body json.RawMessage, r usecase.Request) (_ ipam.Pool, err error) {
 		var seen ipam.Pool
-		if codec.Mentions(body, "status") { // somebody sends back what they read: compare it with what can be read now
+		if codec.Mentions(body, "status") { // the caller sends back a status that it read: compare it with the current one
 			if seen, err = s.use.GetPool(ctx, project, pool, usecase.Reading{}); err != nil {
 				return seen, err
 			}

@@ -17,14 +17,13 @@ import (
 )
 
 const (
-	maxSteps          = 20 // of a refusal; an explanation has all of them
+	maxSteps          = 20 // in a refusal; an explanation contains all steps
 	mimeProblem       = "application/problem+json"
 	defaultRetryAfter = time.Second
 	internalSentence  = "The server failed to answer this request. It is a bug: report it with the traceId."
 )
 
-// renderError is the only place where an error becomes an answer: echo calls it for whatever middleware, binder and
-// handlers return.
+// renderError is the only function that turns an error into a response: echo calls it for every error of middleware, binder and handlers.
 func (a *adapter) renderError(err error, c echo.Context) {
 	e := classify(err)
 	k, ok := kinds[e.Code]
@@ -34,7 +33,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	a.logError(c, k.status, e, err)
 	a.refused(c, string(e.Code))
 	if c.Response().Committed {
-		return // the answer had begun: there is nobody left to tell
+		return // the response had begun: the client cannot receive the error
 	}
 	h := c.Response().Header()
 	setErrorHeaders(h, k.status, e)
@@ -46,7 +45,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	}
 }
 
-// classify turns any error into ours.
+// classify converts any error into an *ipam.Error.
 func classify(err error) *ipam.Error {
 	if e, ok := errors.AsType[*ipam.Error](err); ok {
 		if e.Code == ipam.CodeInternal {
@@ -70,7 +69,7 @@ func classify(err error) *ipam.Error {
 	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)
 }
 
-// setErrorHeaders writes the headers that go with a code or its figures.
+// setErrorHeaders writes the headers that belong to a code or its figures.
 func setErrorHeaders(h http.Header, status int, e *ipam.Error) {
 	switch status {
 	case http.StatusUnauthorized:
@@ -118,9 +117,8 @@ func (a *adapter) problemOf(c echo.Context, k kind, e *ipam.Error) gen.Problem {
 	return p
 }
 
-// logError writes what the caller is not told, once. A refusal is nothing to worry about, and neither is a caller that
-// went away, before its answer or in the middle of it, nor what is shed, which is counted, nor that a server which is being stopped says
-// so; what is left is ours to look at.
+// logError logs once the cause that the caller does not receive. These are not errors of the server: refusals, clients that disconnect before or
+// during the response, shed requests (metrics count them) and the refusals of a server that is shutting down.
 func (a *adapter) logError(c echo.Context, status int, e *ipam.Error, cause error) {
 	attrs := []slog.Attr{
 		slog.String("code", string(e.Code)),

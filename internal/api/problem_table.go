@@ -10,14 +10,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// kind is what every occurrence of a code has in common.
+// kind is the status and title of a code.
 type kind struct {
 	status int
 	title  string
 }
 
-// kinds is the one place where codes become statuses. A full pool is 409: it is the customer's ordinary news, and no fault
-// of the server.
+// kinds maps codes to statuses; no other code does. A full pool is 409: it is ordinary for a customer, and no fault of the server.
 var kinds = map[ipam.Code]kind{
 	ipam.CodeInvalidArgument:      {http.StatusBadRequest, "The request is not valid"},
 	ipam.CodeUnauthenticated:      {http.StatusUnauthorized, "No valid credentials"},
@@ -60,7 +59,7 @@ var kinds = map[ipam.Code]kind{
 	ipam.CodeDeadline:             {http.StatusGatewayTimeout, "The deadline passed"},
 }
 
-// problemRows is the table for people, by status.
+// problemRows returns the table for the docs page, by status.
 func problemRows() []pages.Row {
 	rows := make([]pages.Row, 0, len(kinds))
 	for _, code := range slices.Sorted(maps.Keys(kinds)) {

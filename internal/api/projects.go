@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// projectHandlers serves projects, which alone are in no project.
+// projectHandlers serves projects, the only kind outside projects.
 type projectHandlers struct{ use Projects }
 
 func (s projectHandlers) ListProjects(c echo.Context, p gen.ListProjectsParams) error {

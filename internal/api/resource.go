@@ -18,13 +18,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The functions below are the handlers of every kind of resource: D is a resource as the use cases know it, W as it is on the wire, B the body of
-// a request. What is particular to a kind are its use case and the function that shows a D as a W.
+// The functions below handle every kind of resource. D is a resource in the use cases, W its form on the wire, B a request's body. A kind
+// supplies its use case and the function that converts a D into a W.
 
 // defaultLimit is the `limit` of lists in the contract.
 const defaultLimit = 100
 
-// list answers a page of what read finds in a project.
+// list returns one page of a project's resources.
 func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
@@ -41,13 +41,14 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 	return codec.Answer(c.Response(), http.StatusOK, &codec.Page[W]{Items: codec.Each(page.Items, show), NextCursor: page.Next})
 }
 
-// reserve sets memory aside for an answer before anything of it is read, until it is sent. keep gives back all but so many bytes.
+// reserve reserves memory for a response before the server reads its data, until the response is sent. keep gives back all but the given number of
+// bytes.
 func reserve(c echo.Context, bytes int) (keep func(bytes int), err error) {
 	ctx := c.Request().Context()
 	return tenancy.BudgetOf(ctx).Reserve(ctx, bytes)
 }
 
-// followed is list of what can be followed: the page says from where. The mark is one of before the page was read.
+// followed is list for a kind in the feed: the page has a cursor for the changes after it. followed reads the feed's position before the page.
 func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string, project string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
@@ -76,7 +77,7 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 	return codec.Answer(c.Response(), http.StatusOK, &answer)
 }
 
-// filtered is a list that narrows by a filter.
+// filtered returns a list function with its filter bound.
 func filtered[D any](f paging.Filter,
 	read func(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[D], error),
 ) func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error) {
@@ -85,7 +86,7 @@ func filtered[D any](f paging.Filter,
 	}
 }
 
-// get answers one resource of a project.
+// get returns one resource of a project.
 func get[D ipam.Resource, W any](c echo.Context, project, name string,
 	read func(ctx context.Context, project, name string) (D, error), show func(D) W,
 ) error {
@@ -96,21 +97,21 @@ func get[D ipam.Resource, W any](c echo.Context, project, name string,
 	return answer(c, http.StatusOK, d, show)
 }
 
-// post is what a POST says beside its body.
+// post holds the parameters of a POST outside its body.
 type post struct {
 	project string
-	variant string // of the operation, for the fingerprint: its query, where that makes another request of the same body
+	variant string // the query, where it changes the body's meaning; part of the fingerprint
 	key     *string
 	dryRun  *bool
 }
 
-// creation is the request of a POST with a body.
+// creation returns the request of a POST with a body.
 func (p post) creation(c echo.Context, body any) (usecase.Request, error) {
 	who, _ := tenancy.From(c.Request().Context())
 	return creation(who, operationOf(c).ID, c.Request().URL.Path+p.variant, body, p.key, p.dryRun)
 }
 
-// create makes a resource of what parse reads in the body.
+// create creates a resource that parse reads from the body.
 func create[B any, D ipam.Resource, W any](c echo.Context, p post, parse func(project string, body B) (D, error),
 	use func(ctx context.Context, project string, d D, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
@@ -135,13 +136,13 @@ func create[B any, D ipam.Resource, W any](c echo.Context, p post, parse func(pr
 	return answer(c, http.StatusCreated, made.Value, show)
 }
 
-// conditions is what a PUT says beside its body.
+// conditions holds the parameters of a PUT outside its body.
 type conditions struct {
 	ifMatch, ifNoneMatch *string
 	dryRun               *bool
 }
 
-// put makes or replaces the resource of a name, with what parse reads in the body.
+// put creates or replaces the named resource, which parse reads from the body.
 func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, name string, parse func(project, name string, body B) (D, error),
 	use func(ctx context.Context, project string, d D, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
@@ -158,7 +159,7 @@ func put[B any, D ipam.Resource, W any](c echo.Context, p conditions, project, n
 	}, show)
 }
 
-// putBare is put of what has no body: its name says everything.
+// putBare is put for a resource without a body: the path defines it.
 func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	use func(ctx context.Context, r usecase.Request) (usecase.Result[D], error), show func(D) W,
 ) error {
@@ -166,7 +167,7 @@ func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 	if err != nil {
 		return err
 	}
-	// Of If-None-Match the contract admits * alone.
+	// The contract allows only * in If-None-Match.
 	r := usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: codec.Or(p.dryRun, false)}
 	made, err := use(c.Request().Context(), r)
 	if err != nil {
@@ -225,7 +226,7 @@ func answer[D ipam.Resource, W any](c echo.Context, status int, d D, show func(D
 	return codec.Answer(c.Response(), status, &w)
 }
 
-// mark writes the headers that say something about how a request was carried out.
+// mark writes the headers that describe how the server handled the request.
 func mark(c echo.Context, dryRun, replayed bool) {
 	if dryRun {
 		setHeader(c, "Dry-Run", "true")
@@ -237,7 +238,7 @@ func mark(c echo.Context, dryRun, replayed bool) {
 
 func locate(c echo.Context, path string) { setHeader(c, "Location", path) }
 
-// segment is a name as a part of a path. Names of members have characters that it cannot have; the consumer * is one that it can.
+// segment returns a name as a path segment. It escapes names of members; it leaves the consumer *, which a path may contain.
 func segment(name string) string {
 	if name == ipam.Everybody {
 		return name

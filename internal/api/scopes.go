@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopeHandlers serves the pools of scopes.
+// scopeHandlers serves the scope pools.
 type scopeHandlers struct {
 	use   Claims
 	clock func() time.Time

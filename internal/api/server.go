@@ -2,8 +2,8 @@ package api
 
 import "github.com/carve-ipam/carve/internal/api/gen"
 
-// server implements the operations of the contract, one method each: translate, call one use case, translate back. Every
-// failure is returned, never answered.
+// server implements the contract's operations, one method each: translate, call one use case, translate back. A method returns every failure and
+// renders none.
 type server struct {
 	projectHandlers
 	spaceHandlers

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// callerHandlers answers what any caller may ask about itself and the installation.
+// callerHandlers serves the operations that any caller may use for itself and for the installation.
 type callerHandlers struct {
 	use     Callers
 	version Version
@@ -25,18 +25,18 @@ func (s callerHandlers) GetVersion(c echo.Context) error {
 	return codec.Answer(c.Response(), http.StatusOK, &gen.Version{Version: s.version.Version, Commit: s.version.Commit, GoVersion: s.version.GoVersion})
 }
 
-// GetHealth answers while the process serves, whatever the state of the database.
+// GetHealth returns 200 while the process runs, whatever the database's state.
 func (callerHandlers) GetHealth(c echo.Context) error {
 	return codec.Answer(c.Response(), http.StatusOK, &gen.Health{Status: gen.HealthStatusOk})
 }
 
-// defaultFound is how many items a search answers that does not say how many.
+// defaultFound is the default number of items in a search result.
 const defaultFound = 20
 
-// ErrDraining is the cause of not being ready that somebody asked for, by stopping the server: nothing to worry about.
+// ErrDraining is the cause of not being ready while the operator stops the server; it is no fault.
 var ErrDraining = errors.New("the server is being stopped")
 
-// GetReadiness answers whether requests can be served; why not is for the log alone.
+// GetReadiness reports whether the server can serve requests. Only the log contains the reason.
 func (s callerHandlers) GetReadiness(c echo.Context) error {
 	if s.ready != nil {
 		if err := s.ready(c.Request().Context()); err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// traceparent is version 00 and later of the W3C header: version, trace id, parent id, flags; more may follow from version 01 on.
+// traceparent matches version 00 and later of the W3C header: version, trace id, parent id, flags; more may follow from version 01 on.
 var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
 
 const noTrace = "00000000000000000000000000000000"
 
-// callersTrace is the trace id of the caller's traceparent; "" without a valid one.
+// callersTrace returns the trace id of the caller's traceparent, or "" without a valid one.
 func callersTrace(c echo.Context) string {
 	header := c.Request().Header.Get("Traceparent")
 	if header != "" && len(header) <= 128 {
@@ -23,7 +23,7 @@ func callersTrace(c echo.Context) string {
 	return ""
 }
 
-// idsOf are those of the trace and the span of a request. Where nobody follows requests the trace is the caller's, if it has one.
+// idsOf returns the ids of a request's trace and span. Without a tracer it returns the caller's trace id, if the caller sent one.
 func (a *adapter) idsOf(c echo.Context) (trace, span string) {
 	if a.cfg.Tracer != nil {
 		if trace, span = a.cfg.Tracer.IDs(c.Request().Context()); trace != "" {
@@ -33,8 +33,7 @@ func (a *adapter) idsOf(c echo.Context) (trace, span string) {
 	return callersTrace(c), ""
 }
 
-// traceIDOf is what a problem document is to be found by, in traces and in the log: the id of its trace, or, of a request without one, that
-// of the request.
+// traceIDOf returns the id that links a problem document with traces and the log: the trace id, or, for a request without a trace, the request id.
 func (a *adapter) traceIDOf(c echo.Context) string {
 	if trace, _ := a.idsOf(c); trace != "" {
 		return trace
@@ -42,7 +41,7 @@ func (a *adapter) traceIDOf(c echo.Context) string {
 	return requestIDOf(c)
 }
 
-// traceAttrs is what a line of the log says of the trace that it belongs to.
+// traceAttrs returns the log attributes of a request's trace.
 func (a *adapter) traceAttrs(c echo.Context) []slog.Attr {
 	switch trace, span := a.idsOf(c); {
 	case trace == "":

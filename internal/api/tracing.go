@@ -7,25 +7,25 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Tracer is told of requests, so that somebody can follow them. It must not block, and is safe for concurrent use. It is told nothing that a
-// caller has written but the header of its own trace: no path, no query, no body.
+// Tracer records requests in traces. It must not block, and is safe for concurrent use. It gets no text from the caller except the trace header: no
+// path, no query, no body.
 type Tracer interface {
-	// Follows reports whether somebody follows what is done for a context.
+	// Follows reports whether a context's trace is recorded.
 	Follows(ctx context.Context) bool
-	// IDs of the trace and the span of a context, followed or not.
+	// IDs returns the ids of a context's trace and span, recorded or not.
 	IDs(ctx context.Context) (trace, span string)
-	// RequestBegan: a request came in, with these headers. What is done for it gets the context that is answered, and so do the next two.
+	// RequestBegan starts a request's span with these headers. The request's work and the next two calls get the returned context.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
-	// RequestEnded: as for Meter.
+	// RequestEnded ends the span. The arguments are those of Meter.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
-	// UseCaseBegan: the operation of a request that is followed begins to do what it is for; it gets the context that is answered, and so does
-	// UseCaseEnded, with the code of the refusal or "".
+	// UseCaseBegan starts the span of a recorded request's operation. The operation gets the returned context, and so does UseCaseEnded, with the
+	// code of the refusal or "".
 	UseCaseBegan(ctx context.Context, operation string) context.Context
 	UseCaseEnded(ctx context.Context, code string)
 }
 
-// trace lets whoever follows a request see it from its beginning to its answer. Those who ask all the time how the server is are not followed.
+// trace traces a request from its start to its response, except on the paths of alwaysServed, which probes call all the time.
 func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
@@ -49,7 +49,7 @@ func (a *adapter) trace(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// follow lets whoever follows a request see its handler, and with that the one use case that it calls.
+// follow traces a request's handler, and with it its one use case.
 func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	to := a.cfg.Tracer
 	if to == nil {
@@ -73,7 +73,7 @@ func (a *adapter) follow(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// refused tells whoever follows a request why it was refused.
+// refused records a refusal's code in the trace.
 func (a *adapter) refused(c echo.Context, code string) {
 	if a.cfg.Tracer != nil {
 		a.cfg.Tracer.RequestRefused(c.Request().Context(), code)

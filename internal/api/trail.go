@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// trailHandlers serves what has happened.
+// trailHandlers serves the audit trail and the history.
 type trailHandlers struct{ use Trail }
 
 func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.ListAuditEventsParams) error {
@@ -23,7 +23,7 @@ func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.Lis
 		Kind: string(codec.Or(p.ResourceKind, "")), Name: codec.Or(p.ResourceName, ""), Outcome: string(codec.Or(p.Outcome, "")),
 		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}),
 	}
-	if !f.Until.IsZero() && f.Until.Before(f.Since) { // there can be none, which would look as if nothing had happened
+	if !f.Until.IsZero() && f.Until.Before(f.Since) { // such a range matches nothing, which would look as if nothing had happened
 		return ipam.Invalid("query:until", "is before since; nothing is in between.")
 	}
 	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error) {

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// UseCases is what the handlers call, kind by kind. Every failure is an *ipam.Error.
+// UseCases is the interface to the use cases, kind by kind. Every error is an *ipam.Error.
 type UseCases interface {
 	Projects
 	Spaces
@@ -91,7 +91,7 @@ type Claims interface {
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
 	ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
-	// PutScopePool carves the pool of a scope unless there is one, GetScopePool reads it, ListScopePools those of all scopes of a class.
+	// PutScopePool carves the pool of a scope unless it exists, GetScopePool reads it, and ListScopePools lists the pools of all scopes of a class.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)
 	ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)
@@ -106,10 +106,11 @@ type Allocations interface {
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
 }
 
-// Changes is following what changes.
+// Changes is the use cases on the feed of changes.
 type Changes interface {
 	Follow(ctx context.Context, project, cursor string, f feed.Filter) (*feed.Follower, error)
-	// ChangesMark answers a mark of before what is read from now on, of which ChangesCursor makes a cursor for a list that was read since.
+	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts it into a cursor for a list that was read
+	// after it.
 	ChangesMark(ctx context.Context) (storage.Mark, error)
 	ChangesCursor(project string, m storage.Mark) string
 }
@@ -159,7 +160,7 @@ type Consumers interface {
 	ListConsumers(ctx context.Context, project, realm string, f consumers.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error)
 	GetConsumer(ctx context.Context, project string, ref ipam.ConsumerRef) (ipam.Consumer, error)
 	PutConsumer(ctx context.Context, project string, n ipam.NewConsumer, r usecase.Request) (usecase.Result[ipam.Consumer], error)
-	// EndConsumer answers from how many claims it is still to be detached.
+	// EndConsumer returns the number of claims that the consumer is still attached to.
 	EndConsumer(ctx context.Context, project string, ref ipam.ConsumerRef, r usecase.Request) (left int64, err error)
 	RenewConsumers(ctx context.Context, project string, w consumers.Renewals, r usecase.Request) (consumers.Renewed, error)
 	ListClaimConsumers(ctx context.Context, project, claim string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Attachment], error)
@@ -172,7 +173,7 @@ type Consumers interface {
 // Trail is the use cases on the audit trail and the history of addresses.
 type Trail interface {
 	ListEvents(ctx context.Context, project string, f trail.EventFilter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error)
-	// GetHistory answers who held an address: at a time, or at all times when it is zero.
+	// GetHistory returns the holders of an address: at a time, or at all times if it is zero.
 	GetHistory(ctx context.Context, project string, address netip.Addr, at time.Time, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error)
 }
 
@@ -194,20 +195,20 @@ type Webhooks interface {
 	GetWebhook(ctx context.Context, project, name string) (ipam.Webhook, error)
 	PatchWebhook(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Webhook) (ipam.Webhook, error)) (ipam.Webhook, error)
 	DeleteWebhook(ctx context.Context, project, name string, r usecase.Request) error
-	// ListDeliveries answers what could not be delivered; DeleteDelivery drops it, RetryDelivery has it sent once more.
+	// ListDeliveries lists the failed deliveries; DeleteDelivery drops one, and RetryDelivery sends one again.
 	ListDeliveries(ctx context.Context, project, webhook string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Delivery], error)
 	DeleteDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) error
 	RetryDelivery(ctx context.Context, project, webhook string, id ipam.ID, r usecase.Request) (ipam.Delivery, error)
 }
 
-// Callers is what any caller may ask about itself and the installation.
+// Callers is the use cases that any caller may use for itself and for the installation.
 type Callers interface {
 	Whoami(ctx context.Context) (tenancy.Principal, error)
-	// Search answers the first limit things that a text finds in the caller's projects.
+	// Search returns a text's first matches in the caller's projects, up to the limit.
 	Search(ctx context.Context, asked search.Asked, r usecase.Reading) (search.Found, error)
-	// ListRegions answers the installation's regions, the primary one first, and that of this server.
+	// ListRegions returns the installation's regions, the primary one first, and the region of this server.
 	ListRegions(ctx context.Context) (all []ipam.Region, here string, err error)
-	// Admit authorises an action before anything of the request is read, and records a refused change.
+	// Admit authorizes an action before the server reads anything of the request, and records a refused change.
 	Admit(ctx context.Context, action tenancy.Action, project string) error
 }
 

@@ -24,7 +24,7 @@ func (s webhookHandlers) ListWebhooks(c echo.Context, project string, p gen.List
 	return list(c, p.Limit, p.Cursor, project, s.use.ListWebhooks, codec.WebhookOf)
 }
 
-// CreateWebhook answers the secret once.
+// CreateWebhook returns the secret once.
 func (s webhookHandlers) CreateWebhook(c echo.Context, project string, p gen.CreateWebhookParams) error {
 	return create(c, post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.NewWebhook, s.use.CreateWebhook, func(w ipam.Webhook) gen.Webhook {
 		shown := codec.WebhookOf(w)
@@ -79,7 +79,7 @@ func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook s
 	return codec.Answer(c.Response(), http.StatusOK, &shown)
 }
 
-// WebhookMessages makes the bodies of what is sent to webhooks, by a clock.
+// WebhookMessages returns a function that makes the webhook message bodies, by a clock.
 func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, error) {
 	return func(m webhooks.Message) ([]byte, error) {
 		out := gen.WebhookMessage{Type: gen.WebhookMessageTypeChanges, Webhook: m.Webhook, Project: m.Project, Cursor: m.Cursor}
@@ -97,7 +97,7 @@ func WebhookMessages(clock func() time.Time) func(webhooks.Message) ([]byte, err
 	}
 }
 
-// showChange is a change as it is told at a time.
+// showChange returns a change in its wire form at a time.
 func showChange(c *feed.Change, now time.Time) (gen.Change, error) {
 	out := gen.Change{Kind: gen.ChangeKind(c.Kind), Name: c.Name, Type: gen.ChangeTypePut, At: c.At.UTC(), Operation: c.Operation}
 	var shown any

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof" // puts itself into http.DefaultServeMux, which is served nowhere; a test asks the main listener for it
+	"net/http/pprof" // registers itself in http.DefaultServeMux, which no listener serves; a test checks the main listener
 	"time"
 
 	"github.com/carve-ipam/carve/internal/api/auth"
@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	adminWriteTimeout = 2 * time.Minute // a CPU profile may be asked to take as long
-	adminClients      = 256             // probes and collectors; nobody else belongs there
+	adminWriteTimeout = 2 * time.Minute // a CPU profile may take as long
+	adminClients      = 256             // probes and metrics collectors; no other client belongs there
 )
 
-// admin is the second listener: for probes, collectors of metrics and whoever looks into the process. The API is not there.
+// admin is the second listener: for probes, metrics collectors and profiling. It does not serve the API.
 type admin struct {
 	listener net.Listener
 	server   *http.Server
 	clients  *guard.Clients
 }
 
-// listenAdmin opens the admin listener, if there is to be one.
+// listenAdmin opens the admin listener if it is configured.
 func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 	if c.AdminListen == "" {
 		return nil
@@ -55,13 +55,13 @@ func (a *App) listenAdmin(ctx context.Context, c Config, f files) error {
 	return nil
 }
 
-// adminTLS reports whether the admin listener speaks TLS: beyond loopback, when the server has a certificate.
+// adminTLS reports whether the admin listener uses TLS: it does beyond loopback, if the server has a certificate.
 func (c Config) adminTLS() bool { return c.tls() && !loopback(c.AdminListen) }
 
-// adminHandler serves what nobody needs credentials for, to those who can reach it. Probes are answered as on the main listener, by the same code.
+// adminHandler serves the paths without credentials to clients that can reach the listener. The main listener's handler serves the probes.
 //
-// pprof answers callers on this machine alone, whatever the address: a profile costs processor time and shows what the process is doing.
-// Not there at all is its cmdline, which would show what somebody wrote on the command line.
+// pprof serves only callers on this machine, at any listen address: a profile costs CPU time and reveals the work of the process. The handler
+// excludes pprof's cmdline, which would reveal the command line.
 func (a *App) adminHandler(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", a.server.Handler)
@@ -73,7 +73,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 	default:
 		mux.Handle("GET /metrics", a.metrics.Handler())
 	}
-	mux.Handle("GET /debug/pprof/", fromHere(pprof.Index)) // with the profiles that have a name: heap, goroutine, allocs, ...
+	mux.Handle("GET /debug/pprof/", fromHere(pprof.Index)) // includes the named profiles: heap, goroutine, allocs, ...
 	mux.Handle("GET /debug/pprof/profile", fromHere(pprof.Profile))
 	mux.Handle("GET /debug/pprof/trace", fromHere(pprof.Trace))
 	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
@@ -86,7 +86,7 @@ func (a *App) adminHandler(c Config) http.Handler {
 	})
 }
 
-// fromHere answers callers on this machine, which includes those that kubectl port-forward brings; to others there is nothing at the path.
+// fromHere serves callers on this machine, which includes kubectl port-forward; others get 404.
 func fromHere(next http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !auth.FromHere(r) {
@@ -110,7 +110,8 @@ func (a *App) serveAdmin() {
 	}
 }
 
-// closeAdmin comes after the requests have ended: until then probes hear that the server is going. A profile that is being taken is not waited for.
+// closeAdmin closes the admin listener. It runs after the last request: until then, probes learn that the server is shutting down. It does not wait
+// for a running profile.
 func (a *App) closeAdmin() error {
 	if a.admin == nil {
 		return nil
@@ -118,7 +119,7 @@ func (a *App) closeAdmin() error {
 	return errors.Join(a.admin.server.Close(), closed(a.admin.listener))
 }
 
-// closed closes a listener that may have been closed by its server.
+// closed closes a listener that its server may have closed already.
 func closed(l net.Listener) error {
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
@@ -126,7 +127,7 @@ func closed(l net.Listener) error {
 	return nil
 }
 
-// AdminAddr is where the admin listener listens; "" without one.
+// AdminAddr returns the address of the admin listener, or "" without one.
 func (a *App) AdminAddr() string {
 	if a.admin == nil {
 		return ""

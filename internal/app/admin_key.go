@@ -11,7 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// makeFirstKey makes a key of a platform admin when the server's own database has no admin, and puts its token where it was asked for.
+// makeFirstKey creates a platform admin's key if the embedded database has no admin, and writes its token to the configured file or keeps it for
+// Greet.
 func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service) error {
 	token, made, err := service.EnsureBootstrap(ctx)
 	if err != nil || !made {
@@ -29,7 +30,7 @@ func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service
 	return nil
 }
 
-// writeKey makes a file that the server's user alone can read, and none where there is one.
+// writeKey creates a file that only the server's user can read. It fails if the file exists.
 func writeKey(name, token string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

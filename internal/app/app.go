@@ -43,34 +43,33 @@ type App struct {
 	clients   *guard.Clients
 	admin     *admin // nil without --admin-listen
 	metrics   *telemetry.Metrics
-	traces    *telemetry.Traces // nil: nobody follows requests
-	ran       *telemetry.Jobs   // nil: nobody counts the jobs
+	traces    *telemetry.Traces // nil: no traces
+	ran       *telemetry.Jobs   // nil: no job metrics
 	store     *crdb.Store
 	recorder  *utilization.Recorder
-	retention *crdb.Store // of who may delete records of the trail; nil: not this server
-	retains   bool        // the user of --database-url may
+	retention *crdb.Store // user that may delete audit trail records; nil: this server may not
+	retains   bool        // whether the user of --database-url may delete them
 	keyring   *tenancy.Keyring
 	sessions  *tenancy.Sessions
-	console   bool // the build has one
+	console   bool // whether the build has one
 	inFlight  *limits.InFlight
 	memory    *limits.Memory
 	embedded  *devdb.DB // nil with --database-url
 	dsn       string
-	bootstrap string // token of the key that was made at this start
-	noAdmin   bool   // nobody is admin of the platform by a key or as a member
+	bootstrap string // token of the key that this start created
+	noAdmin   bool   // no API key and no member is a platform admin
 	failed    chan error
 	draining  atomic.Bool
-	stop      context.CancelFunc // ends the background work
-	idle      chan struct{}      // closed when the background work has ended
+	stop      context.CancelFunc // stops the background jobs
+	idle      chan struct{}      // closed when the background jobs have stopped
 }
 
-// Start brings everything up in order: database, schema, store, listener. logs go to logTo. Whatever was started before a
-// failure is stopped again.
+// Start starts everything in order: database, schema, store, listener. It logs to logTo. If a step fails, Start stops everything that it has started.
 func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	_ = floor() // held, never read
+	_ = floor() // kept for its size, never read
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	a := &App{Log: newLog(logTo, c), config: c, failed: make(chan error, 3), idle: make(chan struct{})}
@@ -115,7 +114,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := service.EnsurePlatform(ctx); err != nil {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
-	if _, err := service.ChangesMark(ctx); err != nil { // makes what it needs, so that no read has to
+	if _, err := service.ChangesMark(ctx); err != nil { // creates the feed's state, so that no read has to
 		return nil, fmt.Errorf("cannot set up the feed of what changes: %w", err)
 	}
 	if err := a.prepareServer(c, files, service); err != nil {
@@ -135,7 +134,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 	if err := a.watchClients(); err != nil {
 		return nil, errors.Join(err, a.listener.Close())
 	}
-	if err := a.firstAdmin(ctx, c, service); err != nil { // last: a token that is made is then shown
+	if err := a.firstAdmin(ctx, c, service); err != nil { // last, so that a new token is certain to be shown
 		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
 	}
 	jobs, err := a.observedJobs(c, service)
@@ -187,7 +186,7 @@ func (a *App) openDatabase(ctx context.Context, c Config) error {
 	return a.metrics.WatchConnections(a.connections)
 }
 
-// prepareServer builds everything that answers requests.
+// prepareServer builds the HTTP server and its dependencies.
 func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	may := limitsOf(c)
 	a.memory = may.Memory
@@ -202,7 +201,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	}
 	metrics := a.metrics.Handler()
 	if c.Metrics == metricsAdmin {
-		metrics = nil // they are at the other address alone
+		metrics = nil // the admin listener alone serves them
 	}
 	a.server = a.newServer(c, a.parting(api.New(api.Config{
 		Service: service, Authenticator: authenticator, Log: a.Log, Clock: a.store.Now, RequestTimeout: c.RequestTimeout, Ready: a.ready,
@@ -228,8 +227,7 @@ func (a *App) serve() {
 	}
 }
 
-// ready says whether requests should be sent here: the database answers, within a time of its own, and the service is not
-// being stopped.
+// ready returns nil if load balancers should send requests here: the database responds within readyTimeout, and the server is not shutting down.
 func (a *App) ready(ctx context.Context) error {
 	if a.draining.Load() {
 		return api.ErrDraining
@@ -242,13 +240,13 @@ func (a *App) ready(ctx context.Context) error {
 	return a.store.Ping(ctx)
 }
 
-// Addr is where the service listens.
+// Addr returns the service's listen address.
 func (a *App) Addr() string { return a.listener.Addr().String() }
 
-// DSN is the database that the service uses.
+// DSN returns the URL of the service's database.
 func (a *App) DSN() string { return a.dsn }
 
-// Wait returns when ctx ends (nil), or when the service cannot go on (why).
+// Wait returns nil when ctx ends, or the error that stops the service.
 func (a *App) Wait(ctx context.Context) error {
 	var exited <-chan struct{}
 	if a.embedded != nil {
@@ -266,9 +264,8 @@ func (a *App) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops in the opposite order of Start: a time in which everybody can learn that no more requests should be sent here, no new
-// requests, the running ones get drainTimeout, then the background work, what is still to be written, the connections, and the embedded
-// database.
+// Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it stops to
+// accept requests, gives running ones drainTimeout, and stops the background jobs, pending writes, connections and the embedded database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()

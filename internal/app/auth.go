@@ -17,9 +17,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// files are what the configuration names. They are read before anything is started.
+// files are the files that the configuration names. The server reads them before it starts anything.
 type files struct {
-	databaseURL string // of the file or the flag; "": the embedded database
+	databaseURL string // from the file or the flag; "": the embedded database
 	issuers     oidc.Config
 	certificate *certificate        // nil: plain HTTP
 	clientCAs   *watched[clientCAs] // nil: clients need no certificate
@@ -27,7 +27,7 @@ type files struct {
 
 func (c Config) read(log *slog.Logger) (files, error) { return c.readAt(log, time.Now) }
 
-// readAt is read with a clock for those that are watched.
+// readAt is read with a clock for the watched files.
 func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err error) {
 	if f.databaseURL, err = c.databaseURL(log); err != nil {
 		return f, err
@@ -48,7 +48,7 @@ func (c Config) readAt(log *slog.Logger, clock func() time.Time) (f files, err e
 	return f, err
 }
 
-// authenticator composes the configured ways to identify callers, and the console that people sign in to by them.
+// authenticator combines the configured authentication methods, and the console with its sign-in.
 func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (auth.Authenticator, *console.Console, error) {
 	ways, sign := auth.Ways{}, tenancy.SessionWays{Members: a.keyring}
 	page := console.Config{Limits: may, Log: a.Log, Keys: c.by(authKeys)}
@@ -71,13 +71,13 @@ func (a *App) authenticator(c Config, issuers oidc.Config, may limits.Limits) (a
 	return ways, console.New(page), nil
 }
 
-// limitsOf are those of this process. Several servers limit apart from one another.
+// limitsOf returns the limits of this process. Each server limits separately.
 func limitsOf(c Config) limits.Limits {
 	return limits.Rates{Reads: c.RateReads, Writes: c.RateWrites, Anonymous: c.RateAnonymous, Work: c.RateWork, Project: c.RateProject}.Limits(nil)
 }
 
-// firstAdmin sees to it that somebody can do something. A database of its own is the server's to fill; in another one it makes
-// no key behind its operator's back, and says how one is made.
+// firstAdmin ensures that there is an admin. In the embedded database it creates the first key. In any other database it creates no key without the
+// operator's request; Greet explains how to create one.
 func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) error {
 	if !c.by(authKeys) {
 		return nil
@@ -94,8 +94,7 @@ func (a *App) firstAdmin(ctx context.Context, c Config, service *alloc.Service) 
 	return err
 }
 
-// Bootstrap makes a key that is an admin of the platform, directly in a database whose schema is current, and answers its
-// token. It is the way in when there is no other.
+// Bootstrap creates a platform admin's key directly in a database with the current schema, and returns its token. Use it when no admin exists.
 func Bootstrap(ctx context.Context, dsn, region string) (token string, err error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return "", err

@@ -10,15 +10,15 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// job is work that no request waits for. It is done again and again, on every server; each finds what others left to do.
+// job is periodic background work. Every server runs it, and each run processes the remaining work.
 type job struct {
 	name  string // for the metrics
-	what  string // for the log, when it fails
+	what  string // error text for the log
 	every time.Duration
-	run   func(ctx context.Context) (done int64, err error) // done is how much there was to do, and was done
+	run   func(ctx context.Context) (done int64, err error) // done counts the processed items
 }
 
-// How many rows one step of a job works on.
+// batch is the number of rows in a job step.
 const batch = 1000
 
 func (a *App) jobs(c Config, service *alloc.Service) []job {
@@ -64,7 +64,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 	return jobs
 }
 
-// background starts the jobs. They end when stop is called, and idle is closed when they have.
+// background starts the jobs. stop stops them, and idle is closed when all have stopped.
 func (a *App) background(jobs []job) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.stop = cancel
@@ -78,7 +78,7 @@ func (a *App) background(jobs []job) {
 	}()
 }
 
-// repeat does a job until ctx ends. A failure is logged; the next time is another try.
+// repeat runs a job until ctx ends. It logs a failure; the next run is the retry.
 func (a *App) repeat(ctx context.Context, j job) {
 	tick := time.NewTicker(j.every)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (a *App) repeat(ctx context.Context, j job) {
 	}
 }
 
-// once does a job once, in a trace of its own. That it was cut short because ctx has ended is no failure.
+// once runs a job once, in a separate trace. A run that ctx has cut short is no failure.
 func (a *App) once(ctx context.Context, j job) {
 	within, traced := ctx, false
 	if a.traces != nil {
@@ -114,12 +114,12 @@ func (a *App) once(ctx context.Context, j job) {
 		return
 	}
 	if !traced {
-		within = ctx // what was measured points to no trace that nobody has
+		within = ctx // a metric must not link to a trace that was dropped
 	}
 	a.ran.Ran(within, j.name, time.Now(), took, err)
 }
 
-// expireAnswers deletes idempotency answers that nobody can ask for again, in small transactions until none is left.
+// expireAnswers deletes expired responses of the idempotency table, in batches.
 func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireAnswers(ctx, a.store.Now(), batch)
@@ -129,7 +129,7 @@ func (a *App) expireAnswers(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// expireSessions deletes sessions that have ended by themselves, likewise.
+// expireSessions deletes expired sessions, in batches.
 func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
 	for {
 		n, err := a.store.ExpireSessions(ctx, a.store.Now(), batch)
@@ -139,7 +139,7 @@ func (a *App) expireSessions(ctx context.Context) (done int64, err error) {
 	}
 }
 
-// freeCooled frees the blocks that have cooled down, in small portions until none is left.
+// freeCooled frees the blocks whose cool-down has ended, in batches.
 func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err error) {
 	for {
 		n, err := service.FreeCooled(ctx, batch)
@@ -149,7 +149,7 @@ func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err er
 	}
 }
 
-// keepStocks moves blocks of pools that serve several regions to and from this one, one each second and pool at most.
+// keepStocks moves blocks of multi-region pools to and from this region, at most one for each pool and second.
 func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, error) {
 	moved, err := service.KeepStocks(ctx)
 	if moved > 0 {
@@ -158,7 +158,7 @@ func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, er
 	return int64(moved), err
 }
 
-// keepConsumers ends the consumers that have expired, and detaches those that have ended.
+// keepConsumers ends expired consumers and detaches ended ones.
 func (a *App) keepConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
 	done, err := service.KeepConsumers(ctx)
 	for _, realm := range done.Opened {
@@ -171,7 +171,7 @@ func (a *App) keepConsumers(ctx context.Context, service *alloc.Service) (int64,
 	return int64(done.Expired + done.Drained), err
 }
 
-// forgetConsumers deletes the tombstones of consumers that ended longer ago than those are to be kept.
+// forgetConsumers deletes the tombstones of consumers that ended longer ago than keep.
 func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int64, err error) {
 	for {
 		n, err := a.store.ForgetConsumers(ctx, a.store.Now().Add(-keep), batch)
@@ -181,7 +181,7 @@ func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int
 	}
 }
 
-// sweepScopes removes the pools of scopes that have been empty for as long as their classes keep them.
+// sweepScopes deletes scope pools that have been empty for longer than their classes allow.
 func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, error) {
 	marked, removed, err := service.SweepScopes(ctx, batch, 1)
 	if removed > 0 {
@@ -190,7 +190,7 @@ func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, e
 	return int64(marked + removed), err
 }
 
-// deleteDrained deletes pools that were drained to be deleted and have become empty.
+// deleteDrained deletes pools that are drained for deletion and are empty.
 func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64, error) {
 	n, err := service.DeleteDrained(ctx, batch)
 	if n > 0 {
@@ -199,10 +199,10 @@ func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64,
 	return int64(n), err
 }
 
-// purge deletes the trail and the history of projects that were deleted.
+// purge deletes the audit trail and the history of deleted projects.
 func (a *App) purge(ctx context.Context) (int64, error) { return a.retention.Purge(ctx, batch) }
 
-// expireEvents deletes the records of the audit trail that are older than they are to be kept.
+// expireEvents deletes audit trail records that are older than keep.
 func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireEvents(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {
@@ -211,7 +211,7 @@ func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, erro
 	return n, err
 }
 
-// expireHistory deletes the holds that ended longer ago than they are to be kept.
+// expireHistory deletes holds that ended longer ago than keep.
 func (a *App) expireHistory(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireHistory(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {

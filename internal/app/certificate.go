@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// certificate is the server's, from two files, which are watched.
+// certificate is the server's certificate, from two watched files.
 type certificate struct{ *watched[*tls.Certificate] }
 
-// newCertificate reads the files.
+// newCertificate reads the two files.
 func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() time.Time) (*certificate, error) {
 	load := func() (*tls.Certificate, error) {
 		c, err := tls.LoadX509KeyPair(certFile, keyFile)
@@ -27,18 +27,18 @@ func newCertificate(certFile, keyFile string, log *slog.Logger, clock func() tim
 	return &certificate{w}, nil
 }
 
-// get is tls.Config.GetCertificate.
+// get implements tls.Config.GetCertificate.
 func (c *certificate) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.watched.get(hello.Context()), nil
 }
 
-// clientCAs is the CAs that the certificates of clients are of.
+// clientCAs is the set of CAs that verify client certificates.
 type clientCAs struct {
 	pool    *x509.CertPool
-	expires time.Time // the first of them
+	expires time.Time // earliest expiry
 }
 
-// newClientCAs reads them from a file, which is watched.
+// newClientCAs reads the CAs from a watched file.
 func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watched[clientCAs], error) {
 	load := func() (clientCAs, error) {
 		text, err := os.ReadFile(file)
@@ -54,7 +54,7 @@ func newClientCAs(file string, log *slog.Logger, clock func() time.Time) (*watch
 	return w, nil
 }
 
-// parseCAs takes the certificates in a text of PEM, and leaves out what is none, as x509.CertPool does: a pool does not say what is in it.
+// parseCAs returns the certificates in a PEM text. It skips other blocks, as x509.CertPool does; a CertPool does not list its certificates.
 func parseCAs(text []byte) (clientCAs, error) {
 	all := clientCAs{pool: x509.NewCertPool()}
 	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
@@ -76,8 +76,8 @@ func parseCAs(text []byte) (clientCAs, error) {
 	return all, nil
 }
 
-// tls is how the server speaks TLS. Ciphers and curves are Go's, which are kept up to date with it; only the oldest version is the operator's
-// to choose.
+// tls returns the server's TLS configuration. Ciphers and curves are Go's defaults, which its releases maintain; the operator chooses only the oldest
+// version.
 func (f files) tls(c Config) *tls.Config {
 	base := &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: f.certificate.get, NextProtos: []string{"h2", "http/1.1"}}
 	if c.TLSMinVersion == "1.3" {
@@ -90,7 +90,7 @@ func (f files) tls(c Config) *tls.Config {
 	if c.TLSClientAuth == clientsOptional {
 		base.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	// Who resumes a session shows no certificate again. Without tickets, each connection is held against the CAs and the time of now.
+	// A resumed session presents no certificate. Without session tickets, the server verifies every connection against the current CAs and time.
 	base.SessionTicketsDisabled = true
 	base.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		mine := base.Clone()

@@ -9,11 +9,11 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// otherFiles is how many open files are kept for what is not a client: the database, the data of an embedded one, certificates, the log.
+// otherFiles is the number of open files reserved for other purposes: the database, the data of an embedded one, certificates, the log.
 const otherFiles = 192
 
-// maxClients is how many connections there may be: as --max-clients says, within what the system has files for. Beyond that, accepting fails, and nobody
-// would be closed to make room.
+// maxClients returns the limit of connections: --max-clients, reduced to the open files that the system allows. Beyond those, accepting would fail,
+// and the guard could not evict an idle connection.
 func (a *App) maxClients(c Config) int {
 	most := c.MaxClients
 	files, known := openFiles()
@@ -32,7 +32,7 @@ func (a *App) maxClients(c Config) int {
 	return most
 }
 
-// outOfClients tells the log, now and then, that there are as many connections as there may be.
+// outOfClients returns a function that logs, at most once in saySeldom, that the connections have reached their limit.
 func (a *App) outOfClients(listener string) func(guard.Load) {
 	said := rate.Sometimes{Interval: saySeldom}
 	return func(l guard.Load) {
@@ -43,16 +43,16 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 	}
 }
 
-// saySeldom is how often the log says at most what hostile clients could make it say for each connection.
+// saySeldom is the minimum interval between log lines that hostile clients could cause with every connection.
 const saySeldom = 10 * time.Second
 
-// The listeners, in metrics and in the log.
+// Names of the listeners, in metrics and in the log.
 const (
 	listenerAPI   = "api"
 	listenerAdmin = "admin"
 )
 
-// watchClients has the connections of clients counted, once all listeners are there.
+// watchClients registers the client connection metrics. Call it when all listeners exist.
 func (a *App) watchClients() error {
 	return a.metrics.WatchClients(func() []telemetry.Clients {
 		all := []telemetry.Clients{clientsOf(listenerAPI, a.clients.Load())}
@@ -63,7 +63,7 @@ func (a *App) watchClients() error {
 	})
 }
 
-// clientsOf says it in the words of the metrics.
+// clientsOf converts a listener's load for the metrics.
 func clientsOf(listener string, l guard.Load) telemetry.Clients {
 	return telemetry.Clients{
 		Listener: listener, Open: int64(l.Open), Max: int64(l.Most), Closed: map[string]int64{"evicted": l.Evicted, "refused": l.Refused},

@@ -2,5 +2,5 @@
 
 package app
 
-// openFiles is not known here.
+// openFiles reports that the limit is unknown on this system.
 func openFiles() (n int, known bool) { return 0, false }

@@ -4,7 +4,7 @@ package app
 
 import "syscall"
 
-// openFiles is how many files this process may have open. Go raises the soft limit to the hard one at the start of the process.
+// openFiles returns the limit of open files of this process. Go raises the soft limit to the hard one when the process starts.
 func openFiles() (n int, known bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > largestClients {

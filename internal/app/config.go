@@ -16,16 +16,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Config is everything the server can be told. Each field is a flag and an environment variable (CARVE_ and the flag's
-// name in upper case, dashes as underscores); the flag wins.
+// Config is the server's configuration. Each field is a flag and an environment variable (CARVE_ and the flag's name in upper case, with
+// underscores for dashes); the flag takes precedence.
 type Config struct {
 	Listen           string
 	DataDir          string
 	DatabaseURL      string
-	DatabaseFile     string // holds a database URL, in place of DatabaseURL
+	DatabaseFile     string // file with a database URL, instead of DatabaseURL
 	Embedded         string
 	Auth             []string
-	AdminKeyFile     string // "": it is shown
+	AdminKeyFile     string // "": Greet shows the key
 	OIDCConfig       string
 	TLSCert          string
 	TLSKey           string
@@ -35,16 +35,16 @@ type Config struct {
 	InsecureHTTP     bool
 	AdminListen      string // "": no admin listener
 	TrustedProxies   []string
-	RateReads        int // a second and caller; 0: no limit, here and below
-	RateWrites       int // a second and caller
-	RateAnonymous    int // a second and client address
-	RateWork         int // cost a second and caller
-	RateProject      int // cost a second and project
+	RateReads        int // per second and caller; 0: no limit, here and below
+	RateWrites       int // per second and caller
+	RateAnonymous    int // per second and client address
+	RateWork         int // cost per second and caller
+	RateProject      int // cost per second and project
 	AuditRetention   time.Duration
 	HistoryRetention time.Duration
-	// ConsumerRetention is how long it is kept that a consumer has ended, so that it cannot come back.
+	// ConsumerRetention is the lifetime of a consumer's tombstone, which keeps an ended consumer from coming back.
 	ConsumerRetention time.Duration
-	// UtilizationEvery is how often it is recorded how much of each pool is used.
+	// UtilizationEvery is the interval between records of pool utilization.
 	UtilizationEvery time.Duration
 	Region           string
 	StockRunway      time.Duration
@@ -53,19 +53,19 @@ type Config struct {
 	RequestTimeout   time.Duration
 	DrainDelay       time.Duration
 	MaxConnections   int
-	MaxInFlight      int    // 0: no bound
-	MaxWaiting       int    // for one pool; 0: as many as in flight
-	MaxClients       int    // connections from clients; 0: as many as the system has files for
-	MaxSpaces        int    // of a project
-	WebhookKeyFile   string // "": none but with the embedded database, which gets a key beside it
+	MaxInFlight      int    // 0: no limit
+	MaxWaiting       int    // for one pool; 0: MaxInFlight
+	MaxClients       int    // connections from clients; 0: as many as the open files allow
+	MaxSpaces        int    // in a project
+	WebhookKeyFile   string // "": no webhooks, except with the embedded database, which gets a key file
 	WebhookNetworks  []string
 	Metrics          string
-	MetricsPools     int // told of by name; 0: none
+	MetricsPools     int // pools with metrics by name; 0: none
 
-	version    bool   // was asked for
-	mustRetain bool   // a retention was asked for, and not left to the default
-	bareURL    bool   // the database URL was on the command line, where others can read it
-	bounds     bounds // of connections; zero: those that are always, but in tests
+	version    bool   // --version is set
+	mustRetain bool   // a retention was set explicitly
+	bareURL    bool   // the database URL was on the command line, where other users can read it
+	bounds     bounds // timeouts of connections; zero: the defaults; only tests change them
 }
 
 const envPrefix = "CARVE_"
@@ -120,14 +120,14 @@ func (c *Config) flags() *pflag.FlagSet {
 	return f
 }
 
-// versionFlag is the one flag that has no variable: it says what to do and not how.
+// versionFlag is the one flag without a variable: it requests an action, not a setting.
 const versionFlag = "version"
 
-// ErrVersion is no mistake: the version was asked for, and nothing else.
+// ErrVersion reports that the user asked for the version. It is no failure.
 var ErrVersion = errors.New("the version was asked for")
 
-// ParseConfig reads flags and environment (as "NAME=value" pairs). An unknown flag or CARVE_ variable is refused with the
-// nearest known one. pflag.ErrHelp means that help was asked for, ErrVersion the version; usage is the text to print.
+// ParseConfig reads flags and environment (as "NAME=value" pairs). It refuses an unknown flag or CARVE_ variable and suggests the nearest known one.
+// pflag.ErrHelp means that the user asked for help, ErrVersion for the version; usage is the text to print.
 func ParseConfig(args, environ []string) (c Config, usage string, err error) {
 	f := c.flags()
 	f.Usage = func() {}
@@ -204,7 +204,7 @@ func nearest(name string, known []string, prefix string) string {
 	return fmt.Sprintf("; did you mean %s%s?", prefix, best)
 }
 
-// check validates the values together.
+// check validates the configuration as a whole.
 func (c Config) check() error {
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		return fmt.Errorf("--listen %q is not host:port", c.Listen)

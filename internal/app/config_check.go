@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// The ways to identify callers.
+// Authentication methods.
 const (
 	authDev  = "dev"
 	authKeys = "keys"
 	authOIDC = "oidc"
 )
 
-// Whether clients have to have a certificate, where there is a CA for them.
+// Values of --tls-client-auth.
 const (
 	clientsRequired = "required"
 	clientsOptional = "optional"
 )
 
-// The bounds of what limits can be.
+// Minimum and maximum values of settings.
 const (
 	largestRate       = 1_000_000
 	largestSpaces     = 10_000
@@ -34,10 +34,10 @@ const (
 	maxStockRunway    = 30 * 24 * time.Hour
 )
 
-// by reports whether callers are identified in a way.
+// by reports whether an authentication method is enabled.
 func (c Config) by(way string) bool { return slices.Contains(c.Auth, way) }
 
-// checkDatabase refuses to choose between two databases.
+// checkDatabase refuses two databases.
 func (c Config) checkDatabase() error {
 	if c.DatabaseURL != "" && c.DatabaseFile != "" {
 		return errors.New("--database-url and --database-url-file both say which database it is; give one of them (each is also a variable: CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE)")
@@ -45,7 +45,7 @@ func (c Config) checkDatabase() error {
 	return nil
 }
 
-// checkAuth refuses to start open: there is no way in by default, and development mode stays on this machine.
+// checkAuth refuses to start without authentication: no method is the default, and development mode stays on this machine.
 func (c Config) checkAuth() error {
 	if len(c.Auth) == 0 {
 		return errors.New("--auth is required: say how callers are identified (--auth=keys by API keys; --auth=dev lets everybody in as platform admin, on loopback only)")
@@ -67,7 +67,7 @@ func (c Config) checkAuth() error {
 	return nil
 }
 
-// checkExposure refuses to send credentials over a network in the clear, unless that was asked for.
+// checkExposure refuses to send credentials over a network unencrypted, unless the operator asks for it.
 func (c Config) checkExposure() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key belong together")
@@ -91,7 +91,7 @@ func (c Config) checkExposure() error {
 	return err
 }
 
-// checkAdmin keeps what the admin listener shows away from networks where nobody asked for it.
+// checkAdmin refuses to expose the admin listener on a network, unless the operator asks for it.
 func (c Config) checkAdmin() error {
 	if c.AdminListen == "" {
 		if c.Metrics == metricsAdmin {
@@ -153,13 +153,13 @@ func (c Config) checkLimits() error {
 	return nil
 }
 
-// tls reports whether the server speaks HTTPS.
+// tls reports whether the server uses HTTPS.
 func (c Config) tls() bool { return c.TLSCert != "" }
 
-// local reports whether the server can be reached from this machine alone.
+// local reports whether only this machine can reach the server.
 func (c Config) local() bool { return loopback(c.Listen) }
 
-// loopback reports whether who listens on an address can be reached from this machine alone.
+// loopback reports whether only this machine can reach a listener at an address.
 func loopback(address string) bool {
 	host, _, _ := net.SplitHostPort(address)
 	if host == "localhost" {
@@ -169,7 +169,7 @@ func loopback(address string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// proxies reads --trusted-proxies.
+// proxies parses --trusted-proxies.
 func (c Config) proxies() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	for _, s := range c.TrustedProxies {

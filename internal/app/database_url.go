@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 )
 
-// databaseURL is that of --database-url-file, or else of --database-url. "": there is none, and the server brings a database of its own.
+// databaseURL returns the database URL from --database-url-file, or else from --database-url. "" means that the server starts an embedded database.
 func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	if c.DatabaseFile != "" {
 		dsn, err := dial.URLFromFile(c.DatabaseFile)
@@ -24,7 +24,7 @@ func (c Config) databaseURL(log *slog.Logger) (string, error) {
 	return c.DatabaseURL, nil
 }
 
-// withPassword reports whether a URL, or what stands in its place as name=value pairs, has a password in it.
+// withPassword reports whether a database URL, or a DSN of name=value pairs, has a password in it.
 func withPassword(dsn string) bool {
 	if u, err := url.Parse(dsn); err == nil && u.User != nil {
 		_, has := u.User.Password()

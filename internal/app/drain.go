@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// drain lets those who send requests here learn that they should stop, for Config.DrainDelay. Whoever balances load, as a Kubernetes
-// Service, goes on sending for as long as it takes to ask /readyz again and to tell everybody: until then there must be an answer.
+// drain gives load balancers time to stop sending requests here: Config.DrainDelay. A balancer, such as a Kubernetes Service, sends requests until it
+// has polled /readyz again and updated its targets; until then the server must respond.
 func (a *App) drain(ctx context.Context) {
 	a.draining.Store(true)
 	if a.listener == nil || a.config.DrainDelay == 0 {
@@ -22,8 +22,8 @@ func (a *App) drain(ctx context.Context) {
 	}
 }
 
-// parting ends connections with their next answer while the server is being stopped. A connection that is kept alive never asks a
-// balancer again where to go: without this its requests would come here until it is cut, and one of them may be under way then.
+// parting closes each connection with its next response during shutdown. A client with a kept-alive connection does not ask the balancer again: its
+// requests would come here until the server cuts the connection, possibly during a request.
 func (a *App) parting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {

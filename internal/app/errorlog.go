@@ -8,18 +8,18 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What net/http says of connections, such as a TLS handshake that failed, at most: a line a second in the long run, and so many at once.
+// Rate of log lines from net/http about connections, such as a failed TLS handshake: linesPerSecond in the long run, with bursts of linesAtOnce.
 const (
 	linesPerSecond = 1
 	linesAtOnce    = 20
 )
 
-// ofConnections is where net/http tells what was wrong with a connection. Who sends nothing but wrong connections must not fill the disk with lines.
+// ofConnections returns the log handler for net/http's connection errors. It limits the rate, so that a client cannot fill the disk with log lines.
 func ofConnections(to slog.Handler) slog.Handler {
 	return &seldom{Handler: to, lines: rate.NewLimiter(linesPerSecond, linesAtOnce), left: &atomic.Int64{}}
 }
 
-// seldom leaves out lines beyond a rate, and says with the next how many.
+// seldom drops lines beyond a rate, and adds the number of dropped lines to the next line.
 type seldom struct {
 	slog.Handler
 	lines *rate.Limiter

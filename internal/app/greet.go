@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Greet tells a person, and scripts, where the service is. The first line is for scripts and does not change. The token of a key
-// that this start has made is shown here and nowhere else.
+// Greet prints the service's addresses, for people and scripts. The first line is for scripts and does not change. Only Greet shows the token of
+// a key that this start has created.
 func (a *App) Greet(w io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	scheme := "http"
@@ -46,5 +46,5 @@ func (a *App) Greet(w io.Writer) {
 	}
 }
 
-// BootstrapToken is the token of the key that this start has made; "" when it made none.
+// BootstrapToken returns the token of the key that this start has created, or "".
 func (a *App) BootstrapToken() string { return a.bootstrap }

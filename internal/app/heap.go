@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// heapFloor is how much the garbage collector counts as being in use beside what is. The live heap of a server is some 20 MB, and by Go's
-// default rule (collect when the heap has doubled) that is a collection every few hundred requests: a third of the processor time of a claim
-// over HTTP. With the floor it is one for each 64 MiB and more of garbage, at the price of as much memory and no more, however large the heap is:
-// a higher GOGC would cost four times the heap when ten thousand clients are connected. docs/performance.md has the figures.
+// heapFloor is the size of a ballast that raises the garbage collector's view of the live heap. A server's live heap is some 20 MB. With Go's default
+// rule (collect when the heap has doubled), the collector would run every few hundred requests and take a third of a claim's CPU time over HTTP. With
+// the ballast it runs once for each 64 MiB or more of garbage, and the memory use grows by that amount whatever the heap's size. A higher GOGC
+// would multiply the heap by four when ten thousand clients are connected. docs/performance.md has the figures.
 const heapFloor = 64 << 20
 
-// floor asks for the floor, once for the process, which holds it from then on. Its pages are never touched, so the system gives none of them out.
+// floor allocates the ballast once for the process, which keeps it. The process never touches its pages, so the system assigns no memory to them.
 var floor = sync.OnceValue(func() []byte { return newFloor(os.Getenv) })
 
-// newFloor answers nothing where the operator has said what is to be: GOGC and GOMEMLIMIT are obeyed as the runtime does.
+// newFloor returns nil if the operator has set GOGC or GOMEMLIMIT: their values apply as the runtime defines them.
 func newFloor(env func(name string) string) []byte {
 	if env("GOGC") != "" || env("GOMEMLIMIT") != "" {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"log/slog"
 )
 
-// newLog is the process's logger: to w, in the configured format and level.
+// newLog returns the process's logger, which writes to w in the configured format and level.
 func newLog(w io.Writer, c Config) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked by Config.check
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // Config.check has validated it
 	o := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
 		return slog.New(slog.NewJSONHandler(w, o))

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// Who may read the metrics.
+// Values of --metrics: who may read the metrics.
 const (
 	metricsLoopback = "loopback"
 	metricsAdmin    = "admin"
@@ -17,18 +17,18 @@ const (
 	metricsOff      = "off"
 )
 
-// attempted passes on how an attempt at a transaction or read ended.
+// attempted records the end of an attempt at a transaction or read.
 func (a *App) attempted(t crdb.Attempt) {
 	a.metrics.AttemptEnded(context.Background(), t.Op, t.End, t.SQLState)
 }
 
-// connections is the state of the store's connections, for whoever reads the metrics.
+// connections returns the state of the store's connections, for the metrics.
 func (a *App) connections() telemetry.Connections {
 	return telemetry.Connections(a.store.Connections())
 }
 
-// maxWaiting is how many claims and releases may wait for one pool. Where nobody says otherwise it is as many as may be in flight, so that what is
-// too much is refused at the front, for much less than after it was checked and resolved. 0 leaves it to alloc, which has a bound of its own.
+// maxWaiting returns the limit of claims and releases that wait for one pool. The default is the limit of requests in flight: then an overload is
+// refused at the front, which costs much less than a refusal after validation and resolution. 0 selects the limit of package alloc.
 func maxWaiting(c Config) int {
 	if c.MaxWaiting > 0 {
 		return c.MaxWaiting
@@ -36,7 +36,7 @@ func maxWaiting(c Config) int {
 	return c.MaxInFlight
 }
 
-// load is how much the server has to do, for whoever reads the metrics.
+// load returns the server's load, for the metrics.
 func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
 	followers, followed := service.Followers()
@@ -49,6 +49,6 @@ func (a *App) load(service *alloc.Service) telemetry.Load {
 	}
 }
 
-// placeWait is how long a request that finds no place waits for one, or to be refused: as long as Retry-After says. Measured (ADR 19): what is served at
-// four times the saturation falls to a third without it.
+// placeWait is the time that a request without a slot waits for one or for its refusal; Retry-After has the same value. By measurement (ADR 19), at
+// four times the saturation the throughput falls to a third without this wait.
 const placeWait = time.Second

@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// canListen looks whether the addresses are free before a database is made or migrated for a server that cannot serve. They are listened
-// on only when requests can be answered: until then nobody is to connect.
+// canListen checks that the addresses are free, before the server creates or migrates a database that it could not serve. The server listens on them
+// only when it can serve requests: until then no client should connect.
 func (c Config) canListen(ctx context.Context) error {
 	for _, l := range []struct{ address, flag string }{{c.Listen, ""}, {c.AdminListen, " (--admin-listen)"}} {
 		if l.address == "" {

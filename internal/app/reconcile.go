@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Reconcile opens the pools that a region was fenced off from, directly in a database whose schema is current (alloc.Service.Reconcile).
+// Reconcile unfences the pools that are fenced off from a region, directly in a database with the current schema (alloc.Service.Reconcile).
 func Reconcile(ctx context.Context, dsn, region string, repair bool, forget []netip.Prefix) ([]regions.Reconciled, error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.ServerRole); err != nil {
 		return nil, err

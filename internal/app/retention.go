@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// How long records are kept unless somebody says otherwise: the trail for a quarter of a year, for those who look what happened; who held an address for
-// a year, since that is asked late. For ever is an unbounded database.
+// Default retention: a quarter of a year for the audit trail, and a year for the holders of addresses, because such questions come late. Unlimited
+// retention would mean an unbounded database.
 const (
 	AuditRetention   = 90 * 24 * time.Hour
 	HistoryRetention = 365 * 24 * time.Hour
 )
 
-// The flags for that.
+// Flags of the retention.
 const (
 	auditRetention   = "audit-retention"
 	historyRetention = "history-retention"
@@ -23,15 +23,16 @@ const (
 	consumerRetention = "consumer-retention"
 )
 
-// Retained says what retention deleted.
+// Retained is the numbers of deleted records.
 type Retained struct {
-	Events int64 // records of the audit trail that were too old
-	Holds  int64 // holds that ended too long ago
+	Events int64 // expired audit trail records
+	Holds  int64 // expired holds
 	Purged int64 // records and holds of deleted projects
 }
 
-// Retain deletes what deleted projects left behind, and the records of the audit trail and the holds that are older than they are kept (0: none), in every region, directly in
-// a database whose schema is current. It can be cut off, and run while servers work and from several places at once.
+// Retain deletes the records of deleted projects, and the audit trail records and the holds that are older than events and holds (0 deletes
+// none). It works in every region, directly in a database with the current schema. It may be interrupted, and may run while servers work and in
+// several places at once.
 func Retain(ctx context.Context, dsn string, events, holds time.Duration) (done Retained, err error) {
 	if _, err := schema.CheckUser(ctx, dsn, schema.RetentionRole); err != nil {
 		return done, err

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// rolePrefix begins the names of the roles in the embedded database.
+// rolePrefix is the prefix of the roles' names in the embedded database.
 const rolePrefix = "carve"
 
-// embeddedRoles are made in the embedded database, so that a server on it works with what a server needs, and what it lacks is found here and not in
-// production. It is practice and no border: whoever reaches that database is its owner.
+// embeddedRoles returns the roles for the embedded database. With them the server has only the rights that it needs, so that a missing right shows up
+// here and not in production. They are no protection: anyone who can reach that database is its owner.
 func embeddedRoles() schema.RoleOptions {
 	return schema.RoleOptions{Mode: schema.RolesAuto, Prefix: rolePrefix}
 }
 
-// role is the database role that the server works with: the server's in an embedded PostgreSQL, otherwise whatever the user has.
+// role returns the server's database role: the server role in an embedded PostgreSQL, otherwise the connecting user's own rights.
 func (a *App) role(c Config) string {
 	if a.embedded == nil || devdb.Engine(c.Embedded) != devdb.Postgres {
 		return ""
@@ -27,7 +27,7 @@ func (a *App) role(c Config) string {
 	return schema.ServerRole.Name(rolePrefix)
 }
 
-// checkUser refuses a database user who lacks something, and warns of one who has more than a server needs.
+// checkUser refuses a database user without the needed rights, and warns about one with more rights than a server needs.
 func (a *App) checkUser(ctx context.Context, c Config) error {
 	standing, err := schema.CheckUser(ctx, a.dsn, schema.ServerRole)
 	if err != nil {
@@ -46,10 +46,11 @@ func (a *App) checkUser(ctx context.Context, c Config) error {
 	return nil
 }
 
-// openRetention finds who deletes what is too old: nobody, where the database user may not; `ipamctl retention` does it then.
+// openRetention selects the store that deletes expired records. It selects none if the database user may not delete them; `ipamctl retention` does it
+// then.
 func (a *App) openRetention(ctx context.Context, c Config) (err error) {
 	switch {
-	case a.role(c) != "": // the store's sessions may not, and their user may
+	case a.role(c) != "": // the store's sessions may not delete, but their user may
 		a.retention, err = crdb.Open(ctx, a.dsn, crdb.Options{Region: c.Region, MaxConnections: 2, Log: a.Log, Tracer: a.statementTracer()})
 	case a.embedded != nil || a.retains:
 		a.retention = a.store

@@ -8,32 +8,32 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// bounds are those of a connection. Requests are small, and have a deadline of their own, Config.RequestTimeout.
+// bounds are a connection's timeouts. Requests are small, and have a separate deadline, Config.RequestTimeout.
 type bounds struct {
-	header time.Duration // for the head of a request, and for the handshake of TLS before it
-	read   time.Duration // for all of a request
+	header time.Duration // for a request's headers, and for the TLS handshake before them
+	read   time.Duration // for a whole request
 	idle   time.Duration // between two requests
-	slack  time.Duration // for an answer, on top of the request's deadline
-	grace  time.Duration // for a body, before it must come at slowestBody
+	slack  time.Duration // for a response, beyond the request's deadline
+	grace  time.Duration // for a body, before slowestBody applies
 }
 
 var bounded = bounds{header: 5 * time.Second, read: 30 * time.Second, idle: 2 * time.Minute, slack: 15 * time.Second, grace: 5 * time.Second}
 
 const (
 	maxHeader   = 32 << 10
-	slowestBody = 32 << 10 // bytes a second
-	smallBody   = 32 << 10 // holds a claim, and a batch of a hundred
-	largeBody   = 1 << 20  // the largest that the API takes
+	slowestBody = 32 << 10 // bytes per second
+	smallBody   = 32 << 10 // fits a claim, and a batch of a hundred
+	largeBody   = 1 << 20  // the API's maximum
 	largeAtOnce = 32
 )
 
-// What one connection of HTTP/2 may ask for at once. Its buffers hold a body of the largest size, and no more for all streams together.
+// Limits of one HTTP/2 connection. Its buffers hold one body of the largest size, for all streams together.
 var http2 = http.HTTP2Config{
 	MaxConcurrentStreams: 100, MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 	SendPingTimeout: time.Minute, PingTimeout: 15 * time.Second, WriteByteTimeout: 30 * time.Second,
 }
 
-// newServer is what serves the API to clients that may be slow, or hostile. docs/security.md says what each bound is for.
+// newServer returns the HTTP server for clients that may be slow or hostile. docs/security.md explains each limit.
 func (a *App) newServer(c Config, handler http.Handler) *http.Server {
 	b := c.bounds
 	if b == (bounds{}) {

@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// exportLimit bounds what is still sent to a collector when the server stops. What it does not take within that is lost: nobody's request depends on it.
+// exportLimit limits the last export to a collector during shutdown. The rest is lost: no request depends on it.
 const exportLimit = 3 * time.Second
 
-// observe sets up what is measured and followed. Once requests are followed the log says which line belongs to which.
+// observe sets up metrics and traces. With traces, log lines contain the ids of their trace.
 func (a *App) observe(ctx context.Context, c Config) (err error) {
 	o := telemetry.Options{Version: version, Commit: commit, Log: a.Log, NoScrape: c.Metrics == metricsOff}
 	if a.metrics, err = telemetry.New(ctx, o); err != nil {
@@ -27,7 +27,7 @@ func (a *App) observe(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// unobserve sends what is still to be sent, traces first: that they were sent is measured.
+// unobserve exports the remaining data, traces first, because metrics count the trace exports.
 func (a *App) unobserve(ctx context.Context) {
 	ctx, done := context.WithTimeout(ctx, exportLimit)
 	defer done()
@@ -43,7 +43,7 @@ func (a *App) unobserve(ctx context.Context) {
 	}
 }
 
-// The three that are told of traces. Nobody is told anything when there are none: an interface that holds a nil would be asked.
+// The three tracers. Each returns a nil interface without traces: an interface with a nil pointer inside would be called.
 
 func (a *App) requestTracer() api.Tracer {
 	if a.traces == nil {

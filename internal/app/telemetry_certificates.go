@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// watchCertificates tells when certificates expire, and whether renewals of their files were taken. Reading the metrics looks at the files as a connection
-// does, so that a renewal that cannot be used is seen where nobody connects.
+// watchCertificates registers the metrics of certificates: their expiry and the results of their renewals. Reading the metrics checks the files, as a
+// connection does, so that an invalid renewal becomes visible even without connections.
 func (a *App) watchCertificates(f files) error {
 	if f.certificate == nil {
 		return nil
@@ -25,7 +25,7 @@ func (a *App) watchCertificates(f files) error {
 	})
 }
 
-// certificateOf says it in the words of the metrics.
+// certificateOf converts a certificate's state for the metrics.
 func certificateOf(name string, expires time.Time, r renewals) telemetry.Certificate {
 	return telemetry.Certificate{Name: name, Expires: expires, Waiting: r.waiting, Taken: r.taken, Failed: r.failed}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// largestSample is how many pools can be told of by name at most: each is several series on every server.
+// largestSample is the maximum number of pools with metrics by name: each has several series on every server.
 const largestSample = 1000
 
 func (c Config) checkSample() error {
@@ -22,7 +22,7 @@ func (c Config) checkSample() error {
 	return nil
 }
 
-// sampling is the job that looks at the pools, for whoever reads the metrics; false when nobody does, or nobody wants to know.
+// sampling returns the job that samples pools for the metrics. It returns false if the metrics are off or need no sample.
 func (a *App) sampling(c Config) (job, bool, error) {
 	if c.MetricsPools == 0 || !a.metrics.Measures() {
 		return job{}, false, nil
@@ -35,7 +35,7 @@ func (a *App) sampling(c Config) (job, bool, error) {
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {
-				done++ // to look is not to do, but this is worth a trace
+				done++ // a sample is no work, but this finding is worth a trace
 				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its rows here are of another time than the record of its loans; see `ipamctl region reconcile`",
 					"pool", p.String(), "region", c.Region)
 			}
@@ -45,7 +45,7 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	}}, true, err
 }
 
-// poolsOf says it in the words of the metrics.
+// poolsOf converts a sample for the metrics.
 func poolsOf(s pools.Sample, region string) telemetry.Pools {
 	name := func(p ipam.Ref) telemetry.PoolName {
 		return telemetry.PoolName{Project: p.Project, Pool: p.Name, Region: region}
@@ -67,7 +67,7 @@ func poolsOf(s pools.Sample, region string) telemetry.Pools {
 	return out
 }
 
-// watchJobs has the runs of jobs counted.
+// watchJobs registers the metrics of the jobs.
 func (a *App) watchJobs(jobs []job) error {
 	known := make([]telemetry.Job, len(jobs))
 	for i, j := range jobs {
@@ -78,7 +78,7 @@ func (a *App) watchJobs(jobs []job) error {
 	return err
 }
 
-// observedJobs is the jobs, that of the metrics among them.
+// observedJobs returns all jobs, including the sampling, with their metrics registered.
 func (a *App) observedJobs(c Config, service *alloc.Service) ([]job, error) {
 	jobs := a.jobs(c, service)
 	sample, wanted, err := a.sampling(c)

@@ -5,16 +5,16 @@ import (
 	"runtime"
 )
 
-// version and commit are stamped by the build (-ldflags -X).
+// version and commit are set by the build (-ldflags -X).
 var (
 	version = "dev"
 	commit  = ""
 )
 
-// Version of this build, and the commit it was built from ("" when it was not stamped).
+// Version returns the version of this build and its commit ("" if the build did not set it).
 func Version() (build, revision string) { return version, commit }
 
-// versionText is what --version prints: what /v1/version answers, in a line.
+// versionText returns the output of --version: the content of /v1/version, in one line.
 func versionText() string {
 	built := ""
 	if commit != "" {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// lookAgain is how often files are looked at, at most, to see whether they have changed.
+// lookAgain is the minimum interval between checks for changed files.
 const lookAgain = 10 * time.Second
 
-// watched is something that is made of files, and is made again when they have changed, so that a renewal needs no new start.
-// While they hold nothing that can be used, such as half of a renewal, the last good one is used.
+// watched is a value that is loaded from files, and loaded again when they change, so that a renewal needs no restart. While the files are invalid,
+// such as in the middle of a renewal, it keeps the last valid value.
 type watched[T any] struct {
 	what  string // for the log
 	files []string
@@ -23,19 +23,19 @@ type watched[T any] struct {
 
 	mu     sync.Mutex
 	loaded T
-	stamps []stamp // nil: nothing was loaded yet
+	stamps []stamp // nil: not loaded yet
 	looked time.Time
 	became renewals
 }
 
-// renewals is what became of files that have changed since the start.
+// renewals counts the changes of the files since the start.
 type renewals struct {
 	taken   int64
-	failed  int64 // tries: one for each look, as long as they cannot be used
-	waiting bool  // what the files hold now cannot be used, and what they held before is
+	failed  int64 // failed attempts: one for each check while the files are invalid
+	waiting bool  // the files are invalid and the previous value is still in use
 }
 
-// stamp tells one version of a file from another.
+// stamp identifies a version of a file.
 type stamp struct {
 	changed time.Time
 	size    int64
@@ -48,13 +48,13 @@ func watch[T any](what string, files []string, load func() (T, error), log *slog
 	return w, err
 }
 
-// get is what the files hold, or held when they were looked at last.
+// get returns the current value. It checks the files at most once in lookAgain.
 func (w *watched[T]) get(ctx context.Context) T {
 	held, _ := w.look(ctx)
 	return held
 }
 
-// look is get, with what became of renewals.
+// look is get, and also returns the renewal results.
 func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,7 @@ func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 	return w.loaded, w.became
 }
 
-// read loads the files if they have changed since they were loaded last.
+// read loads the files if they have changed since the last load.
 func (w *watched[T]) read() error {
 	stamps := make([]stamp, len(w.files))
 	for i, name := range w.files {

@@ -17,13 +17,14 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// shortestKey is how many bytes the key of webhooks has at least.
+// shortestKey is the minimum length of the webhook key in bytes.
 const shortestKey = 32
 
-// madeKey is the file of a data directory with the key that a server made for itself.
+// madeKey is the file in the data directory with the key that the server created.
 const madeKey = "webhook-key"
 
-// webhookKey reads the key that secrets of webhooks are derived from. A server with a database of its own makes one beside it. None: no webhooks.
+// webhookKey reads the key from which the server derives the webhook secrets. With an embedded database it creates the key file if none exists.
+// Without a key there are no webhooks.
 func (a *App) webhookKey(c Config) ([]byte, error) {
 	name := c.WebhookKeyFile
 	if name == "" && a.embedded == nil {
@@ -32,7 +33,7 @@ func (a *App) webhookKey(c Config) ([]byte, error) {
 	if name == "" {
 		name = filepath.Join(c.DataDir, madeKey)
 		made := make([]byte, shortestKey)
-		_, _ = rand.Read(made) // it never fails
+		_, _ = rand.Read(made) // never fails
 		if err := writeKey(name, hex.EncodeToString(made)); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("cannot make a key for webhooks: %w", err)
 		}
@@ -47,7 +48,7 @@ func (a *App) webhookKey(c Config) ([]byte, error) {
 	return key, nil
 }
 
-// webhookNetworks reads --webhook-networks.
+// webhookNetworks parses --webhook-networks.
 func (c Config) webhookNetworks() (webhook.Networks, error) {
 	var out webhook.Networks
 	for _, s := range c.WebhookNetworks {

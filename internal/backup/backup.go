@@ -8,15 +8,15 @@ import (
 // Options of a backup.
 type Options struct {
 	DSN string
-	// To is a directory that does not exist yet, or is empty; on CockroachDB the URI of a collection, which its nodes write to.
+	// To is a directory that does not exist yet or is empty. On CockroachDB it is the URI of a collection, to which the nodes write.
 	To string
-	// Manifest is the file that says what the backup is of, on CockroachDB; on PostgreSQL it lies with the backup.
+	// Manifest is the file for the manifest of a CockroachDB backup. A PostgreSQL backup contains its manifest.
 	Manifest string
 	// Carve is the version of this program.
 	Carve string
 }
 
-// Create makes a backup of a database while it works.
+// Create makes a backup of a database while servers use it.
 func Create(ctx context.Context, o Options) (Manifest, error) {
 	c, engine, err := connect(ctx, o.DSN)
 	if err != nil {

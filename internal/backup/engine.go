@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// connect opens a session of this package's own, and says which engine answers.
+// connect opens a database session for this package, and returns the engine.
 func connect(ctx context.Context, dsn string) (*pgx.Conn, string, error) {
 	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil { // the reason is not passed on: it may repeat a password
+	if err != nil { // the error omits the reason: it may repeat a password
 		return nil, "", errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
 	}
 	return connectTo(ctx, cfg)

@@ -12,32 +12,32 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Everything in this file was read by CockroachDB's grammar and was never run on a CockroachDB: docs/cockroachdb.md.
+// CockroachDB's grammar has parsed all statements in this file, but no CockroachDB has run them: docs/cockroachdb.md.
 
-// behind is how old the state of a backup is: far enough in the past that no transaction has to wait for it.
+// behind is the age of the state in a backup: old enough that no transaction has to wait for it.
 const behind = 10 * time.Second
 
-// BackupStatement backs a database up into a collection, with what is needed to restore it as of any time since the backup before.
+// BackupStatement backs a database up into a collection, with the revisions to restore it as of any time since the previous backup.
 func BackupStatement(database, collection string) string {
 	return fmt.Sprintf("BACKUP DATABASE %s INTO %s AS OF SYSTEM TIME '-%ds' WITH revision_history",
 		pgx.Identifier{database}.Sanitize(), literal(collection), int(behind.Seconds()))
 }
 
-// BackupsStatement lists what a collection holds, oldest first.
+// BackupsStatement lists the backups in a collection, oldest first.
 func BackupsStatement(collection string) string { return "SHOW BACKUPS IN " + literal(collection) }
 
-// RestoreStatement restores a database of a collection under a name that no database has.
+// RestoreStatement restores a database from a collection under an unused name.
 func RestoreStatement(database, subdirectory, collection, as string) string {
 	return fmt.Sprintf("RESTORE DATABASE %s FROM %s IN %s WITH new_db_name = %s",
 		pgx.Identifier{database}.Sanitize(), literal(subdirectory), literal(collection), literal(as))
 }
 
-// DropStatement drops a database with all that it holds.
+// DropStatement drops a database and its content.
 func DropStatement(database string) string {
 	return "DROP DATABASE IF EXISTS " + pgx.Identifier{database}.Sanitize() + " CASCADE"
 }
 
-// What the restore asks a cluster.
+// Queries of a restore to a cluster.
 const (
 	databasesStatement      = "SELECT count(*) FROM [SHOW DATABASES] WHERE database_name = $1"
 	clusterRegionsStatement = "SELECT region FROM [SHOW REGIONS FROM CLUSTER] ORDER BY region"
@@ -47,7 +47,7 @@ func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + 
 
 var secretName = regexp.MustCompile(`(?i)secret|password|token|credential|_key$|sas`)
 
-// noSecret refuses a URI with a secret in it: command lines and job descriptions are read by others.
+// noSecret refuses a URI with a secret in it: other users can read command lines and job descriptions.
 func noSecret(collection string) error {
 	u, err := url.Parse(collection)
 	if err != nil {
@@ -102,7 +102,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	return m, m.write(o.Manifest)
 }
 
-// restoreCockroach restores with RESTORE, which makes the database: one of that name goes first.
+// restoreCockroach restores with RESTORE, which creates the database. It drops an existing database of that name first.
 func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	collection := o.From
 	if collection == "" {
@@ -115,7 +115,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err != nil {
 		return fmt.Errorf("%w: the database URL is not valid; it is not repeated here, because it may hold a password", ErrUsage)
 	}
-	c, engine, err := connectTo(ctx, cfg.Copy()) // CockroachDB lets in whoever names a database that is not there
+	c, engine, err := connectTo(ctx, cfg.Copy()) // CockroachDB accepts a connection to a database that does not exist
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 		return fmt.Errorf("%w: a backup of CockroachDB cannot be restored into %s", ErrUsage, engine)
 	}
 	into := cfg.Database
-	cfg.Database = "system" // there whatever else is
+	cfg.Database = "system" // always exists
 	if c, _, err = connectTo(ctx, cfg); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	return nil
 }
 
-// emptyCockroach looks at the database that is to go.
+// emptyCockroach checks that the existing database may be dropped.
 func emptyCockroach(ctx context.Context, m Manifest, o RestoreOptions, into string) error {
 	c, _, err := connect(ctx, o.DSN)
 	if err != nil {

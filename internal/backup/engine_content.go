@@ -11,22 +11,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// querier is a session, or a transaction in one.
+// querier is a session or a transaction.
 type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// content is what a database holds, as far as it matters to whoever backs it up or restores into it.
+// content describes a database's content, as far as a backup or restore depends on it.
 type content struct {
-	tables  []string // Carve's, that are there
-	foreign []string // others
-	filled  string   // one of Carve's that holds somebody's data; empty: none does
-	regions []string // in the order in which they were added; nil: it has none
+	tables  []string // Carve's tables
+	foreign []string // other tables
+	filled  string   // a table of Carve's with user data; "": none
+	regions []string // in the order in which they were added; nil: none
 	schema  int64    // number of the last migration; 0: none
 }
 
-// bookkeeping are tables that hold rows before anybody has used the service: what the service keeps of itself, and the project of the platform.
+// bookkeeping are the tables that have rows before the service's first use: the service's internal state and the platform project.
 var bookkeeping = []string{"goose_db_version", "goose_lock", "regions", "projects", "spaces", "project_regions", "compatibility", "feed", "audit_events", "removals"}
 
 func contentOf(ctx context.Context, c querier) (content, error) {
@@ -77,8 +77,8 @@ func holdsData(ctx context.Context, c querier, table string) (found bool, err er
 	return found, err
 }
 
-// regionsOf reads the regions in the order in which they were added: as `ipamctl migrate` has written them down, or, of a schema of before it
-// did, those of the type. Such a schema has one.
+// regionsOf reads the regions in the order in which they were added. `ipamctl migrate` writes them to a table; an older schema has only those of the
+// enum type, of which it has one.
 func regionsOf(ctx context.Context, c querier, written bool) ([]string, error) {
 	if written {
 		rows, err := c.Query(ctx, "SELECT name::TEXT FROM regions ORDER BY ordinal")

@@ -35,7 +35,7 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err := mayBeReplaced(ctx, c, m, o, here.Database); err != nil {
 		return err
 	}
-	// The program that made the backup may have been a newer one than the server's, whose files an older one cannot read.
+	// The pg_dump of the backup may be newer than the server, and an older pg_restore cannot read its files.
 	pgRestore, err := findTool(ctx, "pg_restore", o.DSN, max(major, majorOf(m.Tool)))
 	if err != nil {
 		return err
@@ -46,12 +46,12 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 	if err := pgRestore.run(ctx, "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file); err != nil {
 		return fmt.Errorf("nothing was restored, and the database is empty now: %w", err)
 	}
-	// Without statistics PostgreSQL reads every claim to delete one, until somebody has looked at the tables.
+	// Until the first ANALYZE, PostgreSQL has no statistics and reads every claim to delete one.
 	_, err = c.Exec(ctx, "ANALYZE")
 	return err
 }
 
-// mayBeReplaced looks at the database, and at who works on it.
+// mayBeReplaced checks that no server uses the database and that its content may be replaced.
 func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOptions, database string) error {
 	if err := noServers(ctx, c, database); err != nil {
 		return err
@@ -63,7 +63,7 @@ func mayBeReplaced(ctx context.Context, c *pgx.Conn, m Manifest, o RestoreOption
 	return has.allows(m, o, database)
 }
 
-// Idle refuses a database that a server works on. Of CockroachDB it is not known.
+// Idle refuses a PostgreSQL database that a server uses. On CockroachDB it cannot check this and returns nil.
 func Idle(ctx context.Context, dsn string) error {
 	c, engine, err := connect(ctx, dsn)
 	if err != nil {
@@ -87,7 +87,7 @@ func noServers(ctx context.Context, c *pgx.Conn, database string) error {
 	return nil
 }
 
-// dropAll drops everything of Carve's, in one transaction.
+// dropAll drops all of Carve's tables and types in one transaction.
 func dropAll(ctx context.Context, c *pgx.Conn) error {
 	has, err := contentOf(ctx, c)
 	if err != nil {
@@ -102,7 +102,7 @@ func dropAll(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// majorOf reads 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+// majorOf parses 15 from "pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
 func majorOf(version string) (major int) {
 	_, rest, _ := strings.Cut(version, "(PostgreSQL) ")
 	_, _ = fmt.Sscanf(rest, "%d", &major)

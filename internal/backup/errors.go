@@ -2,16 +2,16 @@ package backup
 
 import "errors"
 
-// What a caller may want to tell apart, with errors.Is.
+// Errors that a caller can distinguish with errors.Is.
 var (
-	// ErrUsage: what was asked for does not go together.
+	// ErrUsage reports options that do not fit together.
 	ErrUsage = errors.New("not possible")
-	// ErrNotEmpty: the database holds something, and nobody said that it may go.
+	// ErrNotEmpty reports a database with data that the caller has not allowed to replace.
 	ErrNotEmpty = errors.New("the database is not empty")
-	// ErrInUse: a server works on the database.
+	// ErrInUse reports a database that a server uses.
 	ErrInUse = errors.New("a server is running on the database")
-	// ErrRegions: the backup and the database do not have the same regions in the same order.
+	// ErrRegions reports that backup and database do not have the same regions in the same order.
 	ErrRegions = errors.New("the regions differ")
-	// ErrDamaged: the backup is not what its manifest says.
+	// ErrDamaged reports a backup that differs from its manifest.
 	ErrDamaged = errors.New("the backup is damaged")
 )

@@ -10,43 +10,43 @@ import (
 	"time"
 )
 
-// manifestFormat is the form of a manifest that this program writes and reads.
+// manifestFormat is the manifest format that this program writes and reads.
 const manifestFormat = 1
 
-// Names in the directory of a backup.
+// Names in a backup's directory.
 const (
 	manifestName = "manifest.json"
 	dumpName     = "carve.dump" // pg_dump's custom format
 )
 
-// The engines, as manifests name them.
+// The engines, as in manifests.
 const (
 	PostgreSQL  = "postgresql"
 	CockroachDB = "cockroachdb"
 )
 
-// Manifest says what a backup is of. It holds no secret.
+// Manifest describes a backup. It contains no secret.
 type Manifest struct {
 	Format        int       `json:"format"`
-	Carve         string    `json:"carve"` // version of the program that made it
+	Carve         string    `json:"carve"` // version of the program that made the backup
 	Engine        string    `json:"engine"`
 	EngineVersion string    `json:"engineVersion"`
 	Tool          string    `json:"tool"`
 	Database      string    `json:"database"`
 	Schema        int64     `json:"schema"`  // number of the last migration
 	Regions       []string  `json:"regions"` // in the order in which they were added; the first is the primary one
-	TakenAt       time.Time `json:"takenAt"` // the state of the database that it holds
+	TakenAt       time.Time `json:"takenAt"` // time of the backed-up state
 
 	// PostgreSQL: the file beside the manifest.
 	Size   int64  `json:"size,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 
-	// CockroachDB: where the nodes put it.
+	// CockroachDB: the backup's location.
 	Collection   string `json:"collection,omitempty"`
 	Subdirectory string `json:"subdirectory,omitempty"`
 }
 
-// ReadManifest reads the manifest of a backup: a directory, or the file itself.
+// ReadManifest reads a backup's manifest, from its directory or from the file itself.
 func ReadManifest(from string) (m Manifest, err error) {
 	if fi, err := os.Stat(from); err == nil && fi.IsDir() {
 		from = filepath.Join(from, manifestName)
@@ -67,7 +67,7 @@ func ReadManifest(from string) (m Manifest, err error) {
 	return m, nil
 }
 
-// write puts the manifest where nothing is, for its owner alone, and lasting.
+// write writes a new file that only its owner can read, and syncs it.
 func (m Manifest) write(path string) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

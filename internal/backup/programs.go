@@ -13,17 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// stopLimit is how long a program that is to stop may take before it is killed.
+// stopLimit is the time that a program has to stop before it is killed.
 const stopLimit = 10 * time.Second
 
-// tool is one of PostgreSQL's programs, ready to work on a database.
+// tool is one of PostgreSQL's programs with its database.
 type tool struct {
 	program devdb.Program
 	url     string
 	env     []string
 }
 
-// findTool finds a program of at least the server's major version: an older one cannot read the server.
+// findTool finds a program with at least the server's major version: an older one cannot read the server.
 func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
 	url, env, err := forTools(dsn)
 	if err != nil {
@@ -33,7 +33,7 @@ func findTool(ctx context.Context, name, dsn string, major int) (tool, error) {
 	return tool{p, url, env}, err
 }
 
-// run carries the program out. What it says when it fails is in the error: it names tables and hosts, and no password.
+// run runs the program. The error for a failure contains the program's output, which names tables and hosts, but no password.
 func (t tool) run(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, t.program.Path, append(args, "--no-password", "--dbname="+t.url)...) //nolint:gosec // G204: the program and the URL are the operator's own
 	var said bytes.Buffer

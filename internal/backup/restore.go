@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// RestoreOptions say what to restore, and where.
+// RestoreOptions are the source and the target of a restore.
 type RestoreOptions struct {
 	DSN string
-	// From is the directory of a backup; on CockroachDB the URI of the collection, empty: that of the manifest.
+	// From is a backup's directory. On CockroachDB it is the URI of the collection; "" means the manifest's collection.
 	From string
 	// Manifest is the file that [Options.Manifest] named, on CockroachDB.
 	Manifest string
-	// Replace allows what the database holds to be dropped.
+	// Replace allows the restore to drop the database's content.
 	Replace bool
-	// Regions are those that the installation is to have, in order; nil: those that the database has, where it has any.
+	// Regions are the installation's regions, in order; nil: the database's regions, if it has any.
 	Regions []string
 	// Schema is the number of the last migration that this program knows.
 	Schema int64
 }
 
-// Restore puts a backup into a database and answers what the backup is of. Everything that can be refused is refused before anything is changed.
+// Restore restores a backup into a database and returns the backup's manifest. It makes all checks before it changes anything.
 func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 	m, err := Look(o)
 	if err != nil {
@@ -34,8 +34,8 @@ func Restore(ctx context.Context, o RestoreOptions) (Manifest, error) {
 	return m, load(ctx, m, o)
 }
 
-// Look answers what a backup is of, and refuses what can be refused without a database: what is not there, is of a later schema or of
-// other regions than it is to have.
+// Look returns a backup's manifest. It makes the checks that need no database: a missing manifest, a newer schema, regions other than the wanted
+// ones.
 func Look(o RestoreOptions) (Manifest, error) {
 	m, err := manifestFor(o)
 	if err != nil {
@@ -63,8 +63,7 @@ func manifestFor(o RestoreOptions) (Manifest, error) {
 	}
 }
 
-// sameRegions refuses regions that differ, or that were added in another order: on CockroachDB rows are kept by the place of their region in
-// that order.
+// sameRegions refuses regions that differ or were added in another order: CockroachDB stores a row's region as its position in that order.
 func sameRegions(backup, other []string, whose string) error {
 	if slices.Equal(backup, other) {
 		return nil
@@ -73,7 +72,7 @@ func sameRegions(backup, other []string, whose string) error {
 		ErrRegions, strings.Join(backup, ", "), whose, strings.Join(other, ", "))
 }
 
-// allows refuses to restore into a database that holds what must stay, or that does not fit.
+// allows refuses a restore into a database with data to keep, or with other regions.
 func (has content) allows(m Manifest, o RestoreOptions, database string) error {
 	if len(has.foreign) > 0 {
 		return fmt.Errorf("%w: database %q has tables that are not Carve's (%s): give Carve a database of its own", ErrNotEmpty, database, strings.Join(has.foreign, ", "))

@@ -55,7 +55,7 @@ Fields are members of the body, or of the query of a GET. A key may lead deeper:
 	return cmd
 }
 
-// methods are those of the contract.
+// methods are the methods in the contract.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
 func (c calling) call(ctx context.Context, p *session.Program, args []string) error {
@@ -100,7 +100,7 @@ func (c calling) call(ctx context.Context, p *session.Program, args []string) er
 	return p.Document(a.Body)
 }
 
-// request is what flags and arguments say, but for the path.
+// request returns the request of the flags and arguments, without its path.
 func (c calling) request(p *session.Program, args []string) (r session.Request, where string, err error) {
 	r, where = session.Request{Method: c.method, Match: c.match}, args[len(args)-1]
 	fields := len(c.texts)+len(c.values) > 0
@@ -134,7 +134,7 @@ func (c calling) request(p *session.Program, args []string) (r session.Request, 
 	return r, where, err
 }
 
-// pages reads all of a list.
+// pages reads a whole list.
 func (c calling) pages(ctx context.Context, s *session.Session, r session.Request) error {
 	list, err := s.Pages(ctx, session.Paging{}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: r.Path, Query: append(slices.Clip(r.Query), paging...)})
@@ -145,7 +145,7 @@ func (c calling) pages(ctx context.Context, s *session.Session, r session.Reques
 	return s.DocumentOf(list)
 }
 
-// head is the status and the headers of an answer.
+// head returns the status and the headers of a response as text.
 func head(a session.Answer) []byte {
 	text := fmt.Appendf(nil, "HTTP %d %s\n", a.Status, http.StatusText(a.Status))
 	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
@@ -154,7 +154,7 @@ func head(a session.Answer) []byte {
 	return append(text, '\n')
 }
 
-// pathOf takes a path apart: its elements, and its query.
+// pathOf splits a path into its elements and its query.
 func pathOf(r *session.Request, where string) error {
 	path, query, _ := strings.Cut(where, "?")
 	path = strings.TrimPrefix(strings.TrimPrefix(path, "/"), "v1/")

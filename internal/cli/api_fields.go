@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// field is one KEY=VALUE of `api`: the members that lead to it, and the value. An empty member is one more item of a list.
+// field is one KEY=VALUE of `api`: the path of members, and the value. An empty member appends to a list.
 type field struct {
 	key   string
 	path  []string
 	value any
 }
 
-// keyRE is a key as gh has it: name, name[member], name[list][].
+// keyRE matches a key in gh's syntax: name, name[member], name[list][].
 var keyRE = regexp.MustCompile(`^([^][]+)((?:\[[^][]*\])*)$`)
 
-// fieldsOf reads fields that are texts, and fields that may be something else.
+// fieldsOf parses text fields, and typed fields.
 func fieldsOf(p *session.Program, texts, values []string) (out []field, err error) {
 	for i, given := range append(append([]string{}, texts...), values...) {
 		key, value, has := strings.Cut(given, "=")
@@ -44,7 +44,7 @@ func fieldsOf(p *session.Program, texts, values []string) (out []field, err erro
 	return out, nil
 }
 
-// typed is what a text stands for.
+// typed returns a text's value.
 func typed(p *session.Program, text string) (any, error) {
 	switch {
 	case text == "true", text == "false":
@@ -64,7 +64,7 @@ func typed(p *session.Program, text string) (any, error) {
 	return text, nil
 }
 
-// bodyOf makes a document of fields.
+// bodyOf makes a document from fields.
 func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error) {
 	fields, err := fieldsOf(p, texts, values)
 	if err != nil {
@@ -80,7 +80,7 @@ func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error)
 	return show.Marshal(doc)
 }
 
-// put puts a value at the end of a path, and makes what is missing on the way; false: something else is there.
+// put sets the value at a path, and creates missing members. It returns false if a different value is in the way.
 func put(at any, path []string, value any) (any, bool) {
 	if len(path) == 0 {
 		return value, at == nil
@@ -99,7 +99,7 @@ func put(at any, path []string, value any) (any, bool) {
 	return members, fits && (is || at == nil)
 }
 
-// queryOf makes a query of fields.
+// queryOf makes a query from fields.
 func queryOf(p *session.Program, texts, values []string) (q session.Query, err error) {
 	fields, err := fieldsOf(p, texts, values)
 	if err != nil {

@@ -14,28 +14,28 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Surroundings are what a command line may touch outside itself.
+// Surroundings are a command's connections to the outside.
 type Surroundings struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(name string) (string, bool)
-	// Version of this build, for `ipamctl version` and the User-Agent, and the commit it was built from, where that is known.
+	// Version is the version of this build, for `ipamctl version` and the User-Agent; Commit is its commit, if known.
 	Version, Commit string
-	// Database is how operator verbs reach a database; [RealDatabase] outside of tests.
+	// Database gives operator verbs access to a database; [RealDatabase] outside tests.
 	Database operate.Database
-	// Secret asks the person at the terminal for a secret, without an echo; nil where nobody is there to be asked.
+	// Secret reads a secret from the terminal without echo; nil without a terminal.
 	Secret func(prompt string) ([]byte, error)
-	// Width is how many columns the terminal has to which answers go, and Watched says that notes go to one; 0 and false are none.
+	// Width is the number of columns of the output's terminal, and Watched means that notes go to a terminal; 0 and false mean none.
 	Width   int
 	Watched bool
-	// Now is the time of day; nil is the clock of the machine.
+	// Now returns the time of day; nil is the machine's clock.
 	Now func() time.Time
-	// Pause waits between repeats of a request, or until ctx ends; nil is a timer.
+	// Pause waits between retries of a request, or until ctx ends; nil is a timer.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// Run carries out one command line and answers its exit code. ctx ends it early, as an interrupt does.
+// Run runs one command and returns its exit code. ctx ends it early, as an interrupt does.
 func Run(ctx context.Context, args []string, at Surroundings) int {
 	if at.Pause == nil {
 		at.Pause = wait
@@ -52,7 +52,7 @@ func Run(ctx context.Context, args []string, at Surroundings) int {
 	p.Colour = at.Width > 0 && p.Env("NO_COLOR") == "" && p.Env("TERM") != "dumb"
 	root := root(p, at.Database)
 	if args == nil {
-		args = []string{} // cobra takes nil for "the arguments of the process"
+		args = []string{} // for cobra, nil means the arguments of the process
 	}
 	root.SetArgs(slashed(root, args))
 	root.SetIn(at.In)
@@ -62,7 +62,7 @@ func Run(ctx context.Context, args []string, at Surroundings) int {
 	return finish(p, cmd, err)
 }
 
-// finish says what went wrong, once, and answers the exit code.
+// finish reports an error, unless it was reported before, and returns the exit code.
 func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	p.ProgressEnds()
 	if err == nil {
@@ -82,7 +82,7 @@ func finish(p *session.Program, cmd *cobra.Command, err error) int {
 	return code
 }
 
-// wait is a timer that gives way to the context.
+// wait waits for a timer or the end of the context.
 func wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

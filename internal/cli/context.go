@@ -19,14 +19,14 @@ func contextCommand(p *session.Program) *cobra.Command {
 		contextSet(p), contextUse(p), contextList(p), contextShow(p), contextDelete(p))
 }
 
-// contextDocument is a context for programs. Of the credential it has what is no secret.
+// contextDocument is a context for programs, without the secret of its credential.
 type contextDocument struct {
 	Name       string `json:"name"`
 	Current    bool   `json:"current"`
 	Server     string `json:"server,omitempty"`
 	Project    string `json:"project,omitempty"`
 	CAFile     string `json:"caFile,omitempty"`
-	Credential string `json:"credential"`      // "none", "key <id>", or that it is another token
+	Credential string `json:"credential"`      // "none", "key <id>", or a note about another token
 	KeyID      string `json:"keyId,omitempty"` // as in status.keyId of the API key
 }
 
@@ -174,7 +174,7 @@ func contextDelete(p *session.Program) *cobra.Command {
 	}
 }
 
-// completeContexts proposes the names of contexts.
+// completeContexts proposes the context names.
 func completeContexts(p *session.Program) verbs.Completion {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		c, err := p.ReadContexts()

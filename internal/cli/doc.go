@@ -1,20 +1,18 @@
-// Package cli is ipamctl, the command line of Carve: user verbs over the API, with the types and the repeats of package
-// client, and operator verbs (migrate, audit, bootstrap) on the database itself.
+// Package cli is ipamctl, the command line of Carve. User verbs call the API, with the types and retries of package client; operator verbs (migrate,
+// audit, bootstrap) work on the database itself.
 //
-// # What is promised
+// # Guarantees
 //
-//   - Standard output holds the answer alone: a table, or a document for programs. Everything said to a person (refusals,
-//     notes, progress) is on standard error, so that `$(ipamctl ... -q)` is a CIDR and nothing else.
-//   - `-o json` and `-o yaml` show the server's documents as they came: order of members, spelling of numbers and fields that
-//     this build does not know included.
-//   - The exit code says what kind of end it was (see package exit and docs/ipamctl.md); it never depends on a sentence.
-//   - Every POST that writes carries an Idempotency-Key, so what is repeated after a lost connection is carried out once. The key is
-//     printed when the outcome is not known.
-//   - A name never becomes a path: what is not a DNS label is refused before anything is sent.
-//   - A credential is read from a file, a variable, standard input or a terminal, never from an argument. It is sent to the
-//     server that it was given for, over TLS or to this machine, and it is not printed, whatever a server answers.
-//   - The file of contexts is its owner's alone, or it is not used.
+//   - Standard output contains only the result: a table, or a document for programs. Text for people (refusals, notes, progress) is on standard error, so
+//     that `$(ipamctl ... -q)` is a CIDR and nothing else.
+//   - `-o json` and `-o yaml` show the server's documents unchanged: order of members, spelling of numbers and fields that this build does not know included.
+//   - The exit code classifies the result (see package exit and docs/ipamctl.md); it never depends on a message.
+//   - Every POST that writes carries an Idempotency-Key, so the server carries out a retry after a lost connection only once. ipamctl prints the key if the
+//     outcome is unknown.
+//   - A name never becomes a path: ipamctl refuses a name that is not a DNS label before it sends anything.
+//   - ipamctl reads a credential from a file, a variable, standard input or a terminal, never from an argument. It sends the credential only to the server
+//     of the credential, over TLS or to this machine, and never prints it, whatever a server returns.
+//   - ipamctl uses the file of contexts only if its owner alone can access it.
 //
-// The package reads nothing of the process it runs in: arguments, streams and environment are given to [Run], and the
-// tests give their own.
+// The package reads nothing from its process: [Run] gets arguments, streams and environment, and the tests supply their own.
 package cli

@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// entry matches a line of a list of commands: a name, and a sentence in the next column.
+// entry matches a line in a list of commands: a name, and a sentence in the next column.
 var entry = regexp.MustCompile(`^(  [a-z-]+ +)[A-Z].*$`)
 
-// narrowHelp wraps the help of all commands to the width of the terminal. Help that goes into a file keeps its lines.
+// narrowHelp wraps the help of all commands to the terminal's width. Help in a file keeps its lines.
 func narrowHelp(root *cobra.Command, width int) {
 	if width <= 0 {
 		return

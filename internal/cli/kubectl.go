@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// byVerb are the verbs before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is the
-// command of the kind itself, under another name.
+// byVerb returns the commands with the verb before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is
+// the kind's own command under another name.
 func byVerb(p *session.Program) []*cobra.Command {
 	get := verbs.GroupOfKinds("get list ls", "List things of a kind, or show some by name: get pools, get pool prod")
 	describe := verbs.GroupOfKinds("describe show", "Show all about things by name: describe claim web")
@@ -46,7 +46,7 @@ func byVerb(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{get, describe, create, set, remove}
 }
 
-// otherWords are words of kubectl, gh, aws and of address managers, by the verb or kind that they mean here.
+// otherWords maps our verbs and kinds to the words of kubectl, gh, aws and other address managers.
 var otherWords = map[string][]string{
 	"set":        {"edit", "patch", "label", "annotate", "update", "change"},
 	"get":        {"api-resources"},
@@ -67,7 +67,7 @@ var otherWords = map[string][]string{
 	"key":        {"token", "tokens", "apikey", "apikeys", "api-key", "api-keys"},
 }
 
-// alsoMeant tells the verbs, and the kinds behind them, for which other words they are proposed.
+// alsoMeant adds these words as suggestions to the verbs and their kinds.
 func alsoMeant(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		c.SuggestFor = append(c.SuggestFor, otherWords[c.Name()]...)
@@ -77,7 +77,7 @@ func alsoMeant(root *cobra.Command) {
 	}
 }
 
-// child is the verb of a kind that has this name.
+// child returns a kind's verb with a name or alias.
 func child(kind *cobra.Command, name string) *cobra.Command {
 	for _, c := range kind.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
@@ -87,7 +87,7 @@ func child(kind *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// move takes a verb from its kind and calls it as the kind, below the verb.
+// move moves a verb from its kind below the verb's command, and names it after the kind.
 func move(c, kind, verb *cobra.Command) {
 	if c.Parent() != nil {
 		c.Parent().RemoveCommand(c)
@@ -97,7 +97,7 @@ func move(c, kind, verb *cobra.Command) {
 	verb.AddCommand(c)
 }
 
-// listOrGet makes a list show things by name where names are given; one is nil where there is no such verb.
+// listOrGet lets a list show things by name if names are given; one is nil if the kind has no such verb.
 func listOrGet(list, one *cobra.Command) {
 	if one == nil {
 		return
@@ -131,7 +131,7 @@ func listOrGet(list, one *cobra.Command) {
 	}
 }
 
-// slashed reads kind/name behind a verb, as kubectl does: `get pool/a pool/b` is `get pool a b`. What else it may be is left as it is.
+// slashed splits kind/name after a verb, as kubectl does: `get pool/a pool/b` becomes `get pool a b`. It leaves all other arguments unchanged.
 func slashed(root *cobra.Command, args []string) []string {
 	if len(args) < 2 {
 		return args

@@ -44,7 +44,7 @@ func root(p *session.Program, database operate.Database) *cobra.Command {
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Args:          verbs.NoVerb,
-		// Flags that were not given get their value from the environment, before any verb looks at them.
+		// Set flags that were not given from the environment, before any verb reads them.
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return p.FromEnvironment(cmd.Flags()) },
 	}
 	globalFlags(p, root)
@@ -87,8 +87,8 @@ func globalFlags(p *session.Program, root *cobra.Command) {
 	verbs.CompleteFlag(root, "context", completeContexts(p))
 }
 
-// verbFirst judges a flag that cannot be read: where a verb was expected and what stands there is none, that is said, because the flag may
-// well be one of the verb that was meant.
+// verbFirst reports the error for a flag. If the argument in the place of a verb is unknown, it reports that first, because the flag may belong to the
+// intended verb.
 func verbFirst(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() {
 		if unknown := verbs.NoVerb(cmd, cmd.Flags().Args()); unknown != nil {
@@ -98,7 +98,7 @@ func verbFirst(cmd *cobra.Command, err error) error {
 	return verbs.UnknownFlag(cmd, err)
 }
 
-// exitCodesTopic is `ipamctl help exit-codes`: a command that cannot run is a help topic to cobra.
+// exitCodesTopic returns `ipamctl help exit-codes`: cobra treats a command without a function as a help topic.
 func exitCodesTopic() *cobra.Command {
 	var text strings.Builder
 	text.WriteString("What the exit code of ipamctl says:\n")

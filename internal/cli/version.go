@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// versions is what `ipamctl version` shows; the server's half as it came.
+// versions is the output of `ipamctl version`, with the server's response unchanged.
 type versions struct {
 	Client client.Version  `json:"client"`
 	Server json.RawMessage `json:"server,omitempty"`
@@ -40,7 +40,7 @@ func versionCommand(p *session.Program) *cobra.Command {
 			if err := showVersions(p, v); err != nil {
 				return err
 			}
-			return lost // its own version is shown even when the server does not answer
+			return lost // the client's version is shown even if the server does not respond
 		}),
 	}
 	cmd.Flags().BoolVar(&clientOnly, "client", false, "ask no server")

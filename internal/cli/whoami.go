@@ -33,7 +33,7 @@ each project. With -o wide also where this command line went, and with which cre
 	})
 }
 
-// showCaller prints who is asking, and below it the roles.
+// showCaller prints the caller, and below it the caller's roles.
 func showCaller(s *session.Session, doc json.RawMessage) error {
 	type T = client.Whoami
 	caller := show.View[T]{

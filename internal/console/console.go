@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Config is what the console is built from. Sessions and Log must be set.
+// Config configures the console. Sessions and Log must be set.
 type Config struct {
 	Sessions *tenancy.Sessions
-	Keys     bool                    // people sign in with API keys
-	Issuers  map[string]*oidc.SignIn // people sign in there, by their names
-	Dev      auth.Authenticator      // takes who is not signed in; nil: nobody
-	Limits   limits.Limits           // those of the API
+	Keys     bool                    // people can sign in with API keys
+	Issuers  map[string]*oidc.SignIn // issuers at which people can sign in, by name
+	Dev      auth.Authenticator      // authenticates requests without a session; nil: they are refused
+	Limits   limits.Limits           // the API's limits
 	Log      *slog.Logger
 
-	files fs.FS // nil: those of the binary
+	files fs.FS // nil: the files in the binary
 }
 
 //go:embed all:dist
@@ -35,10 +35,10 @@ var built embed.FS
 // Console is the web console.
 type Console struct {
 	cfg   Config
-	files map[string]*file // none: the build has no console
+	files map[string]*file // empty: the build has no console
 }
 
-// New makes the console. It panics on what only a broken build can cause.
+// New returns the console. It panics only on a broken build.
 func New(cfg Config) *Console {
 	if cfg.files == nil {
 		within, err := fs.Sub(built, "dist")
@@ -73,12 +73,12 @@ func (c *Console) Register(e *echo.Echo) {
 	e.GET(oidc.CallbackPath, with(bare, pageOfFailure(c.cfg.Log, c.callback)))
 }
 
-// status is what the page is told about who is signed in.
+// status tells the page who is signed in.
 type status struct {
 	SignedIn  bool       `json:"signedIn"`
 	Subject   string     `json:"subject,omitempty"`
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
-	Methods   []string   `json:"methods"` // by which one can sign in; dev: one need not
+	Methods   []string   `json:"methods"` // ways to sign in; dev: not needed
 	Issuers   []issuer   `json:"issuers"`
 }
 
@@ -86,7 +86,7 @@ type issuer struct {
 	Name string `json:"name"`
 }
 
-// ways is the status of nobody: how one signs in here.
+// ways returns the status without a session: the ways to sign in.
 func (c *Console) ways() status {
 	s := status{Methods: []string{}, Issuers: []issuer{}}
 	if c.cfg.Keys {

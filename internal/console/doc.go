@@ -1,5 +1,5 @@
-// Package console serves the web console: its files, which are part of the binary when they were built before it, and who is signed in.
+// Package console serves the web console: its files, which are in the binary if they were built before it, and its sessions.
 //
-// A browser that has signed in holds the name of a session in a cookie that no script can read. Requests to the API are made with it, and with a header that
-// pages of other origins cannot send (internal/api/auth). Of keys and tokens nothing is left in the browser, and of keys' secrets nothing in the database.
+// A signed-in browser has a session token in a cookie that no script can read. The console sends it with requests to the API, together with a header
+// that pages of other origins cannot send (internal/api/auth). The browser stores no keys or tokens, and the database stores no secret of a key.
 package console

@@ -17,40 +17,40 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Path is where the console is.
+// Path is the console's path.
 const Path = "/console/"
 
 const (
 	index    = "index.html"
 	assets   = "assets/"
-	smallest = 1024 // bytes that are worth compressing
+	smallest = 1024 // minimum size for compression, in bytes
 )
 
-// The policies: of the console, which loads itself and calls its own server; and of what is nothing but an answer.
+// Content security policies: policy for the console, which loads itself and calls its own server, and bare for all other responses.
 const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	bare = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 
-// kinds are written down because mime.TypeByExtension also reads the host's own tables, and answers differ by host.
+// kinds is fixed because mime.TypeByExtension also reads the host's own tables, and its results differ by host.
 var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".ico": "image/x-icon", ".js": "text/javascript; charset=utf-8",
 	".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }
 
-// hashed are names that change with what is in the file, as the build makes them.
+// hashed matches file names that contain a hash of the content, as the build makes them.
 var hashed = regexp.MustCompile(`-[0-9A-Za-z_-]{8}\.\w+$`)
 
-// file is one of the console's.
+// file is one of the console's files.
 type file struct {
 	kind, caching, etag string
 	body                []byte
-	compressed          func() []byte // nil: it is sent as it is
+	compressed          func() []byte // nil: sent uncompressed
 }
 
-// load reads the files. It panics on what only a broken build can cause.
+// load reads the files. It panics only on a broken build.
 func load(from fs.FS) map[string]*file {
 	files := map[string]*file{}
 	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -87,13 +87,13 @@ func load(from fs.FS) map[string]*file {
 
 func compress(body []byte) []byte {
 	var out bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // it fails for a level that is none alone
-	_, _ = w.Write(body)                                    // a buffer takes everything
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestCompression) // it fails only for an invalid level
+	_, _ = w.Write(body)                                    // a buffer never fails
 	_ = w.Close()
 	return out.Bytes()
 }
 
-// serve answers a file, and the page for every place in it: the page knows its places.
+// serve serves a file, or the page for any other path: the page has its own routes.
 func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
 	if !c.There() {
@@ -104,7 +104,7 @@ func (c *Console) serve(ec echo.Context) error {
 	}
 	f, ok := c.files[name]
 	if !ok && strings.HasPrefix(name, assets) {
-		return echo.ErrNotFound // of another build: a page in its place would be no script
+		return echo.ErrNotFound // a file of another build: the page would be no valid script
 	}
 	if !ok {
 		f = c.files[index]
@@ -128,7 +128,7 @@ func (f *file) send(ec echo.Context) {
 	http.ServeContent(ec.Response(), ec.Request(), "", time.Time{}, bytes.NewReader(body))
 }
 
-// accepts reports whether a browser takes gzip. All of them do; who says anything about how much is sent the plain file.
+// accepts reports whether a browser accepts gzip, as all of them do. A client that adds a quality value gets the uncompressed file.
 func accepts(h http.Header) bool {
 	for each := range strings.SplitSeq(h.Get(echo.HeaderAcceptEncoding), ",") {
 		if strings.EqualFold(strings.TrimSpace(each), "gzip") {

@@ -26,16 +26,16 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is what a browser keeps while it is at the issuer. What is sent there is made of the seed, in ways that do not lead back to it, so that who
-// sees one thing knows none of the others; and who brings an answer without the seed has not asked for it.
+// attempt is the state that a browser keeps while it is at the issuer. Hashes of the seed become the parameters sent to the issuer, so that none of
+// them reveals another or the seed. A callback without the seed did not start here.
 type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
 	Return string `json:"r"`
-	Before []byte `json:"b,omitempty"` // the mark of the session that the browser had: it does not send its cookie when it comes back from another site
+	Before []byte `json:"b,omitempty"` // mark of the browser's previous session: the browser does not send its cookie when it returns from another site
 }
 
-// of is what holds the sign-in together.
+// of derives the parameters of the sign-in from the seed.
 func (a attempt) of(r *http.Request) oidc.Attempt {
 	part := func(of string) string {
 		m := hmac.New(sha256.New, a.Seed)
@@ -49,14 +49,14 @@ func (a attempt) of(r *http.Request) oidc.Attempt {
 	return oidc.Attempt{State: part("state"), Nonce: part("nonce"), Verifier: part("verifier"), Redirect: scheme + "://" + r.Host + oidc.CallbackPath}
 }
 
-// login sends the browser to an issuer.
+// login redirects the browser to an issuer.
 func (c *Console) login(ec echo.Context) error {
 	r := ec.Request()
 	at, ok := c.cfg.Issuers[ec.QueryParam("issuer")]
 	if !ok {
 		return ipam.Errorf(ipam.CodeNotFound, "Nobody signs in at an issuer of this name.")
 	}
-	if fromElsewhere(r) { // nobody is signed in, or as somebody else, because of a link on another page; and from there the browser sends no session
+	if fromElsewhere(r) { // a link on another page must not change the session; and the browser sends no session cookie from there
 		return show(ec, http.StatusOK, said{"Sign in to Carve", "Another page has sent you here. Go on if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
 	}
 	_, tries := c.trying(ec)
@@ -81,13 +81,13 @@ func (c *Console) login(ec echo.Context) error {
 	return ec.Redirect(http.StatusSeeOther, there)
 }
 
-// fromElsewhere reports whether a page of another origin has sent the browser here. An address that somebody typed is of nobody else.
+// fromElsewhere reports whether a page of another origin has sent the browser here. A typed address has no origin.
 func fromElsewhere(r *http.Request) bool {
 	site := r.Header.Get("Sec-Fetch-Site")
 	return site != "" && site != "same-origin" && site != "none"
 }
 
-// callback takes the browser that comes back, once.
+// callback completes the sign-in of a browser that returns from the issuer. The browser can use it once.
 func (c *Console) callback(ec echo.Context) error {
 	r := ec.Request()
 	a, ok := attemptOf(r)
@@ -124,7 +124,7 @@ func (c *Console) callback(ec echo.Context) error {
 	return ec.Redirect(http.StatusSeeOther, within(a.Return))
 }
 
-// attemptOf reads what a browser kept.
+// attemptOf reads the attempt from the browser's cookie.
 func attemptOf(r *http.Request) (a attempt, ok bool) {
 	name, _ := auth.CookieOf(r, attemptCookie)
 	given := r.CookiesNamed(name)
@@ -138,7 +138,7 @@ func attemptOf(r *http.Request) (a attempt, ok bool) {
 	return a, len(a.Seed) == sha256.Size
 }
 
-// within is where a browser goes when it is signed in: a place in the console, and nowhere else, whatever was asked.
+// within returns the path to open after the sign-in: the requested one if it is in the console, and else the console's start page.
 func within(asked string) string {
 	u, err := url.Parse(asked)
 	if err != nil || len(asked) > longestReturn || u.Scheme != "" || u.Host != "" || u.User != nil || u.Opaque != "" || strings.ContainsAny(asked, "\\\x00\r\n\t") {

@@ -16,10 +16,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// largestSignIn is more than an API key needs.
+// largestSignIn is the maximum size of a sign-in's body; an API key needs less.
 const largestSignIn = 4 << 10
 
-// look answers who is signed in, and how one can sign in. A session that has ended is taken from the browser.
+// look returns the current session and the ways to sign in. It removes the cookie of an ended session.
 func (c *Console) look(ec echo.Context) error {
 	r, s := ec.Request(), c.ways()
 	token := auth.SessionOf(r)
@@ -47,7 +47,7 @@ func (c *Console) look(ec echo.Context) error {
 	return ec.JSON(http.StatusOK, s)
 }
 
-// signIn begins a session for who has an API key.
+// signIn starts a session with an API key.
 func (c *Console) signIn(ec echo.Context) error {
 	r := ec.Request()
 	if err := auth.FromConsole(r); err != nil {
@@ -83,14 +83,14 @@ func keyOf(r *http.Request) (string, error) {
 	var body struct {
 		Key string `json:"key"`
 	}
-	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true)) // and names twice, or in another case
+	err := json.UnmarshalRead(io.LimitReader(r.Body, largestSignIn), &body, json.RejectUnknownMembers(true)) // refuses duplicate names and wrong case too
 	if err != nil || body.Key == "" {
 		return "", ipam.Errorf(ipam.CodeInvalidArgument, `The body must be {"key": "..."}, with an API key.`).At("/key", "is missing.")
 	}
 	return body.Key, nil
 }
 
-// replace gives the browser its session in place of the one that it had, which ends.
+// replace sets the browser's new session cookie and ends the previous session.
 func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
 	if err := c.cfg.Sessions.EndMarked(ec.Request().Context(), before); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) e
 	return nil
 }
 
-// signOut ends the session that the browser sends, and takes it from there.
+// signOut ends the browser's session and removes its cookie.
 func (c *Console) signOut(ec echo.Context) error {
 	if err := auth.FromConsole(ec.Request()); err != nil {
 		return err
@@ -113,14 +113,14 @@ func (c *Console) signOut(ec echo.Context) error {
 	return ec.NoContent(http.StatusNoContent)
 }
 
-// trying is the context of who says to be somebody, and what the address may still try.
+// trying returns the context for an authentication attempt, and the limit of attempts for the client's address.
 func (c *Console) trying(ec echo.Context) (context.Context, *limits.Attempts) {
 	ctx := ec.Request().Context()
 	tries := c.cfg.Limits.AttemptsFrom(tenancy.OriginOf(ctx).Remote)
 	return tenancy.WithAttempts(ctx, &tries), &tries
 }
 
-// admit counts a sign-in that succeeds as one of the subject's writes, which it is.
+// admit counts a successful sign-in as a write of the subject.
 func (c *Console) admit(ec echo.Context) tenancy.Admit {
 	return func(subject string) error {
 		if c.cfg.Limits.Writes == nil {
@@ -132,7 +132,7 @@ func (c *Console) admit(ec echo.Context) tenancy.Admit {
 	}
 }
 
-// setCookie gives the browser a cookie that no script reads.
+// setCookie sets a cookie that no script can read.
 func setCookie(ec echo.Context, name, value string, lasts time.Duration, mode http.SameSite) {
 	name, secure := auth.CookieOf(ec.Request(), name)
 	ec.SetCookie(&http.Cookie{ //nolint:gosec // it is for TLS alone where there is TLS

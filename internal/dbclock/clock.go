@@ -1,8 +1,8 @@
-// Package dbclock tells what time it is by the clock of a database, without asking it each time.
+// Package dbclock computes the time of a database's clock without asking the database each time.
 //
-// What time decides (the end of a cool-down, whether a key has expired, the order of records) has to be the same on every server, and servers' clocks
-// differ. They all have one database: its clock is everybody's. A server asks it now and then, notes when it had asked and when it was told by its own
-// monotonic clock, and counts on from there. What its wall clock says is of no consequence.
+// Decisions that depend on time (the end of a cool-down, a key's expiry, the record order) must be the same on every server, and servers'
+// clocks differ. All servers share one database, so they use its clock. A server reads it now and then, notes its own monotonic clock before and
+// after the read, and counts on from there. The server's wall clock does not matter.
 package dbclock
 
 import (
@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// drift is by how much two clocks that run on their own may part in a second: quartz is off by up to 0.1 ms, and NTP steers a clock by up to 0.5 ms.
+// drift is the maximum divergence of two free-running clocks per second: quartz is off by up to 0.1 ms, and NTP slews a clock by up to 0.5 ms.
 const drift = 600 * time.Microsecond
 
-// Clock is the clock of a database, as far as it is known here. The zero Clock knows nothing: Measured has to be called first.
+// Clock estimates a database's clock. The zero Clock has no estimate: call Measured first.
 type Clock struct {
 	mu   sync.Mutex
 	best measurement
 }
 
-// measurement is one question and its answer. The database read its clock at some moment between the two local ones: which one is not known, so that
-// half of the time between them is by how much the middle may be wrong.
+// measurement is one reading of the database's clock. The database read its clock at an unknown moment between the two local readings, so the error
+// of their middle is at most half of the time between them.
 type measurement struct {
 	local time.Time // the middle, with its monotonic reading
-	read  time.Time // what the database's clock said
+	read  time.Time // the database's clock
 	wrong time.Duration
 }
 
-// Measured takes in an answer: the database's clock said read at some moment after asked and before told, which are of time.Now and carry monotonic
-// readings. The most exact measurement is kept for as long as it stays that, and as long as the newer ones do not contradict it: then the database's
-// clock was set, another server has taken over the database, or this machine was asleep.
+// Measured adds a reading: the database's clock was read at some moment between asked and told. Both are from time.Now and carry monotonic readings.
+// The Clock keeps the most exact measurement until a newer one is at least as exact or contradicts it. A contradiction means that the database's
+// clock was set, that another server has taken over the database, or that this machine was asleep.
 func (c *Clock) Measured(asked, told, read time.Time) {
 	half := told.Sub(asked) / 2
 	m := measurement{local: asked.Add(half), read: read, wrong: half}
@@ -47,31 +47,31 @@ func (c *Clock) Measured(asked, told, read time.Time) {
 	}
 }
 
-// At is what the database's clock says at a moment of this process, which is of time.Now and carries a monotonic reading.
+// At returns the database's clock at a local time, which is from time.Now and carries a monotonic reading.
 func (c *Clock) At(local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.best.read.Add(local.Sub(c.best.local))
 }
 
-// Earliest is what the database's clock says at least at a moment of this process.
+// Earliest returns a lower bound for the database's clock at a local time.
 func (c *Clock) Earliest(local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.best.read.Add(local.Sub(c.best.local) - c.best.doubt(local))
 }
 
-// Latest returns an upper bound for the database's clock at a moment of this process.
+// Latest returns an upper bound for the database's clock at a local time.
 func (c *Clock) Latest(local time.Time) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.best.read.Add(local.Sub(c.best.local) + c.best.doubt(local))
 }
 
-// doubt returns the largest error that a measurement can have at a moment.
+// doubt returns the largest possible error of a measurement at a local time.
 func (m measurement) doubt(local time.Time) time.Duration {
 	return m.wrong + time.Duration(local.Sub(m.local).Seconds()*float64(drift))
 }
 
-// Now is what the database's clock says now.
+// Now returns the database's clock now.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }

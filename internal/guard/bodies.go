@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// Pace is how slowly a body may come.
+// Pace is the minimum speed of a body.
 type Pace struct {
-	Grace time.Duration // before the rate counts
-	Rate  int64         // bytes a second
-	Most  time.Duration // for a whole body
+	Grace time.Duration // time before the rate applies
+	Rate  int64         // bytes per second
+	Most  time.Duration // maximum time for a whole body
 }
 
-// Bodies are held back from a handler until they are there: a request whose body is still to come has no work to do, and should not
-// take a place among those that are worked on. Meanwhile its connection counts as waiting (Clients).
+// Bodies reads bodies before the handler runs: a request without its body has no work yet, and should not take a slot of concurrent requests.
+// Meanwhile its connection counts as waiting (Clients).
 //
-//   - Up to Small bytes are read ahead for everybody. What has not come counts for nothing, so this costs what was really sent.
-//   - Up to Large bytes are read ahead for LargeAtOnce requests at once. Others wait for their turn as long as the grace of the pace, and then reading
-//     their body fails with ErrCrowded. Who sends large bodies slowly keeps only other large ones out.
-//   - A body that is larger, or of a client that expects to be asked for it (Expect: 100-continue), is not read ahead.
+//   - It reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client sent.
+//   - It reads up to Large bytes ahead for LargeAtOnce requests at once. Other requests wait up to the pace's grace for their turn, and then reading
+//     their body fails with ErrCrowded. A client that sends large bodies slowly blocks only other large bodies.
+//   - It does not read ahead a larger body, or one whose client expects 100-continue.
 //
-// Reading a body fails with os.ErrDeadlineExceeded when it comes more slowly than the pace. http.Server.ReadTimeout has to leave time for the
-// largest body, and so lets the smallest one take as long.
+// Reading a body fails with os.ErrDeadlineExceeded if the body is slower than the pace. http.Server.ReadTimeout alone cannot do this: it must leave
+// time for the largest body, and so gives the smallest one as much.
 type Bodies struct {
 	Pace        Pace
 	Small       int64
@@ -34,17 +34,17 @@ type Bodies struct {
 	LargeAtOnce int
 }
 
-// ErrCrowded is how reading a large body fails while too many others are on their way.
+// ErrCrowded is the error of reading a large body while too many others are in progress.
 var ErrCrowded = errors.New("too many large bodies are on their way")
 
-// rest is how long the rest of a body that nobody wants is waited for, so that the client has sent it and reads the answer.
+// rest is the time to wait for the rest of a body that the handler did not read, so that the client finishes sending and reads the response.
 const rest = time.Second
 
-// Handler is next with bodies held back.
+// Handler wraps next so that it runs after its body was read ahead.
 func (b Bodies) Handler(next http.Handler) http.Handler {
 	turns := make(chan struct{}, b.LargeAtOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 { // there may have been a length as well, which the server has taken away: RFC 9112, 6.1
+		if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 { // the server has removed any Content-Length beside it: RFC 9112, 6.1
 			w.Header().Set("Connection", "close")
 		}
 		deadline, ok := w.(deadliner)
@@ -53,7 +53,7 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			return
 		}
 		body := &heldBody{ReadCloser: r.Body, deadline: deadline, pace: b.Pace}
-		mine := r.WithContext(r.Context()) // a shallow copy: the server looks at its own request's body, to see whether the connection can be kept
+		mine := r.WithContext(r.Context()) // a shallow copy: the server inspects its own request's body to decide whether to keep the connection
 		mine.Body = body
 		if r.ContentLength <= b.Large && r.Header.Get("Expect") == "" {
 			done := waiting(r.Context())
@@ -61,13 +61,13 @@ func (b Bodies) Handler(next http.Handler) http.Handler {
 			done()
 		}
 		next.ServeHTTP(w, mine)
-		if !body.ended { // nobody wanted all of it; the server reads some of the rest before it sends the answer
+		if !body.ended { // the handler did not read all of it; the server reads some of the rest before it sends the response
 			_ = deadline.SetReadDeadline(time.Now().Add(min(rest, b.Pace.Grace)))
 		}
 	})
 }
 
-// readAhead reads what may be read ahead of a body, whose length is -1 when it is not known.
+// readAhead reads the part of a body that may be read ahead. length is -1 if unknown.
 func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 	if length <= b.Small {
 		body.readAhead(b.Small)
@@ -86,10 +86,10 @@ func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 	}
 }
 
-// deadliner is what the server's own ResponseWriters can do.
+// deadliner is implemented by the server's own ResponseWriters.
 type deadliner interface{ SetReadDeadline(at time.Time) error }
 
-// heldBody is a body of which some was read ahead.
+// heldBody is a body with a part read ahead.
 type heldBody struct {
 	io.ReadCloser
 	deadline deadliner
@@ -97,8 +97,8 @@ type heldBody struct {
 	ahead    bytes.Buffer
 	begun    time.Time
 	read     int64
-	ended    bool  // of what the client sends: the server has taken the deadline away, and it must not be set again
-	err      error // how reading ahead ended, other than with the body
+	ended    bool  // the client's data has ended: the server has removed the deadline, and nothing may set it again
+	err      error // error of reading ahead, other than the end of the body
 }
 
 // Read implements io.Reader.
@@ -113,7 +113,7 @@ func (b *heldBody) Read(p []byte) (int, error) {
 	}
 }
 
-// readNow reads what the client sends, at its pace.
+// readNow reads from the client, and sets the deadline by the pace.
 func (b *heldBody) readNow(p []byte) (int, error) {
 	if b.ended {
 		return b.ReadCloser.Read(p)
@@ -131,7 +131,7 @@ func (b *heldBody) readNow(p []byte) (int, error) {
 	return n, err
 }
 
-// readAhead reads until there are more than so many bytes, or the body ends.
+// readAhead reads until it has more than most bytes, or the body ends.
 func (b *heldBody) readAhead(most int64) {
 	if _, err := b.ahead.ReadFrom(io.LimitReader(reading(b.readNow), most+1-b.read)); err != nil {
 		b.err = err
@@ -143,10 +143,10 @@ type reading func(p []byte) (int, error)
 // Read implements io.Reader.
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// connection is the key of a request's own connection in its context.
+// connection is the context key of a request's own connection.
 type connection struct{}
 
-// Context is http.Server.ConnContext: it lets a request that waits for its body say so.
+// Context implements http.Server.ConnContext: it lets a request mark its connection as waiting.
 func (c *Clients) Context(ctx context.Context, conn net.Conn) context.Context {
 	if mine := own(conn); mine != nil {
 		return context.WithValue(ctx, connection{}, mine)
@@ -154,7 +154,7 @@ func (c *Clients) Context(ctx context.Context, conn net.Conn) context.Context {
 	return ctx
 }
 
-// waiting has the connection of a request count as waiting until done.
+// waiting marks a request's connection as waiting until done.
 func waiting(ctx context.Context) (done func()) {
 	k, ok := ctx.Value(connection{}).(*client)
 	if !ok {

@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// Clients bounds the connections of a server. When there is one too many, the one is closed that has waited longest without a request,
-// of the address that has most of them waiting: whoever opens connections to keep others out loses their own. Only when all are at work is
-// the new one closed.
+// Clients limits a server's connections. When a new connection exceeds the limit, Clients closes one without a request: the one that has waited
+// longest at the address with the most waiting connections. So a client that opens connections to block others loses its own. Only if all connections
+// have a request does it close the new one.
 //
-// A listener that merely stops accepting at its bound, as netutil.LimitListener does, would be held shut by whoever fills it with idle connections.
+// A listener that stops accepting at its limit, such as netutil.LimitListener, could be blocked by idle connections.
 type Clients struct {
 	most   int
-	refuse func(Load) // told of each connection that was closed for want of room
+	refuse func(Load) // called for each connection that was closed for lack of room
 
 	mu      sync.Mutex
 	load    Load
@@ -24,36 +24,36 @@ type Clients struct {
 	crowds  map[netip.Prefix]*crowd
 }
 
-// Load is how many connections there are, and what became of those for which there was no room.
+// Load is the number of connections, and of those closed for lack of room.
 type Load struct {
 	Open    int
 	Most    int
-	Evicted int64 // were waiting when there was one too many
-	Refused int64 // were one too many when all were at work
+	Evicted int64 // waiting connections that were closed for a new one
+	Refused int64 // new connections that were closed because all others had a request
 }
 
-// NewClients makes a bound. refuse is told, from the goroutine that accepts, of each connection that was closed for want of room.
+// NewClients returns a limit. It calls refuse, from the goroutine that accepts, for each connection that it closes for lack of room.
 func NewClients(most int, refuse func(Load)) *Clients {
 	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, crowds: map[netip.Prefix]*crowd{}}
 }
 
-// Load says what is going on now.
+// Load returns the current state.
 func (c *Clients) Load() Load {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.load
 }
 
-// Listener is l with the bound. The server that accepts from it must have State as its ConnState.
+// Listener applies the limit to l. The server that accepts from it must have State as its ConnState.
 func (c *Clients) Listener(l net.Listener) net.Listener { return &listener{Listener: l, clients: c} }
 
-// PlainListener is Listener for HTTP without TLS, of whose requests the heads are looked at (heads). Under TLS they cannot be: the server must have the
-// TLS connection itself.
+// PlainListener is Listener for HTTP without TLS; it also checks the heads of requests (heads). Under TLS it cannot, because the server needs the TLS
+// connection itself.
 func (c *Clients) PlainListener(l net.Listener) net.Listener {
 	return &listener{Listener: l, clients: c, plain: true}
 }
 
-// State is http.Server.ConnState: it learns which connections work on a request.
+// State implements http.Server.ConnState: it tracks the connections with a request.
 func (c *Clients) State(conn net.Conn, state http.ConnState) {
 	mine := own(conn)
 	if mine == nil {
@@ -64,11 +64,11 @@ func (c *Clients) State(conn net.Conn, state http.ConnState) {
 		c.wait(mine)
 	case http.StateActive, http.StateHijacked:
 		c.work(mine)
-	case http.StateNew, http.StateClosed: // noted when it is accepted, and when it is closed
+	case http.StateNew, http.StateClosed: // admit and Close track these
 	}
 }
 
-// own is the connection as admit made it; nil when it did not.
+// own returns the connection that admit made, or nil if admit did not make it.
 func own(conn net.Conn) *client {
 	if wrapped, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
 		conn = wrapped.NetConn()
@@ -77,8 +77,8 @@ func own(conn net.Conn) *client {
 	return mine
 }
 
-// sendBuffer is what the system keeps of answers that a client does not read. Left to itself it keeps up to 4 MB for each connection on Linux, of its
-// own memory, which no bound of this process counts. At a distance of 100 ms this still lets a client read more than a megabyte a second.
+// sendBuffer is the size of the system's buffer for responses that a client has not read. By default Linux keeps up to 4 MB of kernel memory for each
+// connection, which no limit of this process counts. With a round trip of 100 ms this size still lets a client read more than a megabyte a second.
 const sendBuffer = 128 << 10
 
 type listener struct {
@@ -107,12 +107,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// client is one connection. Its fields are Clients' to touch, under its lock.
+// client is one connection. Only Clients accesses its fields, under its lock.
 type client struct {
 	net.Conn
 	clients *Clients
 	from    *crowd
-	place   *list.Element // among those of its crowd that wait; nil: it is at work, or gone
+	place   *list.Element // its element in the crowd's waiting list; nil: it has a request, or is gone
 	gone    bool
 }
 
@@ -122,7 +122,7 @@ func (k *client) Close() error {
 	return k.Conn.Close()
 }
 
-// admit finds room for a connection, or answers nil.
+// admit admits a connection, or returns nil if there is no room.
 func (c *Clients) admit(conn net.Conn) net.Conn {
 	c.mu.Lock()
 	var victim *client
@@ -176,7 +176,7 @@ func (c *Clients) work(k *client) {
 	c.unqueue(k)
 }
 
-// remove forgets a connection.
+// remove removes a connection from the counts.
 func (c *Clients) remove(k *client) {
 	if k.gone {
 		return
@@ -211,7 +211,7 @@ func (c *Clients) unqueue(k *client) {
 	}
 }
 
-// longest is the connection to close when there is one too many, or nil.
+// longest returns the connection to close for a new one, or nil.
 func (c *Clients) longest() *client {
 	if len(c.waiting) == 0 {
 		return nil

@@ -6,17 +6,17 @@ import (
 	"net/netip"
 )
 
-// crowd is the connections of one address. For IPv6 that is a /64, of which whoever has one address has all.
+// crowd is the connections of one address, or of one IPv6 /64, since the owner of one address has the whole /64.
 type crowd struct {
 	address netip.Prefix
 	open    int
-	waiting *list.List // of *client, who has waited longest first
-	index   int        // in crowds, while somebody waits
+	waiting *list.List // of *client, longest wait first
+	index   int        // index in crowds, while a connection waits
 }
 
 const sharedIPv6 = 64
 
-// crowd is that of an address.
+// crowd returns the crowd of an address.
 func (c *Clients) crowd(remote net.Addr) *crowd {
 	address := addressOf(remote)
 	found, ok := c.crowds[address]
@@ -27,7 +27,7 @@ func (c *Clients) crowd(remote net.Addr) *crowd {
 	return found
 }
 
-// addressOf is whose a connection is. Those without an IP address, as of a unix socket, are all of the same.
+// addressOf returns a connection's client address. All connections without an IP address, such as unix sockets, share one.
 func addressOf(remote net.Addr) netip.Prefix {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
@@ -45,22 +45,22 @@ func addressOf(remote net.Addr) netip.Prefix {
 	return p
 }
 
-// crowds is a heap of those of which somebody waits, the largest first.
+// crowds is a heap of the crowds with waiting connections, the largest first.
 type crowds []*crowd
 
 // Len, Less, Swap, Push and Pop implement heap.Interface.
 func (h crowds) Len() int { return len(h) }
 
-// Less puts the larger first.
+// Less orders by the number of waiting connections, the larger first.
 func (h crowds) Less(i, j int) bool { return h[i].waiting.Len() > h[j].waiting.Len() }
 
-// Swap keeps their indexes.
+// Swap updates the indexes too.
 func (h crowds) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
 	h[i].index, h[j].index = i, j
 }
 
-// Push adds one at the end.
+// Push appends a crowd.
 func (h *crowds) Push(x any) {
 	if one, ok := x.(*crowd); ok {
 		one.index = len(*h)
@@ -68,7 +68,7 @@ func (h *crowds) Push(x any) {
 	}
 }
 
-// Pop takes the last.
+// Pop removes the last crowd.
 func (h *crowds) Pop() any {
 	last := (*h)[len(*h)-1]
 	(*h)[len(*h)-1] = nil

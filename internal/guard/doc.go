@@ -1,3 +1,3 @@
-// Package guard keeps slow and hostile clients of an HTTP server from being at the expense of the others: it bounds how many connections
-// are open, and how slowly a body may come. What it bounds is transport; who a caller is and how often it may ask is known further in.
+// Package guard protects an HTTP server's clients from slow and hostile ones: it limits open connections and the time that a body may take. It works
+// on the transport; inner layers identify callers and limit their requests.
 package guard

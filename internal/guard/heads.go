@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// heads is a connection that speaks HTTP/1 without TLS, as the server reads it: what two readers could understand differently in the head of a
-// request is replaced by what the server refuses (400, and the connection ends). net/http takes a line feed for the end of a line, and a line
-// that begins with a blank for the rest of the one before it; of a length beside chunks it takes the chunks, and goes on with the connection.
-// A proxy in front that reads them otherwise would let one caller's bytes become another's request (RFC 9112, 2.2, 5.2 and 6.1).
+// heads is an HTTP/1 connection without TLS that replaces ambiguous input. If two parsers could read a request's head differently, heads replaces the
+// rest with bytes that the server refuses (400, and the connection ends). net/http accepts a line feed as the end of a line, and a line that begins
+// with a blank as the rest of the line before it. With both a length and chunks, it uses the chunks and keeps the connection. A proxy in front that
+// parses these differently would let one caller's bytes become another's request (RFC 9112, 2.2, 5.2 and 6.1).
 //
-// What is behind a request with chunks is not looked at: Bodies sees to it that the connection ends there.
+// heads does not check the bytes after a chunked request: Bodies closes the connection there.
 type heads struct {
 	net.Conn
 	scan headScan
-	rest []byte // to be read before anything else
+	rest []byte // next bytes to read
 }
 
 // Read implements io.Reader.
@@ -39,29 +39,29 @@ func (h *heads) Read(p []byte) (int, error) {
 	return good + given, nil
 }
 
-// refusedHead ends any line, and any head, in a way that no server takes.
+// refusedHead ends any line and any head in a way that every server refuses.
 var refusedHead = []byte("\x00\r\n\x00\r\n\r\n")
 
-// maxNote is how much of a line is kept to be looked at: more than the name and value of any length.
+// maxNote is the number of bytes kept from a line: more than the name and value of any Content-Length.
 const maxNote = 64
 
-// headScan finds the heads of requests in what comes over a connection, and what is wrong in them.
+// headScan finds the heads of requests in a connection's bytes, and their faults.
 type headScan struct {
-	passing bool  // what comes is no head any more
-	bad     bool  // and nothing else is to be read
-	body    int64 // bytes that are left of a body
+	passing bool  // no more heads follow
+	bad     bool  // a fault was found; nothing more is read
+	body    int64 // remaining bytes of a body
 
-	lines   int // that have ended in this head
+	lines   int // completed lines of this head
 	column  int // in this line
 	cr      bool
-	note    []byte // how this line begins
+	note    []byte // start of this line
 	old     bool   // HTTP/1.0
 	length  bool
 	chunked bool
-	want    int64 // the length
+	want    int64 // the Content-Length
 }
 
-// look answers how many of some bytes may be read: all of them, or those before what is wrong.
+// look returns the number of bytes that may be read: all, or those before a fault.
 func (s *headScan) look(p []byte) (good int) {
 	for at := 0; at < len(p); {
 		switch {
@@ -87,7 +87,7 @@ func (s *headScan) look(p []byte) (good int) {
 	return len(p)
 }
 
-// middle takes what is within a line, up to where it may end. It does so at once, as next would byte by byte.
+// middle consumes the bytes within a line, up to its possible end. It has the same effect as next for each byte.
 func (s *headScan) middle(p []byte) (n int) {
 	if s.column == 0 || s.cr {
 		return 0
@@ -103,12 +103,12 @@ func (s *headScan) middle(p []byte) (n int) {
 		s.note = append(s.note, p[:min(n, maxNote-len(s.note))]...)
 		return n
 	}
-	s.note = append(s.note, p[max(0, n-maxNote):n]...) // of the first line the end is wanted
+	s.note = append(s.note, p[max(0, n-maxNote):n]...) // the scan needs the end of the first line
 	s.note = s.note[:copy(s.note, s.note[max(0, len(s.note)-maxNote):])]
 	return n
 }
 
-// next takes one byte of a head; false: it is wrong.
+// next consumes one byte of a head. It returns false for a fault.
 func (s *headScan) next(b byte) bool {
 	switch {
 	case b == '\n':
@@ -122,11 +122,11 @@ func (s *headScan) next(b byte) bool {
 		return false
 	}
 	s.column++
-	s.note = append(s.note, b) // the first of its line: middle takes the others
+	s.note = append(s.note, b) // the first byte of its line: middle consumes the others
 	return true
 }
 
-// endLine looks at a line that is complete.
+// endLine checks a complete line.
 func (s *headScan) endLine() bool {
 	empty := s.column == 0
 	switch {
@@ -146,7 +146,7 @@ func (s *headScan) endLine() bool {
 	return true
 }
 
-// header looks at a field that says where the body ends.
+// header checks the fields that set the end of the body.
 func (s *headScan) header() bool {
 	name, value, _ := bytes.Cut(s.note, []byte(":"))
 	switch {
@@ -162,7 +162,7 @@ func (s *headScan) header() bool {
 	return !s.chunked || !s.length && !s.old
 }
 
-// endHead begins what follows a head.
+// endHead starts the part after a head.
 func (s *headScan) endHead() bool {
 	*s = headScan{passing: s.chunked, body: s.want, note: s.note[:0]}
 	return true

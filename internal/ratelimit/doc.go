@@ -1,6 +1,6 @@
-// Package ratelimit counts what callers do and says who does too much. Each key (a caller, a client address) has a token
-// bucket: it fills by a number of tokens a second and holds two seconds' worth, unless a policy says otherwise, so that a short burst is no offence.
+// Package ratelimit limits the rate of callers' operations. Each key (a caller, a client address) has a token bucket: it fills by a number of tokens
+// a second and holds two seconds' worth by default, so that it allows a short burst.
 //
-// The buckets are in memory, of this process alone, and of a bounded number: the one that was not used for longest is
-// forgotten first. A bucket that was not used for that long is full, so that forgetting it changes nothing.
+// The buckets are in the memory of this process, and their number is limited: the least recently used bucket is evicted first. Such a bucket is
+// normally full again, so that its eviction changes nothing.
 package ratelimit

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// defaultWindow is how many seconds' worth of tokens a bucket holds.
+// defaultWindow is a bucket's default capacity in seconds' worth of tokens.
 const defaultWindow = 2
 
-// defaultSize is how many buckets a Limiter keeps: some 10 MB when all are in use.
+// defaultSize is the default number of buckets in a Limiter: some 10 MB when all are in use.
 const defaultSize = 65536
 
 // Options of a Limiter.
 type Options struct {
-	Size   int              // buckets that are kept; 0: 65536
-	Window int              // how many seconds' worth of tokens a bucket holds; 0: 2
+	Size   int              // maximum number of buckets; 0: 65536
+	Window int              // bucket capacity in seconds' worth of tokens; 0: 2
 	Clock  func() time.Time // nil: the system clock
 }
 
@@ -28,28 +28,28 @@ type Limiter struct {
 	window    int // seconds
 	clock     func() time.Time
 
-	mu      sync.Mutex // of finding a bucket or making it
+	mu      sync.Mutex // guards finding or creating a bucket
 	buckets *lru.Cache[string, *bucket]
 }
 
-// bucket is the tokens of one key. Those that are held are neither taken nor free.
+// bucket is one key's tokens. A held token is neither taken nor free.
 type bucket struct {
 	mu     sync.Mutex
 	tokens *rate.Limiter
 	held   int
 }
 
-// Decision says whether something may happen now, and what is left.
+// Decision is the result of a request for tokens, and the bucket's state.
 type Decision struct {
 	Allowed    bool
 	Policy     string
-	Quota      int           // tokens of a full bucket
-	Window     time.Duration // in which an empty bucket fills
-	Remaining  int           // whole tokens that are left
-	RetryAfter time.Duration // until there is one more
+	Quota      int           // capacity of the bucket
+	Window     time.Duration // time in which an empty bucket fills
+	Remaining  int           // whole tokens that remain
+	RetryAfter time.Duration // time until the next token
 }
 
-// New makes a policy of so many tokens a second. It answers nil for 0: no limit.
+// New returns a policy of perSecond tokens a second. It returns nil, which means no limit, for 0.
 func New(name string, perSecond int, o Options) *Limiter {
 	if perSecond <= 0 {
 		return nil
@@ -64,11 +64,11 @@ func New(name string, perSecond int, o Options) *Limiter {
 		o.Clock = time.Now
 	}
 	l := &Limiter{name: name, perSecond: perSecond, window: o.Window, clock: o.Clock}
-	l.buckets, _ = lru.New[string, *bucket](o.Size) // fails for a size below 1 alone
+	l.buckets, _ = lru.New[string, *bucket](o.Size) // fails only for a size below 1
 	return l
 }
 
-// Take takes a token, if there is one.
+// Take takes a token if one is free.
 func (l *Limiter) Take(key string) Decision {
 	b := l.bucket(key)
 	b.mu.Lock()
@@ -77,7 +77,8 @@ func (l *Limiter) Take(key string) Decision {
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
-// Afford says whether so many tokens are there, or they are more than a bucket holds and it is full, but for those that were taken for the same thing before.
+// Afford reports whether a bucket has the tokens for the next part of an operation that has already taken some. A full bucket always suffices for the
+// first part, even if the part costs more than the bucket holds.
 func (l *Limiter) Afford(key string, tokens, taken int) Decision {
 	b := l.bucket(key)
 	b.mu.Lock()
@@ -91,8 +92,8 @@ func (l *Limiter) Afford(key string, tokens, taken int) Decision {
 	return d
 }
 
-// Owe takes tokens, whether or not they are there. A bucket owes a full one at most: what many did at once is not held against those who come
-// after them for ever.
+// Owe takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: a burst of parallel operations must not block
+// later ones for long.
 func (l *Limiter) Owe(key string, tokens int) {
 	b := l.bucket(key)
 	b.mu.Lock()
@@ -101,7 +102,7 @@ func (l *Limiter) Owe(key string, tokens int) {
 	b.owe(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
 }
 
-// owe takes tokens, whether or not they are there.
+// owe takes tokens whether or not the bucket has them.
 func (b *bucket) owe(now time.Time, tokens int) {
 	for tokens > 0 {
 		n := min(tokens, b.tokens.Burst())
@@ -110,12 +111,12 @@ func (b *bucket) owe(now time.Time, tokens int) {
 	}
 }
 
-// until is how long it takes until a bucket has so many tokens, of which it has fewer.
+// until returns the time until a bucket with fewer tokens has the given number.
 func (l *Limiter) until(b *bucket, now time.Time, tokens int) time.Duration {
 	return time.Duration((float64(tokens) - b.free(now)) / float64(l.perSecond) * float64(time.Second))
 }
 
-// Check says whether Hold would be allowed.
+// Check reports whether Hold would be allowed, without holding a token.
 func (l *Limiter) Check(key string) Decision {
 	b := l.bucket(key)
 	b.mu.Lock()
@@ -124,8 +125,7 @@ func (l *Limiter) Check(key string) Decision {
 	return l.decide(b, now, b.free(now) >= 1)
 }
 
-// Hold sets a token aside, if there is one that nobody holds. The release that comes with it lets go of it; it is to be called
-// once. Whether the token is then taken is up to Take.
+// Hold reserves a token if one is free. Call release once; it gives the reservation back. Only Take takes the token.
 func (l *Limiter) Hold(key string) (release func(), d Decision) {
 	b := l.bucket(key)
 	b.mu.Lock()
@@ -155,7 +155,7 @@ func (l *Limiter) bucket(key string) *bucket {
 	return b
 }
 
-// decide describes a bucket after what was decided.
+// decide returns the decision and a bucket's state.
 func (l *Limiter) decide(b *bucket, now time.Time, allowed bool) Decision {
 	free := max(b.free(now), 0)
 	whole := int(free)

@@ -8,16 +8,16 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// answered is what tells answers apart.
+// answered is a response's label values.
 type answered struct {
 	method, route, operation string
 	status                   int
 }
 
-// answers keeps the labels of answers, which cost more to make than to count by: sorted, and copied several times. There are a few hundred:
-// all parts are this build's own words.
+// answers caches the label sets of responses. Making one costs more than counting: it is sorted and copied several times. There are a few hundred,
+// because all values are fixed in this build.
 type answers struct {
-	kept sync.Map // answered to []metric.RecordOption
+	kept sync.Map // from answered to []metric.RecordOption
 }
 
 func (k *answers) of(a answered) []metric.RecordOption {

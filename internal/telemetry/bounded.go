@@ -7,31 +7,31 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxClasses is how many classes are told apart. The SDK's own bound (maxSeries) counts combinations of all labels, and what is beyond it
-// loses all of them: without this one, many classes would hide what comes of claims.
+// maxClasses is the maximum number of classes with separate labels. The SDK's own limit (maxSeries) counts label combinations, and series
+// beyond it lose all labels: without maxClasses, many classes would hide the claim outcomes.
 const maxClasses = 1000
 
-// otherNames stands for all names beyond the bound. It is no class: those are called project/name.
+// otherNames stands for all names beyond the limit. It cannot be a class, since classes are named project/name.
 const otherNames = "other"
 
-// shareOfRoom is which part of the room that is left one project may have filled: a tenant makes classes as it likes, and whatever it makes,
-// those who come later find nearly as much room as there was. Many projects together use it up in the end, each by less than the one before.
+// shareOfRoom divides the remaining room: one project may fill a sixteenth of it. A tenant creates as many classes as it likes, and later tenants
+// still find nearly as much room. Many projects together use it up in the end, each with less than the one before.
 const shareOfRoom = 16
 
-// names lets so many names through, of each project a share; they stay for the life of the process, because the SDK keeps their series that long
-// anyway. Those of the platform, which only its admins make, have no share to keep to.
+// names limits distinct names, in total and by project. A name stays for the life of the process, because the SDK keeps its series that long anyway.
+// The platform project has no share of its own, since only its admins create names there.
 type names struct {
 	limit int
 	mu    sync.Mutex
 	known map[string]bool
-	of    map[string]int // names that are known, by project
+	of    map[string]int // number of known names, by project
 }
 
 func newNames(limit int) *names {
 	return &names{limit: limit, known: map[string]bool{}, of: map[string]int{}}
 }
 
-// bounded is the name itself, which is project/name, while there is room for it; "", which is no name, always.
+// bounded returns the name (project/name) while there is room for it, and otherNames otherwise. It always returns "" for "".
 func (n *names) bounded(name string) string {
 	if name == "" {
 		return ""

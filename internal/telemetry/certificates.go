@@ -6,16 +6,16 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Certificate is what the server shows, or holds clients against, and what became of renewing it.
+// Certificate is the state of one of the server's certificates and of its renewals.
 type Certificate struct {
 	Name    string // server or client_ca
 	Expires time.Time
-	Waiting bool  // its files have changed, and what they hold cannot be used
+	Waiting bool  // the files have changed and are invalid
 	Taken   int64 // renewals since the start
-	Failed  int64 // tries to read what could not be used
+	Failed  int64 // failed attempts to read the files
 }
 
-// WatchCertificates asks for the certificates whenever the metrics are read. Call it once.
+// WatchCertificates registers the certificate metrics; each scrape calls read. Call it once.
 func (m *Metrics) WatchCertificates(read func() []Certificate) error {
 	k := maker{meter: m.meter}
 	expires, waiting, renewals := k.figure(ofExpiry), k.gauge(ofReloadFailed), k.count(ofReloads)

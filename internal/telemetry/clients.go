@@ -2,15 +2,15 @@ package telemetry
 
 import "go.opentelemetry.io/otel/metric"
 
-// Clients is the connections of clients to one listener, and how many were closed because there was no room for one more.
+// Clients is the state of one listener's client connections.
 type Clients struct {
 	Listener string // api or admin
 	Open     int64
 	Max      int64
-	Closed   map[string]int64 // since the start, by which connection it was: evicted or refused
+	Closed   map[string]int64 // connections closed for lack of room since the start, by reason: evicted or refused
 }
 
-// WatchClients asks for the connections of clients whenever the metrics are read. Call it once.
+// WatchClients registers the client connection metrics; each scrape calls read. Call it once.
 func (m *Metrics) WatchClients(read func() []Clients) error {
 	k := maker{meter: m.meter}
 	open, limit, closed := k.gauge(ofClients), k.gauge(ofMaxClients), k.count(ofClosedClients)

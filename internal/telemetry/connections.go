@@ -7,16 +7,16 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// Connections is the state of a pool of connections to the database.
+// Connections is the state of the database connection pool.
 type Connections struct {
-	Used   int64 // lent out
+	Used   int64 // in use
 	Idle   int64
 	Max    int64
-	Waits  int64         // how often somebody had to wait for one since the start
-	Waited time.Duration // how long, all of them together
+	Waits  int64         // waits for a connection since the start
+	Waited time.Duration // total time of the waits
 }
 
-// WatchConnections asks for the state of the pool whenever the metrics are read. Call it once.
+// WatchConnections registers the metrics of the connection pool; each scrape calls read. Call it once.
 func (m *Metrics) WatchConnections(read func() Connections) error {
 	k := maker{meter: m.meter}
 	open, limit, waits, waited := k.level(ofConnections), k.level(ofMaxConnections), k.count(ofWaits), k.sum(ofWaited)

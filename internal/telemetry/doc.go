@@ -1,11 +1,11 @@
-// Package telemetry is what the service says about itself to its operators: metrics, measured with OpenTelemetry and read in
-// Prometheus' text format or sent by OTLP, and traces. The packages that are measured and followed declare what they tell and know nothing of
-// OpenTelemetry; internal/app brings the two together.
+// Package telemetry records metrics and traces with OpenTelemetry. It serves metrics in Prometheus' text format or sends them by OTLP, and exports
+// traces. Other packages declare small interfaces for the events that they report and do not import OpenTelemetry; internal/app connects them to this
+// package.
 //
-// No label holds what a caller can make up: routes are templates, operations and codes are those of the contract, and the classes and pools that
-// are told apart are bounded. No span holds what a request or a statement says. That is why the spans are made here and not by the libraries for
-// echo and pgx: those write paths, texts of statements and messages of errors into them. All names are in names.go.
+// No label contains text that a caller can invent: routes are templates, operations and codes come from the contract, and the number of classes and
+// pools with labels is limited. No span contains text from a request or a statement. That is why this package makes the spans itself: the libraries
+// for echo and pgx write paths, SQL texts and error messages into them. All names are in names.go.
 //
-// Where traces go nowhere there are none: who would be followed has a nil interface to ask. Where a request is not sampled, Follows says so, and nothing
-// is allocated for its statements.
+// Without an exporter for traces, other packages get a nil tracer. For a request that is not sampled, Follows returns false, and its statements cause
+// no allocations.
 package telemetry

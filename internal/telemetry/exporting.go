@@ -18,22 +18,22 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The signals that are exported, as OpenTelemetry's variables call them.
+// The exported signals, as in the names of OpenTelemetry's variables.
 const (
 	traces  = "TRACES"
 	metrics = "METRICS"
 )
 
-// The ways to export.
+// The exporters.
 const (
 	byOTLP    = "otlp"
 	toConsole = "console"
 	nowhere   = "none"
-	byScrape  = "prometheus" // which --metrics decides
+	byScrape  = "prometheus" // --metrics decides
 )
 
-// OpenTelemetry's variables that are read here; those of the exporters and of the batches (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*,
-// OTEL_METRIC_EXPORT_*) and the sampler's are read by its SDK.
+// OpenTelemetry's variables that this package reads. The SDK reads the variables of the exporters, the batches (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*,
+// OTEL_METRIC_EXPORT_*) and the sampler.
 const (
 	sdkDisabled  = "OTEL_SDK_DISABLED"
 	otlpEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
@@ -43,13 +43,13 @@ const (
 	propagators  = "OTEL_PROPAGATORS"
 )
 
-// disabled is OpenTelemetry's own switch; the SDK for Go leaves it to whoever sets it up.
+// disabled reports whether OpenTelemetry's own switch is set; the Go SDK does not read it.
 func disabled(env func(string) string) bool {
 	return strings.EqualFold(strings.TrimSpace(env(sdkDisabled)), "true")
 }
 
-// exporters are those that a signal is to be exported by: what OTEL_<signal>_EXPORTER says, or else OTLP when there is an endpoint for it.
-// OpenTelemetry's own default would be OTLP to this machine, where mostly nobody listens.
+// exporters returns a signal's exporters: those in OTEL_<signal>_EXPORTER, or else OTLP if an endpoint is set. OpenTelemetry's own default would
+// be OTLP to this machine, where usually no collector listens.
 func exporters(env func(string) string, signal string) ([]string, error) {
 	name := "OTEL_" + signal + "_EXPORTER"
 	known := []string{byOTLP, toConsole, nowhere}
@@ -75,7 +75,7 @@ func exporters(env func(string) string, signal string) ([]string, error) {
 	return out, nil
 }
 
-// spoken refuses the protocols of OTLP that are not built in: gRPC would be a second HTTP stack for what every collector takes over HTTP.
+// spoken refuses the OTLP protocols that are not built in: gRPC would add a second HTTP stack, and every collector accepts HTTP.
 func spoken(env func(string) string, signal string) error {
 	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
 	if env(name) == "" {
@@ -87,7 +87,7 @@ func spoken(env func(string) string, signal string) error {
 	return nil
 }
 
-// checkSampler refuses what the SDK would pass over with a line on stderr.
+// checkSampler refuses settings that the SDK would ignore with a line on stderr.
 func checkSampler(env func(string) string) error {
 	known := []string{"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio"}
 	which := strings.ToLower(strings.TrimSpace(env(sampler)))
@@ -102,7 +102,7 @@ func checkSampler(env func(string) string) error {
 	return nil
 }
 
-// accepts reports whether callers' traces are continued.
+// accepts reports whether the server continues callers' traces.
 func accepts(env func(string) string) (bool, error) {
 	text := strings.TrimSpace(env(propagators))
 	if text == "" {
@@ -113,7 +113,7 @@ func accepts(env func(string) string) (bool, error) {
 		switch strings.ToLower(strings.TrimSpace(each)) {
 		case "tracecontext":
 			found = true
-		case "none", "baggage", "": // baggage is what callers say; nothing here reads it
+		case "none", "baggage", "": // baggage comes from callers; nothing here reads it
 		default:
 			return false, fmt.Errorf("%s %q is not spoken here; what is: tracecontext, none", propagators, strings.TrimSpace(each))
 		}
@@ -121,15 +121,15 @@ func accepts(env func(string) string) (bool, error) {
 	return found, nil
 }
 
-// tellEvery is how often the log says at most that exporting fails.
+// tellEvery is the minimum interval between log lines about failed exports.
 const tellEvery = 30 * time.Second
 
-// outcomes counts what became of batches of one signal, and says now and then in the log that they fail: who exports does not stop for it,
-// and neither does who is exported.
+// outcomes counts the exported batches of one signal by result, and logs failures now and then. A failed export stops neither the exporter nor the
+// service.
 type outcomes struct {
 	signal string
 	log    *slog.Logger
-	counts atomic.Pointer[metric.Int64Counter] // nil until there are metrics
+	counts atomic.Pointer[metric.Int64Counter] // nil until the metrics exist
 	failed atomic.Int64
 	said   rate.Sometimes
 }
@@ -153,7 +153,7 @@ func (o *outcomes) note(ctx context.Context, err error) {
 	}
 }
 
-// shortened bounds what a collector can write into the log.
+// shortened limits the text that a collector can write into the log.
 func shortened(s string) string {
 	const most = 300
 	if len(s) > most {
@@ -162,7 +162,7 @@ func shortened(s string) string {
 	return s
 }
 
-// toldSpans is an exporter whose failures are told and not passed on: the SDK would print them one by one.
+// toldSpans is an exporter that reports its failures to outcomes and hides them from the SDK, which would print each one.
 type toldSpans struct {
 	sdktrace.SpanExporter
 	outcomes *outcomes
@@ -175,7 +175,7 @@ func (t toldSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	return nil
 }
 
-// toldMetrics is likewise for metrics.
+// toldMetrics does the same for metrics.
 type toldMetrics struct {
 	sdkmetric.Exporter
 	outcomes *outcomes

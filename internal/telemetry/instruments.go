@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// instruments are what all measurements go into.
+// instruments are the instruments of all events.
 type instruments struct {
 	claims   metric.Int64Counter
 	groups   metric.Int64Histogram
@@ -24,19 +24,19 @@ type instruments struct {
 	exports  metric.Int64Counter
 }
 
-// The buckets. Those of requests are the ones that the conventions advise and two below them: a claim takes milliseconds. A group has
-// at most 64 members. Jobs take milliseconds, or a minute when there is a lot to do.
+// Histogram buckets. The buckets of requests are those of the conventions and two smaller ones, because a claim takes milliseconds. A group has at
+// most 64 members. Jobs take milliseconds, or up to a minute for a large backlog.
 var (
 	requestBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	groupBuckets   = []float64{1, 2, 4, 8, 16, 32, 64}
 	jobBuckets     = []float64{0.001, 0.01, 0.1, 0.5, 1, 5, 15, 60}
 )
 
-// maker makes instruments and collects what goes wrong.
+// maker creates instruments and collects errors.
 type maker struct {
 	meter metric.Meter
 	errs  []error
-	all   []metric.Observable // those that are asked when the metrics are read
+	all   []metric.Observable // instruments that each scrape reads by callback
 }
 
 func made[T any](m *maker, v T, err error) T {
@@ -44,48 +44,48 @@ func made[T any](m *maker, v T, err error) T {
 	return v
 }
 
-// counter counts what is told.
+// counter creates a counter.
 func (m *maker) counter(a about) metric.Int64Counter {
 	v, err := m.meter.Int64Counter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	return made(m, v, err)
 }
 
-// gauge is asked for a whole number.
+// gauge creates an integer gauge that is read by callback.
 func (m *maker) gauge(a about) metric.Int64ObservableGauge {
 	v, err := m.meter.Int64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	m.all = append(m.all, v)
 	return made(m, v, err)
 }
 
-// figure is asked for a number.
+// figure creates a float gauge that is read by callback.
 func (m *maker) figure(a about) metric.Float64ObservableGauge {
 	v, err := m.meter.Float64ObservableGauge(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	m.all = append(m.all, v)
 	return made(m, v, err)
 }
 
-// count is asked for something that only grows.
+// count creates an integer counter that is read by callback.
 func (m *maker) count(a about) metric.Int64ObservableCounter {
 	v, err := m.meter.Int64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	m.all = append(m.all, v)
 	return made(m, v, err)
 }
 
-// sum is asked for a number that only grows.
+// sum creates a float counter that is read by callback.
 func (m *maker) sum(a about) metric.Float64ObservableCounter {
 	v, err := m.meter.Float64ObservableCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	m.all = append(m.all, v)
 	return made(m, v, err)
 }
 
-// level is asked for something that is added up over servers.
+// level creates an integer gauge, read by callback, whose values add up over servers.
 func (m *maker) level(a about) metric.Int64ObservableUpDownCounter {
 	v, err := m.meter.Int64ObservableUpDownCounter(a.name, metric.WithUnit(a.unit), metric.WithDescription(a.text))
 	m.all = append(m.all, v)
 	return made(m, v, err)
 }
 
-// watch has the instruments that were made asked whenever the metrics are read.
+// watch registers a callback that each scrape calls for the maker's instruments.
 func (m *maker) watch(what string, read func(o metric.Observer)) error {
 	_, err := m.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		read(o)

@@ -9,26 +9,26 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// What came of what is not a claim.
+// Outcomes of events other than claims.
 const (
 	wentWell = "ok"
 	failed   = "failed"
 )
 
-// Jobs is what is known of the background jobs of a server. Make one with WatchJobs; it is safe for concurrent use.
+// Jobs records the runs of a server's background jobs. Make one with WatchJobs; it is safe for concurrent use.
 type Jobs struct {
 	metrics *Metrics
 	mu      sync.Mutex
 	last    map[string]time.Time
 }
 
-// Job is one of them.
+// Job is the name and interval of one background job.
 type Job struct {
 	Name  string
 	Every time.Duration
 }
 
-// WatchJobs tells how often each job is run and when it last succeeded, whenever the metrics are read. Until it has, that is now. Call it once.
+// WatchJobs registers the metrics of each job's interval and last success. Until the first success, the last success is now. Call it once.
 func (m *Metrics) WatchJobs(all []Job, now time.Time) (*Jobs, error) {
 	j := &Jobs{metrics: m, last: make(map[string]time.Time, len(all))}
 	for _, each := range all {
@@ -47,7 +47,7 @@ func (m *Metrics) WatchJobs(all []Job, now time.Time) (*Jobs, error) {
 	})
 }
 
-// Ran counts a run of a job that has just ended.
+// Ran records a finished run of a job.
 func (j *Jobs) Ran(ctx context.Context, job string, now time.Time, took time.Duration, err error) {
 	outcome := wentWell
 	if err != nil {

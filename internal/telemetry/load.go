@@ -8,22 +8,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Load is how much there is to do, and what was refused because it was too much.
+// Load is the server's load, and the requests that it has refused because of it.
 type Load struct {
-	InFlight    int64                     // requests that are worked on
-	MaxInFlight int64                     // that can be; 0: there is no bound
-	AtTheDoor   int64                     // requests that wait to be worked on
-	Waiting     int64                     // claims and releases that wait for their pool's turn
-	Longest     int64                     // that wait for the same pool, the one for which most wait
-	Oldest      time.Duration             // how long the delivery to a webhook has been tried that has been for longest
-	Followers   int64                     // that are told of changes, or wait for some
-	Followed    int64                     // projects that they follow
-	Alerts      map[ipam.AlertAbout]int64 // that there are in this region, by what they are about
-	AlertsLate  time.Duration             // how long the alert rule waits for a look that does for longest
-	Shed        map[string]int64          // requests that were refused since the start, by what there was too much of
+	InFlight    int64                     // requests in progress
+	MaxInFlight int64                     // limit of InFlight; 0: no limit
+	AtTheDoor   int64                     // requests that wait for a slot
+	Waiting     int64                     // claims and releases in the queues of their pools
+	Longest     int64                     // length of the longest pool queue
+	Oldest      time.Duration             // age of the oldest undelivered webhook message
+	Followers   int64                     // followers of the feed
+	Followed    int64                     // projects with followers
+	Alerts      map[ipam.AlertAbout]int64 // alerts of this region, by subject
+	AlertsLate  time.Duration             // longest delay of an alert rule's evaluation
+	Shed        map[string]int64          // refused requests since the start, by reason
 }
 
-// WatchLoad asks for the load whenever the metrics are read. Call it once.
+// WatchLoad registers the load's metrics; each scrape calls read. Call it once.
 func (m *Metrics) WatchLoad(read func() Load) error {
 	k := maker{meter: m.meter}
 	inFlight, limit, door := k.gauge(ofInFlight), k.gauge(ofMaxInFlight), k.gauge(ofAtTheDoor)

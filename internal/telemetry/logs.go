@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// LogHandler adds to whatever is logged for a request which trace and span it belongs to, unless the line says so itself.
+// LogHandler adds the ids of a request's trace and span to its log lines, unless the line already has them.
 func LogHandler(next slog.Handler) slog.Handler { return traced{next} }
 
 type traced struct{ slog.Handler }

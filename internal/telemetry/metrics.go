@@ -25,16 +25,16 @@ import (
 
 const (
 	serviceName = "carve"
-	// The meter of all instruments, and the tracer of all spans.
+	// meterName names the meter for all instruments and the tracer for all spans.
 	meterName = "github.com/carve-ipam/carve"
-	// maxSeries bounds the combinations of label values that one instrument keeps. What is beyond counts in one series without labels
-	// but otel_metric_overflow: sums over all series stay right, and memory is bounded whatever a label turns out to hold.
+	// maxSeries limits one instrument's label combinations. Values beyond it count in one series whose only label is otel_metric_overflow. So
+	// sums over all series stay correct, and memory stays bounded whatever the labels contain.
 	maxSeries = 5000
-	// maxScrapes bounds the answers of Handler that are written at once.
+	// maxScrapes limits the concurrent responses of Handler.
 	maxScrapes = 4
 )
 
-// Metrics is what is measured. Make one with New or Off, and Shutdown it; it is safe for concurrent use.
+// Metrics records metrics. Make one with New or Off, and Shutdown it; it is safe for concurrent use.
 type Metrics struct {
 	instruments
 	classes  *names
@@ -49,9 +49,9 @@ type Metrics struct {
 type Options struct {
 	Version, Commit string                   // of this build
 	Env             func(name string) string // OpenTelemetry's variables; nil: the process's environment
-	Log             *slog.Logger             // of what cannot be exported; nil: nobody is told
-	Console         io.Writer                // where the exporter `console` writes; nil: stderr
-	NoScrape        bool                     // there is to be no Handler
+	Log             *slog.Logger             // for failed exports; nil: no log
+	Console         io.Writer                // output of the exporter `console`; nil: stderr
+	NoScrape        bool                     // make no Handler
 }
 
 func (o *Options) complete() {
@@ -66,8 +66,8 @@ func (o *Options) complete() {
 	}
 }
 
-// New measures, unless OTEL_SDK_DISABLED says that nothing is to be measured or there is nobody to read it. The service is called what
-// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say.
+// New returns Metrics that record, or the same as Off if OTEL_SDK_DISABLED is set or nothing reads the metrics. OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES set the service's name.
 func New(ctx context.Context, o Options) (*Metrics, error) {
 	o.complete()
 	if disabled(o.Env) {
@@ -115,7 +115,7 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 	return m, nil
 }
 
-// metricReaders are those that send metrics somewhere.
+// metricReaders returns the readers of the configured exporters.
 func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reader, error) {
 	ways, err := exporters(o.Env, metrics)
 	if err != nil {
@@ -137,7 +137,7 @@ func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reade
 	return out, nil
 }
 
-// about is what a service says of itself with whatever it exports.
+// about returns the resource that describes the service in every export.
 func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 	about, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(semconv.ServiceName(serviceName), semconv.ServiceVersion(o.Version)), resource.WithFromEnv())
@@ -147,10 +147,10 @@ func (o Options) about(ctx context.Context) (*resource.Resource, error) {
 	return about, nil
 }
 
-// Off measures nothing and has no Handler.
+// Off returns Metrics that record nothing and have no Handler.
 func Off() (*Metrics, error) { return measure(noop.NewMeterProvider()) }
 
-// measure makes the instruments of a provider.
+// measure creates a provider's instruments.
 func measure(provider metric.MeterProvider) (*Metrics, error) {
 	meter := provider.Meter(meterName)
 	i, err := newInstruments(meter)
@@ -163,7 +163,7 @@ func measure(provider metric.MeterProvider) (*Metrics, error) {
 	}, nil
 }
 
-// build tells which build this is.
+// build registers the metric with the build's version.
 func (m *Metrics) build(o Options) error {
 	k := maker{meter: m.meter}
 	info := k.gauge(ofBuild)
@@ -171,12 +171,11 @@ func (m *Metrics) build(o Options) error {
 	return k.watch("the build", func(to metric.Observer) { to.ObserveInt64(info, 1, labels) })
 }
 
-// Handler answers with everything that was measured, in Prometheus' text format, and to who asks for it in that of OpenMetrics, with exemplars;
-// nil when there is nothing for anybody to read.
+// Handler serves all metrics in Prometheus' text format, or, on request, in OpenMetrics with exemplars. It is nil if there are none to read.
 func (m *Metrics) Handler() http.Handler { return m.handler }
 
-// Shutdown ends the measuring, and sends what is still to be sent as long as ctx lets it. What is told afterwards is lost.
+// Shutdown stops recording and exports the remaining metrics until ctx ends. Later events are lost.
 func (m *Metrics) Shutdown(ctx context.Context) error { return m.shutdown(ctx) }
 
-// Measures reports whether anything is measured.
+// Measures reports whether metrics are recorded.
 func (m *Metrics) Measures() bool { return m.measures }

@@ -7,13 +7,13 @@ import (
 	"go.opentelemetry.io/otel/semconv/v1.43.0/httpconv"
 )
 
-// Every metric, span and attribute that this service has of its own, or has taken from OpenTelemetry's conventions, is named in this file and
-// nowhere else. docs/telemetry.md has the same in words, and a test compares the two.
+// This file contains the name of every metric, span and attribute, both our own and those from OpenTelemetry's conventions. docs/telemetry.md
+// explains them, and a test compares the two.
 
-// about is what an instrument is called, what it is measured in and what it says.
+// about is the name, unit and description of an instrument.
 type about struct{ name, unit, text string }
 
-// What is told as it happens.
+// Instruments that events update.
 var (
 	ofClaims   = about{"carve.claims", "", "Claims that were asked for, by the class that served or refused them and by what came of it: bound, or the code of the refusal."}
 	ofGroups   = about{"carve.group.size", "", "Claims and releases that one transaction of a pool served."}
@@ -29,7 +29,7 @@ var (
 	ofExports  = about{"carve.telemetry.exports", "", "Batches of traces and metrics that were sent by OTLP, by what came of it."}
 )
 
-// What is asked for when the metrics are read.
+// Instruments that each scrape reads by callback.
 var (
 	ofBuild          = about{"carve.build.info", "", "1, with what this build is."}
 	ofConnections    = about{dbconv.ClientConnectionCount{}.Name(), "", "Connections to the database, by state: used or idle."}
@@ -66,7 +66,7 @@ var (
 	ofStockRunway    = about{"carve.stock.runway", "s", "How long what is free in this region of a pool at home elsewhere lasts if it is used as fast as the last loans were."}
 )
 
-// The labels of metrics that are not OpenTelemetry's.
+// Labels of metrics that are not from OpenTelemetry.
 const (
 	labelClass       = attribute.Key("class")
 	labelOutcome     = attribute.Key("outcome")
@@ -79,7 +79,7 @@ const (
 	labelListener    = attribute.Key("listener")
 	labelCertificate = attribute.Key("certificate")
 	labelMove        = attribute.Key("move")
-	labelTask        = attribute.Key("task") // of jobs; job is what Prometheus calls its own targets
+	labelTask        = attribute.Key("task") // of jobs; Prometheus uses the label job for its own targets
 	labelSignal      = attribute.Key("signal")
 	labelProject     = attribute.Key("project")
 	labelPool        = attribute.Key("pool")
@@ -90,16 +90,16 @@ const (
 	labelGo          = attribute.Key("go_version")
 )
 
-// The spans. That of a request has the name of its operation, and that of a statement the name of the statement's file.
+// Names of spans. A request's span has the name of its operation, and the span of a statement the name of the statement's file.
 const (
-	spanUnmatched = "unmatched"   // a request for what there is not
-	spanUseCase   = "use_case "   // and the operation
-	spanAttempt   = "attempt "    // and the name of the transaction or read
-	spanJob       = "job "        // and the name of the background job
-	spanGroup     = "claim_group" // the transaction that serves what waited for a pool, with all its attempts
+	spanUnmatched = "unmatched"   // a request that matches no operation
+	spanUseCase   = "use_case "   // followed by the operation
+	spanAttempt   = "attempt "    // followed by the name of the transaction or read
+	spanJob       = "job "        // followed by the name of the background job
+	spanGroup     = "claim_group" // the transaction that serves a pool's queue, with all its attempts
 )
 
-// The attributes of spans that are not OpenTelemetry's.
+// Attributes of spans that are not from OpenTelemetry.
 const (
 	attrErrorCode    = attribute.Key("carve.error.code")
 	attrClass        = attribute.Key("carve.class")
@@ -116,7 +116,7 @@ const (
 	attrEnd          = attribute.Key("carve.tx.end")
 )
 
-// The attributes of spans that are OpenTelemetry's.
+// Attributes of spans from OpenTelemetry's conventions.
 const (
 	attrMethod    = semconv.HTTPRequestMethodKey
 	attrRoute     = semconv.HTTPRouteKey
@@ -129,7 +129,7 @@ const (
 	attrPipelined = semconv.DBOperationBatchSizeKey
 )
 
-// The keys of what lines of the log say about the trace that they belong to.
+// Keys of the trace's ids in log lines.
 const (
 	logTrace = "trace_id"
 	logSpan  = "span_id"

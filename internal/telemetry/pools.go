@@ -6,33 +6,33 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Pools is how the pools of a region stand, as the server last looked.
+// Pools is the state of a region's pools in the server's last sample.
 type Pools struct {
-	Fullest []PoolFigures    // at home in the region
-	Scarce  []PoolFigures    // at home elsewhere: what this region was lent of them
-	Fenced  []PoolName       // the first of those that cannot be used here
-	Count   map[string]int64 // pools at home, by how full they are; nil: they were not all looked at yet
-	Closed  map[string]int64 // pools that cannot be used, by region; likewise
-	Ended   time.Time        // the last look at all of them; zero: there was none
+	Fullest []PoolFigures    // pools whose home is this region
+	Scarce  []PoolFigures    // pools with another home: the blocks lent to this region
+	Fenced  []PoolName       // the first pools that are fenced off here
+	Count   map[string]int64 // pools whose home is this region, by fullness; nil: no complete sample yet
+	Closed  map[string]int64 // fenced pools, by region; nil: no complete sample yet
+	Ended   time.Time        // end of the last complete sample; zero: none
 	Took    time.Duration
 }
 
 // PoolName names a pool in a region.
 type PoolName struct{ Project, Pool, Region string }
 
-// PoolFigures is what is told of one pool.
+// PoolFigures is one pool's metrics.
 type PoolFigures struct {
 	PoolName
 
 	Ratio  float64
-	Runway time.Duration // negative: not known
+	Runway time.Duration // negative: unknown
 }
 
 func (p PoolName) labels() metric.MeasurementOption {
 	return metric.WithAttributes(labelProject.String(p.Project), labelPool.String(p.Pool), labelRegion.String(p.Region))
 }
 
-// WatchPools asks how the pools stand whenever the metrics are read. What is not among the answers any more has no series any more. Call it once.
+// WatchPools registers the pool metrics; each scrape calls read. A pool that read no longer returns loses its series. Call it once.
 func (m *Metrics) WatchPools(read func() Pools) error {
 	k := maker{meter: m.meter}
 	utilization, runway, stock, stockRunway := k.figure(ofUtilization), k.figure(ofRunway), k.figure(ofStock), k.figure(ofStockRunway)

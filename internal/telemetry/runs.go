@@ -13,23 +13,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Jobs that run each second mostly find nothing to do. Of those runs that are sampled the trace is kept when they did something, failed, or were slow: who
-// follows everything would otherwise get eight spans a second of each server with nothing to do, and more for each pool of several regions. Whether there was something is known at the end only, so the
-// spans are held back until then.
+// Jobs that run every second usually find no work. The trace of a sampled run is kept only if the run did work, failed or was slow. Otherwise each
+// idle server would export eight spans a second, and more for each multi-region pool. Only the end of a run shows whether it did work, so its spans
+// wait until then.
 const (
-	slowRun = time.Second // a look that takes as long is seen although it found nothing
-	maxHeld = 512         // spans of one run. With more of them it is no run that found nothing, and they are passed on
+	slowRun = time.Second // a run that takes this long is kept even without work
+	maxHeld = 512         // spans of one run; a run with more has done work, and its spans pass at once
 )
 
-// Run is how a run of a background job ended.
+// Run is the result of a background job's run.
 type Run struct {
-	Done    int64 // how much it found to do, and did: blocks, rows, pools
+	Done    int64 // number of processed items: blocks, rows, pools
 	Took    time.Duration
 	Err     error
-	Stopped bool // the server stops, and cut it short
+	Stopped bool // the server's shutdown cut the run short
 }
 
-// The outcome of a run that was cut short; the others are those of the metrics.
+// Outcome of a run that was cut short; the other outcomes are those of the metrics.
 const stopped = "stopped"
 
 func (r Run) outcome() string {
@@ -43,7 +43,7 @@ func (r Run) outcome() string {
 	}
 }
 
-// JobBegan begins the trace of a run of a background job. What is done for it gets the context that is answered, and so does JobEnded.
+// JobBegan starts the trace of a background job's run. The run's work and JobEnded get the returned context.
 func (t *Traces) JobBegan(ctx context.Context, task string) context.Context {
 	ctx, span := t.tracer.Start(ctx, spanJob+task, inside, trace.WithNewRoot(), trace.WithAttributes(attrTask.String(task)))
 	if !span.IsRecording() {
@@ -53,7 +53,7 @@ func (t *Traces) JobBegan(ctx context.Context, task string) context.Context {
 	return context.WithValue(ctx, tallyKey{}, &tally{})
 }
 
-// JobEnded ends the trace that JobBegan has begun, and reports whether it is kept.
+// JobEnded ends the trace that JobBegan has started, and reports whether it is kept.
 func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -66,27 +66,27 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	}
 	if outcome == failed {
 		span.SetAttributes(attrErrorCode.String(string(ipam.CodeOf(r.Err))))
-		span.SetStatus(codes.Error, "") // what it says is in the log: an error may hold what nobody should see in a span
+		span.SetStatus(codes.Error, "") // the log has the error: its text may contain data that must not be in a span
 	}
 	span.End()
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs holds the spans of runs back. All other spans go on at once. It implements sdktrace.SpanProcessor.
+// runs buffers the job run spans. All other spans pass at once. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
-	held sync.Map // of *heldRun, by trace.TraceID: a handful, which the spans of requests look up without a lock
+	held sync.Map // *heldRun by trace.TraceID: a handful, which the spans of requests look up without a lock
 }
 
 type heldRun struct {
 	mu    sync.Mutex
 	spans []sdktrace.ReadOnlySpan
-	large bool // nothing is held back any more
+	large bool // the buffer has overflowed: its spans pass at once
 }
 
 func (r *runs) begin(id trace.TraceID) { r.held.Store(id, &heldRun{}) }
 
-// end passes on what was held back, or drops it.
+// end passes on the buffered spans, or drops them.
 func (r *runs) end(id trace.TraceID, keep bool) (kept bool) {
 	found, _ := r.held.LoadAndDelete(id)
 	run, ok := found.(*heldRun)

@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// tally counts the attempts at transactions that were made for a use case, in a context.
+// tally counts the transaction attempts of a use case, in a context.
 type tally struct{ attempts atomic.Int64 }
 
 type tallyKey struct{}
@@ -20,13 +20,13 @@ func tallyOf(ctx context.Context) *tally {
 	return of
 }
 
-// UseCaseBegan begins the span of what a request is about, when it is sampled.
+// UseCaseBegan starts the span of a sampled request's use case.
 func (t *Traces) UseCaseBegan(ctx context.Context, operation string) context.Context {
 	ctx, _ = t.tracer.Start(ctx, spanUseCase+operation, inside)
 	return context.WithValue(ctx, tallyKey{}, &tally{})
 }
 
-// UseCaseEnded ends the span that UseCaseBegan has begun; code is "" when it was not refused.
+// UseCaseEnded ends the span of UseCaseBegan; code is the refusal's code or "".
 func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
 	span := trace.SpanFromContext(ctx)
 	if n := tallyOf(ctx); n != nil && n.attempts.Load() > 0 {
@@ -38,7 +38,7 @@ func (t *Traces) UseCaseEnded(ctx context.Context, code string) {
 	span.End()
 }
 
-// ClaimDecided notes on a claim's span what was decided. What is not known is "", and a length of -1.
+// ClaimDecided adds the result of a claim to its span. An unknown text is "", an unknown length -1.
 func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLength int, outcome string) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
@@ -64,8 +64,8 @@ type served struct {
 
 type servedKey struct{}
 
-// GroupBegan begins the span of a transaction that serves requests which waited for their pool. It belongs to the trace of the first of them that is
-// sampled; it has links to the others, and those to it. waited is how long each had.
+// GroupBegan starts the span of a transaction that serves a group of queued requests. The span belongs to the trace of the first sampled request. It
+// has links to the other requests, and they have links to it. waited is the queue time of each request.
 func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
 	var followed []trace.Span
 	group := &served{}
@@ -95,7 +95,7 @@ func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.
 	return context.WithValue(context.WithValue(ctx, servedKey{}, group), tallyKey{}, &group.tally)
 }
 
-// GroupEnded ends the span that GroupBegan has begun, if it has.
+// GroupEnded ends the span of GroupBegan, if there is one.
 func (t *Traces) GroupEnded(ctx context.Context) {
 	group, ok := ctx.Value(servedKey{}).(*served)
 	if !ok {
@@ -110,7 +110,7 @@ func (t *Traces) GroupEnded(ctx context.Context) {
 	span.End()
 }
 
-// AttemptBegan begins the span of one run of a transaction or read, counted from 0.
+// AttemptBegan starts the span of one attempt at a transaction or read; number counts from 0.
 func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read bool) context.Context {
 	if n := tallyOf(ctx); n != nil && !read {
 		n.attempts.Add(1)
@@ -119,10 +119,10 @@ func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read b
 	return ctx
 }
 
-// The ends of attempts that are failures; the others are answers.
+// failures are the ends of attempts that are errors.
 var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
 
-// AttemptEnded ends the span that AttemptBegan has begun.
+// AttemptEnded ends the span of AttemptBegan.
 func (t *Traces) AttemptEnded(ctx context.Context, end, sqlState string) {
 	span := trace.SpanFromContext(ctx)
 	span.SetAttributes(attrEnd.String(end))
@@ -135,11 +135,11 @@ func (t *Traces) AttemptEnded(ctx context.Context, end, sqlState string) {
 	span.End()
 }
 
-// lengthOfSQLState tells one from other words for a failure.
+// lengthOfSQLState distinguishes an SQLSTATE from other words for a failure.
 const lengthOfSQLState = 5
 
-// StatementRan makes the span of a statement: what it is called, never what it says nor its values. pipelined is how many statements were sent
-// together with it; failure is "", the SQLSTATE, or another word when the database gave none.
+// StatementRan makes a statement's span. The span has the statement's name, but neither its text nor its values. pipelined is the number of
+// statements sent together; failure is "", the SQLSTATE, or another word if the database returned none.
 func (t *Traces) StatementRan(ctx context.Context, name string, from, to time.Time, rows int64, pipelined int, failure string) {
 	attributes := make([]attribute.KeyValue, 0, 6)
 	attributes = append(attributes, t.database, attrStatement.String(name), attrRows.Int64(rows))

@@ -16,11 +16,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans of requests and of runs of background jobs, of what they wait for and of the statements that they run. Make it with NewTraces, and Shutdown it; it is safe
-// for concurrent use.
+// Traces makes spans of requests and background jobs, of their waits and of their statements. Make it with NewTraces, and Shutdown it; it is safe for
+// concurrent use.
 //
-// Who is traced declares what it tells and passes on the context that it is given. Of a request that is not sampled nothing is kept: whoever
-// is asked Follows first, and answers with the context as it was.
+// The traced packages declare the interfaces and pass the returned context on. A request that is not sampled leaves no data: callers check Follows
+// first, and the methods return the context unchanged.
 type Traces struct {
 	tracer   trace.Tracer
 	runs     *runs
@@ -29,7 +29,7 @@ type Traces struct {
 	shutdown func(context.Context) error
 }
 
-// NewTraces makes traces when there is somebody to send them to, and nil otherwise. m counts what was sent.
+// NewTraces returns Traces if an exporter is configured, and nil otherwise. m counts the exports.
 func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	o.complete()
 	if disabled(o.Env) {
@@ -65,7 +65,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-// newTraces makes traces of a provider, whose spans all go through runs.
+// newTraces returns Traces of a provider. All its spans pass through runs.
 func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
 		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
@@ -77,16 +77,16 @@ func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Tr
 	return t
 }
 
-// Database says which engine runs the statements. Call it before the first of them.
+// Database sets the engine that runs the statements. Call it before the first statement.
 func (t *Traces) Database(engine string) { t.database = attrDatabase.String(engine) }
 
-// Shutdown sends what is still to be sent, as long as ctx lets it.
+// Shutdown exports the remaining spans until ctx ends.
 func (t *Traces) Shutdown(ctx context.Context) error { return t.shutdown(ctx) }
 
-// Follows reports whether what is done for ctx is kept.
+// Follows reports whether the spans of ctx are recorded.
 func (t *Traces) Follows(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
-// IDs are those of the trace and span of ctx, sampled or not; "" for none.
+// IDs returns the ids of ctx's trace and span, sampled or not; "" for none.
 func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	at := trace.SpanContextFromContext(ctx)
 	if !at.IsValid() {
@@ -95,26 +95,26 @@ func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	return at.TraceID().String(), at.SpanID().String()
 }
 
-// What all spans of a kind begin with; made once.
+// Options of spans by kind, made once.
 var (
 	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	inside   = trace.WithSpanKind(trace.SpanKindInternal)
 )
 
-// RequestBegan begins the span of a request, which is the child of the caller's when it brings one.
+// RequestBegan starts a request's span. It is a child of the caller's span, if the request has one.
 func (t *Traces) RequestBegan(ctx context.Context, header http.Header) context.Context {
 	ctx, _ = t.tracer.Start(t.accept.Extract(ctx, propagation.HeaderCarrier(header)), spanUnmatched, asServer...)
 	return ctx
 }
 
-// RequestRefused notes why a request was refused.
+// RequestRefused adds a refusal's code to the request's span.
 func (t *Traces) RequestRefused(ctx context.Context, code string) {
 	if span := trace.SpanFromContext(ctx); span.IsRecording() {
 		span.SetAttributes(attrErrorCode.String(code))
 	}
 }
 
-// RequestEnded ends the span of a request. operation is "" for what is outside of the contract, route for what there is not.
+// RequestEnded ends a request's span. operation is "" outside the contract, route is "" for an unknown path.
 func (t *Traces) RequestEnded(ctx context.Context, method, route, operation string, status int) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {

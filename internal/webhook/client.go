@@ -16,22 +16,22 @@ import (
 
 const (
 	longestDelivery = 10 * time.Second
-	mostRead        = 4 << 10  // bytes of an answer's body
+	mostRead        = 4 << 10  // bytes of a response's body
 	mostHeaders     = 16 << 10 // bytes
-	mostKept        = 32       // connections that wait for the next delivery, one for a receiver
+	mostKept        = 32       // idle connections for the next delivery, one for a receiver
 	longestKept     = 30 * time.Second
 )
 
-// Delivery is what is sent.
+// Delivery is one message to a receiver.
 type Delivery struct {
 	URL    string
-	ID     string    // the same whenever it is repeated; without a dot, which the signature takes for the end
-	Secret string    // of Secret
-	At     time.Time // of this attempt: a receiver refuses what is old
+	ID     string    // the same for every retry; without a dot, which the signature uses as a separator
+	Secret string    // from Secret
+	At     time.Time // time of this attempt: receivers refuse old messages
 	Body   []byte    // JSON
 }
 
-// Client sends deliveries. It is safe for any number of goroutines.
+// Client sends deliveries. It is safe for concurrent use.
 type Client struct {
 	allowed       Networks
 	plain, secure net.Dialer
@@ -40,7 +40,7 @@ type Client struct {
 	http          http.Client
 }
 
-// NewClient makes a client that reaches the public Internet and the networks that are allowed.
+// NewClient returns a client that connects to the public Internet and the allowed networks.
 func NewClient(allowed Networks) *Client {
 	c := &Client{
 		allowed: allowed,
@@ -50,7 +50,7 @@ func NewClient(allowed Networks) *Client {
 		limit:   longestDelivery,
 	}
 	c.http = http.Client{
-		Transport: &http.Transport{ // without a proxy: it would connect to whatever it is asked for
+		Transport: &http.Transport{ // no proxy: a proxy would connect to any requested address
 			DialContext:            c.plain.DialContext,
 			DialTLSContext:         c.dialTLS,
 			DisableCompression:     true,
@@ -64,8 +64,8 @@ func NewClient(allowed Networks) *Client {
 	return c
 }
 
-// Send sends a delivery once, and waits for the answer, 10 s at most. It looks at the URL again: what the operator allows may be another thing
-// by now.
+// Send makes one attempt at a delivery, and waits at most 10 s for the response. It checks the URL again, because the operator may have changed the
+// allowed networks.
 func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	if CheckURL(d.URL, c.allowed) != nil {
 		return Outcome{Reason: Unresolved}
@@ -82,7 +82,7 @@ func (c *Client) Send(ctx context.Context, d Delivery) Outcome {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode >= http.StatusOK { // the body of a 101 is the connection itself, which no context ends
-		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // so that the connection can be kept; the answer is its status
+		_, _ = io.CopyN(io.Discard, answer.Body, mostRead) // lets the connection be reused; only the status matters
 	}
 	return outcomeOf(answer, d.At)
 }
@@ -108,10 +108,10 @@ func signed(ctx context.Context, d Delivery) (*http.Request, error) {
 	return request, nil
 }
 
-// untrusted is why a handshake failed.
+// untrusted marks the error of a failed TLS handshake.
 type untrusted struct{ error }
 
-// dialTLS bounds itself: a connection may be made for longer than the request lasts that it was begun for.
+// dialTLS has a timeout of its own: the transport may continue a dial after its request has ended.
 func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, longestDelivery)
 	defer cancel()

@@ -1,14 +1,14 @@
-// Package webhook sends one delivery to one receiver: it says what the address of a receiver may be, signs as Standard Webhooks has it, and says
-// in one fixed word how it ended. What is sent, when and how often is decided elsewhere.
+// Package webhook sends one delivery to one receiver. It defines the allowed addresses of receivers, signs as Standard Webhooks defines, and reports
+// the result as a fixed word. Other packages decide on content, time and retries.
 //
-// # Where a delivery may go
+// # Allowed receivers
 //
-// Whoever may write a webhook chooses where this server connects to. So the address is looked at twice: as it is written (CheckURL), and when a
-// connection is made, after the name was resolved, so that a name that answers differently the second time gains nothing. Public addresses may
-// be reached with TLS alone; the operator's networks also without. Redirects and proxies are not followed.
+// A tenant who may write a webhook chooses an address that this server connects to. So the package checks the address twice: as it is written
+// (CheckURL), and at connection time, after the name was resolved. A name that resolves differently the second time therefore gains nothing. Public
+// addresses require TLS; the operator's networks do not. The client follows no redirects and uses no proxies.
 //
-// # What an outcome reveals
+// # Information in an outcome
 //
-// An Outcome has no text from a resolver or a receiver. A name without an address and a name with a forbidden address have the
-// same outcome: a caller cannot find out which internal names exist.
+// An Outcome contains no text from a resolver or a receiver. A name without an address and a name with a forbidden address have the same outcome, so
+// that a caller cannot find out which internal names exist.
 package webhook

@@ -8,27 +8,27 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Networks are private networks that the operator allows deliveries to, beside the public Internet. A network of IPv4 is written as such: one that is
-// mapped into IPv6 takes no address.
+// Networks are private networks that the operator allows deliveries to, besides the public Internet. Write an IPv4 network as IPv4: an IPv4-mapped
+// IPv6 network matches no address.
 type Networks []netip.Prefix
 
 var errRefused = errors.New("deliveries do not go to this address")
 
-// guard decides which addresses are connected to. What is public is what the registries of IANA do not keep for something special.
+// guard decides which addresses the client connects to. An address is public unless IANA's registries reserve it for a special purpose.
 type guard struct {
 	allowed Networks
 	public  *ssrf.Guardian // nil: only the allowed networks
 }
 
-// guardPlain is for connections that everybody on the way can read.
+// guardPlain returns the guard of connections without TLS.
 func guardPlain(allowed Networks) guard { return guard{allowed: allowed} }
 
-// guardTLS is for connections of which a certificate says whose they are.
+// guardTLS returns the guard of TLS connections, whose certificate proves the receiver's name.
 func guardTLS(allowed Networks) guard {
 	return guard{allowed: allowed, public: ssrf.New(ssrf.WithAnyPort())}
 }
 
-// check refuses every address with a zone: such a one is good on one link alone.
+// check refuses an address outside the allowed ones. It refuses every address with a zone, which is valid only on one link.
 func (g guard) check(address netip.Addr) error {
 	address = address.Unmap()
 	for _, network := range g.allowed {
@@ -42,7 +42,7 @@ func (g guard) check(address netip.Addr) error {
 	return nil
 }
 
-// control is a net.Dialer's, which calls it with the address that was resolved, before it connects.
+// control implements net.Dialer.Control, which the dialer calls with the resolved address before it connects.
 func (g guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Why a delivery failed.
+// Reasons of failed deliveries.
 const (
-	Unresolved  = "unresolved"  // the name has no address that deliveries may go to
-	Unreachable = "unreachable" // no connection came about, or it broke
-	Timeout     = "timeout"     // no answer in time, or the caller's context ended
-	TLS         = "tls"         // no connection that can be trusted: its certificate, its version
-	Status      = "status"      // an answer that is no success
-	Redirect    = "redirect"    // an answer that names another address
+	Unresolved  = "unresolved"  // the name has no allowed address
+	Unreachable = "unreachable" // no connection, or it broke
+	Timeout     = "timeout"     // no response in time, or the caller's context ended
+	TLS         = "tls"         // no trusted connection: its certificate, its version
+	Status      = "status"      // a response other than success
+	Redirect    = "redirect"    // a redirect to another address
 )
 
-// longestRetryAfter is how long a receiver may put a delivery off.
+// longestRetryAfter is the longest delay that a receiver may ask for.
 const longestRetryAfter = time.Hour
 
-// Outcome is how a delivery ended.
+// Outcome is the result of a delivery.
 type Outcome struct {
-	Status     int           // of the answer; 0: there was none
-	Reason     string        // one of the words above; empty: delivered
-	Gone       bool          // the receiver wants no delivery any more (410)
-	RetryAfter time.Duration // how long the receiver asks to wait, an hour at most; 0: it does not say
+	Status     int           // of the response; 0: no response
+	Reason     string        // one of the reasons above; "": delivered
+	Gone       bool          // the receiver wants no more deliveries (410)
+	RetryAfter time.Duration // the delay that the receiver asks for, at most an hour; 0: none
 }
 
-// Delivered reports whether the receiver has taken the delivery.
+// Delivered reports whether the receiver has accepted the delivery.
 func (o Outcome) Delivered() bool { return o.Status/100 == 2 }
 
-// outcomeOf reads an answer to what was sent at a time.
+// outcomeOf reads a response to a delivery that was sent at a time.
 func outcomeOf(answer *http.Response, sent time.Time) Outcome {
 	o := Outcome{Status: answer.StatusCode}
 	switch o.Status / 100 {
@@ -46,7 +46,7 @@ func outcomeOf(answer *http.Response, sent time.Time) Outcome {
 	return o
 }
 
-// retryAfter reads seconds or a date: RFC 9110, 10.2.3.
+// retryAfter parses seconds or a date: RFC 9110, 10.2.3.
 func retryAfter(text string, sent time.Time) time.Duration {
 	var wait time.Duration
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {

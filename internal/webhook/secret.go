@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// purpose keeps secrets of webhooks apart from whatever else is ever derived from the same key.
+// purpose separates webhook secrets from other values derived from the same key.
 const purpose = "carve webhook secret 1\x00"
 
-// urlPurpose does the same for fingerprints of URLs.
+// urlPurpose separates fingerprints of URLs.
 const urlPurpose = "carve webhook url 1\x00"
 
-// Fingerprint distinguishes the URLs that a webhook has had. Without the server's key nobody can check a guess of a URL by it.
+// Fingerprint distinguishes the URLs that a webhook has had. Checking a guessed URL against it requires the server's key.
 func Fingerprint(key []byte, id ipam.ID, url string) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(urlPurpose))
@@ -24,7 +24,7 @@ func Fingerprint(key []byte, id ipam.ID, url string) string {
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// Secret is the secret of a webhook, derived from the server's key: nobody stores it. It is in the form of Standard Webhooks, 32 bytes in base64.
+// Secret derives a webhook's secret from the server's key; the database does not store it. It has the form of Standard Webhooks, 32 bytes in base64.
 func Secret(key []byte, id ipam.ID) string {
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(purpose))

@@ -16,12 +16,11 @@ const (
 	longest    = 253  // characters of a name: RFC 1035, 2.3.4
 )
 
-// nameShape is a host name whose last label is no number, in no notation: resolvers take 127.1 and 0x7f000001 for addresses.
+// nameShape matches a host name whose last label is not a number in any notation: resolvers treat 127.1 and 0x7f000001 as addresses.
 var nameShape = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// CheckURL says what is wrong with a webhook's URL, before any name is resolved: nil or an *ipam.Error that names the place. It has to be https.
-// When the operator allows networks it may be http too, to an address in them or to a name, whose address is held against them when it is
-// connected to.
+// CheckURL checks a webhook's URL without resolving its name. It returns nil or an *ipam.Error that points to the field. The URL must be https. If
+// the operator allows networks it may also be http, to an address in them or to a name, whose address the guard checks at connection time.
 func CheckURL(raw string, allowed Networks) error {
 	if len(raw) > longestURL {
 		return ipam.Invalid(place, "must have at most %d bytes; it has %d.", longestURL, len(raw))
@@ -45,7 +44,8 @@ func CheckURL(raw string, allowed Networks) error {
 	return checkHost(u, allowed)
 }
 
-// Concealed is a URL without what may be a secret: the scheme, host and port, and /... in place of a path or query. It returns "" for a text that is not a URL.
+// Concealed returns a URL without possible secrets: the scheme, host and port, and /... instead of a path or query. It returns "" for a text that is
+// not a URL.
 func Concealed(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -58,7 +58,7 @@ func Concealed(raw string) string {
 	return shown.String()
 }
 
-// checkPort keeps deliveries from ports where something else than a web server is at home.
+// checkPort refuses ports that usually serve other protocols than HTTP.
 func checkPort(u *url.URL) error {
 	if u.Port() == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package auth finds out who is asking: API keys, tokens of issuers, or anybody in development mode.
+// Package auth authenticates callers: API keys, tokens of issuers, console sessions, or anybody in development mode.
 package auth
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// MethodDev is the Method of callers in development mode. They are not limited.
+// MethodDev is the Method of callers in development mode. They have no rate limits.
 const MethodDev = "dev"
 
-// Dev accepts anybody as platform admin "dev" and says so in every answer. It is for a server that listens on loopback
-// alone; whoever builds the server sees to that.
+// Dev accepts every caller as platform admin "dev" and announces this in every response. It is for a server that listens on loopback alone; the
+// caller of this package ensures that.
 type Dev struct {
-	// LocalOnly refuses requests that were addressed to anything but localhost or a loopback address: a page in somebody's
-	// browser whose name has been pointed at 127.0.0.1 must not become platform admin.
+	// LocalOnly refuses requests to any host but localhost or a loopback address: a web page whose host name resolves to 127.0.0.1 must not become
+	// platform admin.
 	LocalOnly bool
 }
 
@@ -47,8 +47,8 @@ func local(hostport string) bool {
 // Announce implements Announcer.
 func (Dev) Announce(h http.Header) { h.Set("Carve-Auth", "dev (insecure)") }
 
-// FromHere reports whether a request was made on this machine: over loopback, to a name of loopback (and not to one that a stranger has
-// pointed there), and by nobody who passes on what others ask.
+// FromHere reports whether a request was made on this machine: over loopback, to a loopback name (and not to a name that a stranger has pointed
+// there), and not through a proxy.
 func FromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -10,15 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// HeaderConsole is what requests of the console carry, as "1". A page of another origin cannot send it without being asked whether it may, and it may not;
-// without it a cookie counts for nothing.
+// HeaderConsole is a header that requests of the console carry, as "1". A page of another origin cannot send it without a CORS preflight, which the
+// server does not allow. Without the header the server ignores the cookie.
 const HeaderConsole = "X-Carve-Console"
 
-// passedOn are the headers by which it is seen that somebody passes on what others ask.
+// passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// CookieOf is how a cookie of the console is called in answers to a request, and whether it is for TLS alone: always, but for a browser that asks its own
-// machine by plain HTTP. With the prefix __Host- no other host, and nobody who can change plain HTTP, sets such a cookie.
+// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. It always is, except for a
+// browser that requests its own machine over plain HTTP. With the prefix __Host- no other host, and no attacker who can change plain HTTP, can set
+// such a cookie.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
 	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true
@@ -35,10 +36,10 @@ func isPassedOn(h http.Header) bool {
 	return false
 }
 
-// SessionCookie is the cookie that says who is signed in.
+// SessionCookie is the cookie with the console session.
 const SessionCookie = "carve-session"
 
-// FromConsole refuses a request that the console did not send: a page of another origin, or no page at all.
+// FromConsole refuses a request that the console did not send: it came from a page of another origin, or from no page.
 func FromConsole(r *http.Request) error {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ipam.Errorf(ipam.CodePermissionDenied, "This is for the console alone: the header %s is missing.", HeaderConsole)
@@ -49,8 +50,8 @@ func FromConsole(r *http.Request) error {
 	return nil
 }
 
-// sameOrigin reports whether a request is not of a page of another origin, as far as the browser says. Whether the outside speaks TLS is not known here; the
-// host is.
+// sameOrigin reports whether a request does not come from a page of another origin, as far as the browser reports it. The server may not know whether
+// the browser used TLS, since a proxy may end it; it knows the host.
 func sameOrigin(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
@@ -64,7 +65,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// SessionOf is what the browser sends for the session of the console; "": nothing, or not as the console does.
+// SessionOf returns the console session in a request, or "" if there is none or the request lacks the console's header.
 func SessionOf(r *http.Request) string {
 	if r.Header.Get(HeaderConsole) != "1" {
 		return ""
@@ -72,18 +73,18 @@ func SessionOf(r *http.Request) string {
 	return Held(r)
 }
 
-// Held is the session that a browser has, whoever asks: good for ending it, and for nothing else.
+// Held returns a browser's session for any request. Use it only to end the session.
 func Held(r *http.Request) string {
 	name, _ := CookieOf(r, SessionCookie)
 	given := r.CookiesNamed(name)
-	if len(given) != 1 { // of two nobody knows which is ours
+	if len(given) != 1 { // with two cookies, the server cannot know which one is its own
 		return ""
 	}
 	return given[0].Value
 }
 
-// Credentials is what tells callers apart before anybody has looked whether it is valid; "": nothing. However a token is written around, it is one caller's;
-// all that is no token is of one caller, too.
+// Credentials returns the text that identifies a caller before authentication, or "" without one. The same token in another spelling is the same
+// caller; all malformed tokens count as one caller.
 func Credentials(r *http.Request) string {
 	switch token, given := bearer(r.Header); {
 	case token != "":

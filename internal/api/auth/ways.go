@@ -11,35 +11,34 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Authenticator finds out who is asking. It answers an *ipam.Error with code unauthenticated when the credentials are
-// missing or not valid. It is asked once for each request to an operation that needs credentials.
+// Authenticator authenticates callers. It returns an *ipam.Error with code unauthenticated if the credentials are missing or not valid. The server
+// calls it once for each request to an operation that needs credentials.
 type Authenticator interface {
 	Authenticate(r *http.Request) (tenancy.Principal, error)
 }
 
-// Announcer is an Authenticator that says something about itself in the header of every answer.
+// Announcer is an Authenticator that adds a header to every response.
 type Announcer interface {
 	Announce(h http.Header)
 }
 
-// Tokens finds out whose a bearer token is.
+// Tokens authenticates bearer tokens.
 type Tokens interface {
 	Authenticate(ctx context.Context, token string) (tenancy.Principal, error)
 }
 
-// Ways is an Authenticator of several: each token goes to the one that it was made for, and to no other. A way that is nil is
-// closed.
+// Ways combines several authenticators: each token goes only to the one that issued its kind. A nil field disables its kind.
 type Ways struct {
-	Keys Tokens // tokens that begin like an API key
+	Keys Tokens // tokens with the prefix of API keys
 	OIDC Tokens // all other tokens
-	// Sessions are those of the console, for requests without the header Authorization.
+	// Sessions authenticates console sessions, for requests without the header Authorization.
 	Sessions Tokens
-	// Dev takes the requests that none of the others is for. Whoever sends credentials for one of those wants to be what they say,
-	// so Dev does not make up for credentials that are not valid.
+	// Dev accepts requests without credentials. A request with credentials asks for their identity, so Dev does not replace credentials that are not
+	// valid.
 	Dev Authenticator
 }
 
-// keyPrefix is what API keys begin with.
+// keyPrefix is the prefix of API keys.
 const keyPrefix = "carve_"
 
 // Authenticate implements Authenticator.
@@ -59,7 +58,7 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 		return w.Keys.Authenticate(r.Context(), token)
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
-	case w.Dev != nil && !reads(r) && !sameOrigin(r): // nothing but the browser keeps such a page from being everybody
+	case w.Dev != nil && !reads(r) && !sameOrigin(r): // only this check stops such a page from acting as "dev"
 		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin changes nothing here without credentials.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
@@ -80,8 +79,8 @@ func (w Ways) Announce(h http.Header) {
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 
-// bearer reads the header Authorization (RFC 6750, section 2.1). given is false without one; token is "" for what is not
-// exactly one bearer token.
+// bearer reads the header Authorization (RFC 6750, section 2.1). given is false without the header; token is "" if it is not exactly one bearer
+// token.
 func bearer(h http.Header) (token string, given bool) {
 	values := h.Values(echo.HeaderAuthorization)
 	if len(values) != 1 {
@@ -95,7 +94,7 @@ func bearer(h http.Header) (token string, given bool) {
 	return token, true
 }
 
-// VisibleASCII reports whether a text is not empty, and nothing but visible ASCII.
+// VisibleASCII reports whether a text is not empty and consists of visible ASCII.
 func VisibleASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x21 || s[i] > 0x7e {

@@ -6,36 +6,36 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Limits bound a text beyond its schema.
+// Limits limit a text beyond its schema.
 type Limits struct {
 	Tokens int // values, names and brackets
 	Name   int // bytes of a member's name
 }
 
-// Checker is sure of some values of a schema. It is safe for concurrent use.
+// Checker recognizes values that are certainly valid for a schema. It is safe for concurrent use.
 type Checker struct {
 	root   *node
 	limits Limits
 }
 
-// Compiler makes Checkers. Those of one Compiler share the tables of their patterns.
+// Compiler makes Checkers, which share the tables of their patterns.
 type Compiler struct {
 	limits   Limits
 	patterns map[string]*pattern
 }
 
-// NewCompiler makes a Compiler.
+// NewCompiler returns a Compiler.
 func NewCompiler(limits Limits) *Compiler {
 	return &Compiler{limits: limits, patterns: map[string]*pattern{}}
 }
 
-// Compile makes the Checker of a schema. It is sure of nothing that has to do with a keyword that it does not know.
+// Compile makes the Checker of a schema. The Checker accepts no value for a part of the schema with an unknown keyword.
 func (c *Compiler) Compile(schema *openapi3.SchemaRef) *Checker {
 	return &Checker{root: c.compile(schema, maxDepth), limits: c.limits}
 }
 
-// Valid reports whether data is certainly one JSON text, valid by the schema, that can be read in one way only: in UTF-8, without a member
-// that is there twice or in two cases, without null, escapes, and numbers other than plain integers.
+// Valid reports whether data is certainly one JSON text that the schema allows and that has only one reading: UTF-8, no duplicate member (even in
+// another case), no null, no escapes, and no numbers except plain integers.
 func (c *Checker) Valid(data []byte) bool {
 	s := scan{data: data, limits: c.limits}
 	if !s.value(c.root) {
@@ -45,8 +45,7 @@ func (c *Checker) Valid(data []byte) bool {
 	return s.at == len(data)
 }
 
-// ValidText reports whether a parameter that is spelled like this is certainly valid by the schema: a text as it is, an integer in digits,
-// true or false.
+// ValidText reports whether a parameter in this spelling is certainly valid: a text as it is, an integer in digits, true or false.
 func (c *Checker) ValidText(value string) bool {
 	switch n := c.root; n.kind {
 	case text:
@@ -59,5 +58,5 @@ func (c *Checker) ValidText(value string) bool {
 	}
 }
 
-// Never reports whether the Checker is sure of no value at all.
+// Never reports whether the Checker accepts no value at all.
 func (c *Checker) Never() bool { return c.root.kind == never }

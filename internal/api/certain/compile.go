@@ -9,33 +9,33 @@ import (
 )
 
 const (
-	// maxDepth bounds schemas in each other; those that contain themselves end here. It is far below the depth that a body may have.
+	// maxDepth limits nested schemas; recursive schemas end here. It is far below the depth that a body may have.
 	maxDepth = 20
-	// maxMembers is what a set of members in one word can hold.
+	// maxMembers is the capacity of a member set in one word.
 	maxMembers = 64
 )
 
 type kind int
 
 const (
-	never      kind = iota // nothing is certain
+	never      kind = iota // accepts no value
 	text                   // a string
-	integer                // a whole number, not negative
+	integer                // a non-negative integer
 	boolean                // true or false
 	list                   // an array
-	record                 // an object with members that are known by name
-	dictionary             // an object with the caller's own names
+	record                 // an object with known members
+	dictionary             // an object with names that the caller chooses
 )
 
-// node is a schema that is understood.
+// node is a compiled schema.
 type node struct {
 	kind        kind
-	least, most int64 // of an integer's value, of a string's characters, of the items or members of what has those
+	least, most int64 // bounds of an integer's value, a string's characters, or the number of items or members
 	pattern     *pattern
-	choices     []string // nil: every text
+	choices     []string // nil: any text
 	item        *node    // of a list or dictionary
 	members     map[string]member
-	required    uint64 // set of members
+	required    uint64 // member set
 }
 
 type member struct {
@@ -50,7 +50,7 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 		return unknown
 	}
 	s := *ref.Value
-	// What says nothing about validity, or only about null, of which nothing is certain.
+	// Remove the keywords that do not affect validity, or only concern null, which is never certain.
 	s.Extensions, s.Origin, s.Title, s.Description, s.Default, s.Example, s.ExternalDocs = nil, nil, "", "", nil, nil, nil
 	s.Deprecated, s.Nullable = false, false
 	if len(s.AllOf) == 1 {
@@ -62,7 +62,7 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 		return c.compile(inner, depth-1)
 	}
 	n := &node{}
-	switch { // each takes what it understands
+	switch { // each case removes the keywords that it supports
 	case s.Type.Is(openapi3.TypeString):
 		n = c.compileText(&s)
 	case s.Type.Is(openapi3.TypeInteger):
@@ -76,7 +76,7 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 		n = c.compileObject(&s, depth)
 	}
 	s.Type = nil
-	if !bare(&s) { // a keyword is left that nobody has understood
+	if !bare(&s) { // an unsupported keyword remains
 		return unknown
 	}
 	return n
@@ -98,7 +98,7 @@ func (c *Compiler) compileText(s *openapi3.Schema) *node {
 		switch choice := choice.(type) {
 		case string:
 			n.choices = append(n.choices, choice)
-		case nil: // null may be chosen
+		case nil: // the schema allows null
 		default:
 			return unknown
 		}

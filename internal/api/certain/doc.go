@@ -1,8 +1,8 @@
-// Package certain tells most valid JSON texts from all others, in one pass over their bytes and without allocating.
+// Package certain is the fast path of validation: it recognizes most valid JSON texts in one pass over their bytes, without allocations.
 //
-// A Checker is made of a schema of the contract. It answers true only for texts that the full validation lets through, and false for those
-// that are wrong and for those that it is not sure of: whatever is rare, or has more than one reading, is somebody else's to judge. So it
-// needs no error messages, and a rule that it does not know costs time and never correctness.
+// A Checker is compiled from a schema of the contract. It returns true only for texts that the full validation accepts. It returns false for invalid
+// texts and for any text that it cannot decide, such as a rare or ambiguous one; the full validation decides those. So it needs no error messages,
+// and a rule that it does not know costs time and never correctness.
 //
-// It is our own because what there is validates decoded values: docs/adr/0018-certain-requests.md has the figures.
+// The package exists because other validators check decoded values: docs/adr/0018-certain-requests.md has the figures.
 package certain

@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// maxStates bounds the table of a pattern, 128 bytes a state. What needs more (three long ones, of label keys,
-// references in filters and subjects) is left to regexp.
+// maxStates limits a pattern's table, 128 bytes a state. regexp matches the patterns that need more: three long ones, for label keys, references
+// in filters and subjects.
 const maxStates = 250
 
-// pattern is a regular expression as a table: a deterministic automaton over ASCII. It takes a twentieth of regexp's time
-// (BenchmarkPattern), and most of what a valid request holds is checked by one.
+// pattern is a regular expression as a table: a deterministic automaton over ASCII. It takes a twentieth of regexp's time (BenchmarkPattern), and
+// checks most of the text in a valid request.
 type pattern struct {
 	re      *regexp.Regexp
-	next    [][128]uint8 // by state and character; state 0 is the one that nothing leads out of
-	accepts []bool       // by state: the text may end here
+	next    [][128]uint8 // by state and character; state 0 has no exit
+	accepts []bool       // by state: whether the text may end here
 }
 
-// newPattern answers nil for what is not a regular expression in Go's syntax.
+// newPattern returns nil for an expression that Go does not support.
 func newPattern(expression string) *pattern {
-	if strings.Contains(expression, `\u`) { // which the contract's syntax has, and Go's has not
+	if strings.Contains(expression, `\u`) { // JavaScript has it, and Go has not
 		return nil
 	}
 	re, err := regexp.Compile(expression)
@@ -50,8 +50,8 @@ func match[T string | []byte](p *pattern, raw T) bool {
 	return p.accepts[state]
 }
 
-// tabulate makes the table by the subset construction: a state is the set of instructions that a text has led to. Expressions that may
-// match from anywhere, look at words or lines, or need too many states have none.
+// tabulate makes the table by the subset construction: a state is a set of instructions that a text can reach. It makes none for expressions that may
+// match from anywhere, test words or lines, or need too many states.
 func (p *pattern) tabulate() {
 	tree, err := syntax.Parse(p.re.String(), syntax.Perl)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *pattern) tabulate() {
 			return
 		}
 	}
-	const begin = "^" // the only state in which the text begins
+	const begin = "^" // the only state at the start of the text
 	states := map[string]uint8{"": 0, begin: 1}
 	sets := [][]uint32{nil, {uint32(prog.Start)}} //nolint:gosec // a small index
 	var next [][128]uint8
@@ -78,7 +78,7 @@ func (p *pattern) tabulate() {
 		}
 		_, ended := reach(prog, sets[at], flags|syntax.EmptyEndText)
 		runes, already := reach(prog, sets[at], flags)
-		if already { // whatever follows: a table has no such state
+		if already { // the pattern matches whatever follows; a table has no such state
 			return
 		}
 		var row [128]uint8
@@ -107,7 +107,8 @@ func (p *pattern) tabulate() {
 	p.next, p.accepts = next, accepts
 }
 
-// reach follows what consumes nothing: it answers the instructions that consume a character, and whether the match is among them.
+// reach follows the instructions that consume nothing. It returns the reachable instructions that consume a character, and whether a match is
+// reachable.
 func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint32, match bool) {
 	seen := make([]bool, len(prog.Inst))
 	todo := slices.Clone(from)
@@ -137,7 +138,7 @@ func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint
 	return runes, match
 }
 
-// emptyOp is the argument of an instruction that consumes nothing.
+// emptyOp returns the argument of an instruction that consumes nothing.
 func emptyOp(arg uint32) syntax.EmptyOp { return syntax.EmptyOp(arg) } //nolint:gosec // which the compiler made of one
 
 func keyOf(set []uint32) string {

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// maxDigits is how long an integer may be: short enough for every reader, binary floats included, to take it for the same.
+	// maxDigits is the maximum length of an integer: every parser, even one with binary floats, reads it as the same number.
 	maxDigits  = 15
 	maxInteger = 999_999_999_999_999
-	// maxNames is how many names of the caller's own are compared with each other.
+	// maxNames is the maximum number of caller-chosen names that the scan compares with each other.
 	maxNames = 16
 )
 
@@ -22,7 +22,7 @@ type scan struct {
 	limits Limits
 }
 
-// value reads a value and reports whether it certainly is one of n.
+// value reads a value and reports whether it certainly fits n.
 func (s *scan) value(n *node) bool {
 	s.space()
 	if !s.token() {
@@ -65,7 +65,7 @@ func (s *scan) space() {
 	}
 }
 
-// next takes a character that is expected.
+// next consumes an expected character.
 func (s *scan) next(c byte) bool {
 	if s.at == len(s.data) || s.data[s.at] != c {
 		return false
@@ -74,7 +74,7 @@ func (s *scan) next(c byte) bool {
 	return true
 }
 
-// ends takes the bracket that closes what was opened.
+// ends consumes the closing bracket.
 func (s *scan) ends(bracket byte) bool {
 	s.space()
 	return s.next(bracket) && s.token()
@@ -88,7 +88,7 @@ func (s *scan) word(w string) bool {
 	return true
 }
 
-// text reads a string that is spelled as it is meant.
+// text reads a string without escapes.
 func (s *scan) text() (raw []byte, ok bool) {
 	if !s.next('"') {
 		return nil, false
@@ -137,7 +137,7 @@ func (s *scan) list(n *node) bool {
 	return s.ends(']') && count >= n.least
 }
 
-// name reads the name of a member and the colon after it.
+// name reads a member's name and its colon.
 func (s *scan) name(first bool) (raw []byte, ok bool) {
 	if !first && !s.next(',') {
 		return nil, false
@@ -195,9 +195,9 @@ func (s *scan) dictionary(n *node) bool {
 	return s.ends('}') && n.least <= int64(count) && int64(count) <= n.most
 }
 
-// holds reports whether a text, which is UTF-8, is one of n.
+// holds reports whether a UTF-8 text fits n.
 func holds[T string | []byte](n *node, raw T) bool {
-	// Bounds are in characters, of which there are at most as many as bytes: that a text has too many bytes leaves it uncertain.
+	// The limits count characters, and a text has at most as many characters as bytes: a text with too many bytes is left to the full validation.
 	if length := int64(len(raw)); length < n.least || length > n.most {
 		return false
 	}

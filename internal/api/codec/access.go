@@ -8,22 +8,22 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MemberOf is a member as it is answered.
+// MemberOf converts a member into its wire form.
 func MemberOf(m ipam.Member) gen.Member {
 	return gen.Member{Metadata: plainMetadataOf(m.Metadata), Spec: gen.MemberSpec{Role: gen.Role(m.Spec.Role)}}
 }
 
-// PutMember reads a member that is to be made or replaced.
+// PutMember reads a member to create or replace.
 func PutMember(_, subject string, b gen.MemberPut) (ipam.Member, error) {
 	return ipam.Member{Metadata: ipam.Metadata{Name: subject}, Spec: ipam.MemberSpec{Role: string(b.Spec.Role)}}, nil
 }
 
-// GrantOf renders a grant. Its consumer is its name.
+// GrantOf converts a grant into its wire form. A grant's consumer is its name.
 func GrantOf(g ipam.Grant) gen.Grant {
 	return gen.Grant{Metadata: plainMetadataOf(g.Metadata), Spec: gen.GrantSpec{Consumer: g.Name}}
 }
 
-// plainMetadataOf is metadataOf for what has no labels and lives in no region.
+// plainMetadataOf returns the metadata of a resource without labels and region.
 func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 	return gen.PlainMetadata{
 		Name: m.Name, UID: m.UID.String(), Project: m.Project, Generation: m.Generation, Revision: m.Revision.String(),
@@ -31,18 +31,18 @@ func plainMetadataOf(m ipam.Metadata) gen.PlainMetadata {
 	}
 }
 
-// NewKey reads a key that is to be made.
+// NewKey reads a key to create.
 func NewKey(_ string, b gen.APIKeyCreate) (ipam.APIKey, error) {
 	meta, err := newMetadata(b.Metadata)
 	k := ipam.APIKey{Metadata: meta, Spec: ipam.APIKeySpec{Role: string(b.Spec.Role), Description: b.Spec.Description}}
 	if at := b.Spec.ExpiresAt; at != nil {
-		*at = at.UTC() // in the body too, of which a fingerprint is made: one moment is one request, whichever zone it was written in
+		*at = at.UTC() // also in the body, which is fingerprinted: the same time in another zone is the same request
 		k.Spec.ExpiresAt = *at
 	}
 	return k, err
 }
 
-// KeyOf renders a key as it is now. The token is not its business.
+// KeyOf converts a key into its wire form at a time, without the token.
 func KeyOf(k ipam.APIKey, now time.Time) gen.APIKey {
 	return gen.APIKey{
 		Metadata: metadataOf(k.Metadata),
@@ -55,7 +55,7 @@ func KeyOf(k ipam.APIKey, now time.Time) gen.APIKey {
 	}
 }
 
-// OptionalTime is a time that may be none.
+// OptionalTime returns nil for the zero time.
 func OptionalTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewAlertRule reads an alert rule that is to be made.
+// NewAlertRule reads an alert rule to create.
 func NewAlertRule(_ string, b gen.AlertRuleCreate) (ipam.AlertRule, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -26,7 +26,7 @@ func alertRuleSpec(s gen.AlertRuleSpec) (spec ipam.AlertRuleSpec, err error) {
 	return spec, err
 }
 
-// AlertRuleOf is an alert rule as it is answered.
+// AlertRuleOf converts an alert rule into its wire form.
 func AlertRuleOf(r ipam.AlertRule) gen.AlertRule {
 	return gen.AlertRule{
 		Metadata: metadataOf(r.Metadata),
@@ -52,7 +52,7 @@ func PatchAlertRule(patch []byte) func(ipam.AlertRule) (ipam.AlertRule, error) {
 	}
 }
 
-// AlertOf is an alert as it is answered.
+// AlertOf converts an alert into its wire form.
 func AlertOf(a ipam.Alert) gen.Alert {
 	out := gen.Alert{
 		Name: a.Name(), RuleName: a.Rule, Subject: gen.AlertSubject{Kind: gen.AlertSubjectKindIPPool, Name: a.Subject},

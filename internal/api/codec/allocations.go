@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// AllocationOf is an allocation as it is answered.
+// AllocationOf converts an allocation into its wire form.
 func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 	out := gen.IPAllocation{
 		Metadata: metadataOf(a.Meta()),
@@ -22,7 +22,7 @@ func AllocationOf(a ipam.Allocation) gen.IPAllocation {
 		out.Spec.ClassProject, out.Spec.ClassName = a.Class.Ref.Project, a.Class.Ref.Name
 	case ipam.PurposeChildPool:
 		out.Spec.ChildPoolRef = optionalRefOf(a.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // held by no other resource
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // no other resource holds them
 	}
 	return out
 }

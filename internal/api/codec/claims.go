@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClaim reads a claim that is to be made.
+// NewClaim reads a claim to create.
 func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
 	meta, err := newMetadata(c.Metadata)
 	if err != nil {
@@ -21,7 +21,7 @@ func NewClaim(project string, c gen.IPClaimCreate) (ipam.Claim, error) {
 	return ipam.Claim{Metadata: meta, Spec: spec}, err
 }
 
-// NewClaims reads the claims of a batch; what is wrong with one is said at its place in the batch.
+// NewClaims reads a batch's claims. Its errors point to the claim's index in the batch.
 func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	claims := make([]ipam.Claim, len(b.Claims))
 	for i, wire := range b.Claims {
@@ -33,7 +33,7 @@ func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 	return claims, nil
 }
 
-// PutClaim reads a claim that is to be made under a name.
+// PutClaim reads a claim to create under a name.
 func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
 	meta := Or(b.Metadata, gen.PutMetadata{})
 	if meta.Name != "" && meta.Name != name {
@@ -43,7 +43,7 @@ func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: spec}, err
 }
 
-// ClaimSpec reads a claim's spec. What is empty and what is absent is the same, so that create-or-return finds it equal.
+// ClaimSpec reads a claim's spec. It treats empty and absent fields as the same, so that create-or-return finds the specs equal.
 func ClaimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	spec := ipam.ClaimSpec{
 		ClassName: s.ClassName, PoolRef: ref(project, s.PoolRef), PoolSelector: selector(s.PoolSelector), PrefixLength: s.PrefixLength,
@@ -95,7 +95,7 @@ func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // d
 	return out
 }
 
-// ClaimOf is a claim as it is answered.
+// ClaimOf converts a claim into its wire form.
 func ClaimOf(c ipam.Claim) gen.IPClaim {
 	var b [64]byte
 	carved := string(c.Block.AppendTo(b[:0]))
@@ -128,7 +128,7 @@ func ClaimOf(c ipam.Claim) gen.IPClaim {
 	return claim
 }
 
-// within moves the places that an error names into a part of the body, such as one claim of a batch.
+// within prefixes an error's pointers with a part of the body, such as one claim of a batch.
 func within(in string, err error) error {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || e.Code != ipam.CodeInvalidArgument {

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewClass reads a class that is to be made.
+// NewClass reads a class to create.
 func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -20,7 +20,7 @@ func NewClass(_ string, b gen.IPClassCreate) (ipam.Class, error) {
 	return ipam.Class{Metadata: meta, Spec: spec}, err
 }
 
-// ClassSpec reads a class's spec and fills in what its author left to us.
+// ClassSpec reads a class's spec and fills in the defaults.
 func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	spec := ipam.ClassSpec{
 		Provisioner: ipam.Provisioner(s.Provisioner), Family: ipam.Family(s.IPFamily), Strategy: ipam.Strategy(s.Strategy),
@@ -50,7 +50,7 @@ func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	return spec.WithDefaults(), nil
 }
 
-// duration parses an optional time span; "" is none, which is not the same as 0s.
+// duration parses an optional time span. "" is absent, which differs from 0s.
 func duration(pointer, s string) (*time.Duration, error) {
 	if s == "" {
 		return nil, nil //nolint:nilnil // absent
@@ -69,12 +69,12 @@ func durationOf(d *time.Duration) string {
 	return ipam.DurationText(*d)
 }
 
-// ClassOf is a class as it is answered.
+// ClassOf converts a class into its wire form.
 func ClassOf(c ipam.Class) gen.IPClass {
 	return gen.IPClass{Metadata: metadataOf(c.Metadata), Spec: ClassSpecOf(c.Spec), Status: ClassStatusOf(c)}
 }
 
-// ClassSpecOf is the spec of a class as it is answered.
+// ClassSpecOf converts a class's spec into its wire form.
 func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
 	spec := gen.IPClassSpec{
 		Provisioner: gen.Provisioner(s.Provisioner), IPFamily: gen.IPFamily(s.Family), Visibility: gen.ClassVisibility(s.Visibility),
@@ -89,7 +89,7 @@ func ClassSpecOf(s ipam.ClassSpec) gen.IPClassSpec {
 	return spec
 }
 
-// ClassStatusOf is the status of a class as it is answered.
+// ClassStatusOf converts a class's status into its wire form.
 func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
 	total, available := count10(c.Status.Total), count10(c.Status.Available)
 	return gen.IPClassStatus{
@@ -101,7 +101,7 @@ func ClassStatusOf(c ipam.Class) gen.IPClassStatus {
 	}
 }
 
-// count10 reads an exact count of our own making; "" is none.
+// count10 parses a decimal count that the server has written; "" is 0.
 func count10(s string) *big.Int {
 	n, ok := new(big.Int).SetString(s, 10)
 	if !ok {
@@ -110,7 +110,7 @@ func count10(s string) *big.Int {
 	return n
 }
 
-// classReady says whether claims by the class can be served at all. Nothing records since when: it is as old as the class.
+// classReady reports whether pools back the class. The server does not record the transition's time, so it uses the creation of the class.
 func classReady(c ipam.Class) gen.Condition {
 	ready := gen.Condition{Type: "Ready", LastTransitionTime: c.CreatedAt}
 	switch n := c.Status.BackingPools; n {

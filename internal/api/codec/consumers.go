@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ConsumerRef names a consumer by what a request says of it; a realm that is left out is the default one.
+// ConsumerRef returns the reference to a consumer in a request. An absent realm is the default realm.
 func ConsumerRef(realm, uid string) ipam.ConsumerRef {
 	return ipam.ConsumerRef{Realm: cmp.Or(realm, ipam.DefaultRealm), UID: uid}
 }
 
-// NewConsumer reads a consumer that is made or attached.
+// NewConsumer reads a consumer to create or attach.
 func NewConsumer(realm, uid string, s gen.IPConsumerSpec) ipam.NewConsumer {
 	return ipam.NewConsumer{Ref: ConsumerRef(realm, uid), Spec: ipam.ConsumerSpec{Kind: s.Kind, Name: s.Name, TTL: ttl(s.TTLSeconds)}}
 }
@@ -28,7 +28,7 @@ func claimConsumers(list []gen.ClaimConsumer) (all []ipam.NewConsumer) {
 	return all
 }
 
-// Renewals reads which consumers are to be renewed.
+// Renewals reads the consumers to renew.
 func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 	r := consumers.Renewals{Realm: cmp.Or(b.Realm, ipam.DefaultRealm), UIDs: b.Consumers}
 	if b.TTLSeconds != nil {
@@ -37,7 +37,7 @@ func Renewals(b gen.ConsumerRenewal) consumers.Renewals {
 	return r
 }
 
-// RenewedOf is what came of renewals, as it is answered.
+// RenewedOf converts the result of renewals into its wire form.
 func RenewedOf(r consumers.Renewed) gen.ConsumerRenewed {
 	return gen.ConsumerRenewed{Renewed: listed(r.Renewed), Ended: listed(r.Ended), Unknown: listed(r.Unknown)}
 }
@@ -49,7 +49,7 @@ func listed(all []string) []string {
 	return all
 }
 
-// ConsumerOf is a consumer as it is answered.
+// ConsumerOf converts a consumer into its wire form.
 func ConsumerOf(c ipam.Consumer) gen.IPConsumer {
 	out := gen.IPConsumer{
 		Metadata: metadataOf(c.Metadata),
@@ -68,12 +68,12 @@ func ConsumerOf(c ipam.Consumer) gen.IPConsumer {
 	return out
 }
 
-// AttachmentOf is an attachment as it is answered.
+// AttachmentOf converts an attachment into its wire form.
 func AttachmentOf(a ipam.Attachment) gen.ConsumerAttachment {
 	return gen.ConsumerAttachment{UID: a.Consumer.UID, Realm: a.Consumer.Realm, AttachedAt: a.AttachedAt}
 }
 
-// RealmOf is the state of a realm as it is answered.
+// RealmOf converts a realm's state into its wire form.
 func RealmOf(r ipam.Realm) gen.Realm {
 	return gen.Realm{
 		Name: r.Name, Live: r.Live, Expired: r.Expired, Held: !r.HeldSince.IsZero(), HeldSince: OptionalTime(r.HeldSince), ConfirmedUntil: OptionalTime(r.ConfirmedUntil),

@@ -1,2 +1,2 @@
-// Package codec turns what is sent into the vocabulary and back: the generated types end here.
+// Package codec converts the generated wire types into the domain types and back. No other package below the API sees the generated types.
 package codec

@@ -13,21 +13,21 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// jsonType is shared by all answers: a header's values are replaced and never written to.
+// jsonType is shared by all responses: code replaces a header's values and never writes to them.
 var jsonType = []string{"application/json"}
 
-// jsonText writes JSON as encoding/json does, byte for byte, without reflection. It is for what is answered most: claims, of which a list has
-// a hundred. A type that is written by hand here is compared with encoding/json in TestWhatIsWrittenByHandIsWhatTheLibraryWrites, which also
-// finds a field that the contract has and the hand has not.
+// jsonText writes the same JSON as encoding/json, byte for byte, without reflection. It serves the most frequent responses: claims, of which a list
+// has up to a hundred by default. TestWhatIsWrittenByHandIsWhatTheLibraryWrites compares each hand-written type with encoding/json, and finds a field
+// that the contract has and this code lacks.
 type jsonText struct {
 	b   []byte
-	err error // the first thing that has no JSON
+	err error // the first value that JSON cannot express
 }
 
 // open begins an object or array.
 func (w *jsonText) open(bracket byte) { w.b = append(w.b, bracket) }
 
-// shut ends an object or array: what was last written may have left a comma.
+// shut ends an object or array. It replaces the comma after the last entry.
 func (w *jsonText) shut(bracket byte) {
 	if last := len(w.b) - 1; w.b[last] == ',' {
 		w.b[last] = bracket
@@ -39,12 +39,12 @@ func (w *jsonText) shut(bracket byte) {
 
 func (w *jsonText) comma() { w.b = append(w.b, ',') }
 
-// name writes the name of a member: a literal that needs no escapes.
+// name writes a member's name. The name is a literal without characters to escape.
 func (w *jsonText) name(name string) {
 	w.b = append(append(append(w.b, '"'), name...), '"', ':')
 }
 
-// member opens an object that is a member.
+// member starts an object as a member's value.
 func (w *jsonText) member(name string) {
 	w.name(name)
 	w.open('{')
@@ -88,13 +88,13 @@ func (w *jsonText) texts(name string, values map[string]string) {
 	w.member(name)
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		w.quoted(key)
-		w.b[len(w.b)-1] = ':' // in place of the comma
+		w.b[len(w.b)-1] = ':' // replaces the comma
 		w.quoted(values[key])
 	}
 	w.shut('}')
 }
 
-// quoted writes a string. One with anything that is escaped, or is not ASCII, is the library's to write.
+// quoted writes a string. encoding/json writes any string with characters to escape or outside ASCII.
 func (w *jsonText) quoted(s string) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -111,20 +111,20 @@ func (w *jsonText) quoted(s string) {
 }
 
 const (
-	smallAnswer = 2048      // what net/http finds the length of by itself
-	keptAnswer  = 256 << 10 // the largest buffer that is kept for another answer
+	smallAnswer = 2048      // net/http sets Content-Length itself up to this size
+	keptAnswer  = 256 << 10 // the largest buffer that the pool keeps
 )
 
 var answers = sync.Pool{New: func() any { return &jsonText{b: make([]byte, 0, 1024)} }}
 
-// Page is a page of a list as it is answered.
+// Page is a page of a list on the wire.
 type Page[W any] struct {
-	ChangesCursor string `json:"changesCursor,omitempty"` // of what can be followed
+	ChangesCursor string `json:"changesCursor,omitempty"` // for kinds in the feed
 	Items         []W    `json:"items"`
 	NextCursor    string `json:"nextCursor,omitempty"`
 }
 
-// Answer sends what body points to as JSON. Nothing is sent when there is an error.
+// Answer sends the value at body as JSON. It sends nothing if it returns an error.
 func Answer(w http.ResponseWriter, status int, body any) error {
 	t, _ := answers.Get().(*jsonText)
 	t.b, t.err = t.b[:0], nil
@@ -147,7 +147,7 @@ func Answer(w http.ResponseWriter, status int, body any) error {
 	return err
 }
 
-// write writes an answer and ends its line.
+// write writes a response and ends its line.
 func (w *jsonText) write(body any) {
 	switch body := body.(type) {
 	case *gen.IPClaim:
@@ -168,5 +168,5 @@ func (w *jsonText) write(body any) {
 		w.b = b.Bytes()
 		return
 	}
-	w.b[len(w.b)-1] = '\n' // in place of the comma behind the value
+	w.b[len(w.b)-1] = '\n' // replaces the comma after the value
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// usualClaim is a length that the text of a claim mostly keeps within.
+// usualClaim is the usual upper bound of a claim's text in bytes.
 const usualClaim = 900
 
 func (w *jsonText) claims(name string, claims []gen.IPClaim) {
@@ -88,7 +88,7 @@ func (w *jsonText) claimSpec(s *gen.IPClaimSpec) {
 	w.shut('}')
 }
 
-// claimConsumers are never answered: those that were asked for are attached.
+// claimConsumers are never in a response: the claim's status has the attached consumers.
 func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
 	if len(list) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ExplanationOf renders how a claim with this spec would be decided.
+// ExplanationOf converts the explanation of a claim with this spec into its wire form.
 func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanation {
 	out := gen.ClaimExplanation{Steps: Each(x.Steps, StepOf), Remedies: Each(x.Remedies, remedyOf)}
 	if c := x.Claim; c != nil {
@@ -41,7 +41,7 @@ func ExplanationOf(spec ipam.ClaimSpec, x claims.Explanation) gen.ClaimExplanati
 	return out
 }
 
-// decidingClass is the class of a refusal: the one that the refusal is about, or else the one that was chosen on the way to it.
+// decidingClass returns a refusal's class: the class in its figures, or else the class that an earlier step chose.
 func decidingClass(x claims.Explanation) (project, name string) {
 	ref := x.Refusal.Figures.Class
 	for _, step := range x.Steps {
@@ -53,7 +53,7 @@ func decidingClass(x claims.Explanation) (project, name string) {
 	return project, name
 }
 
-// StepOf is a step of a decision as it is answered.
+// StepOf converts a decision's step into its wire form.
 func StepOf(s ipam.Step) gen.DecisionStep {
 	return gen.DecisionStep{
 		Kind: gen.DecisionKind(s.Kind), Name: s.Name, Outcome: gen.DecisionOutcome(s.Outcome),

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolFreeOf is a page of free blocks as it is answered.
+// PoolFreeOf converts a page of free blocks into its wire form.
 func PoolFreeOf(page pools.FreePage) gen.PoolFree {
 	return gen.PoolFree{
 		Summary:    freeSummary(page.Pool),
@@ -19,9 +19,9 @@ func PoolFreeOf(page pools.FreePage) gen.PoolFree {
 	}
 }
 
-// freeSummary says for each length, from the largest free block down to a host address, how many free blocks there are of
-// exactly that length, and how many blocks of that length could be claimed: a larger one counts for all it can be cut
-// into, and a length that the pool's bounds refuse for none.
+// freeSummary counts free blocks for each length, from the largest free block down to a host address. For each length it returns the free blocks of
+// exactly that length and the number of claimable blocks. A larger free block counts as all the blocks that it can be cut into. A length outside of
+// the pool's bounds has no claimable blocks.
 func freeSummary(p ipam.Pool) []gen.FreeSummary {
 	largest, some := p.Stock.LargestFree()
 	if !some {

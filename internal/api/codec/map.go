@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolMapOf is a map of a pool as it is answered.
+// PoolMapOf converts a pool's map into its wire form.
 func PoolMapOf(m holdings.Map) gen.PoolMap {
 	return gen.PoolMap{
 		Within: m.Within.String(), CellPrefixLength: m.Bits,
@@ -16,7 +16,7 @@ func PoolMapOf(m holdings.Map) gen.PoolMap {
 	}
 }
 
-// stateOf is what the cells of a run are.
+// stateOf returns the state of a run's cells.
 func stateOf(r holdings.Run) gen.PoolMapState {
 	switch {
 	case r.Mixed:

@@ -12,8 +12,8 @@ const FormatMoment = "date-time"
 
 var errNoMoment = errors.New("not a moment")
 
-// Moments is the format of times in requests. The validator's own lets 31 February and the zone +99:99 through, which cannot
-// be read, and the year 0000, which in another zone cannot be written.
+// Moments validates times in requests. The validator's own format accepts 31 February and the zone +99:99, which cannot be parsed, and the year 0000,
+// which cannot be written in every zone.
 var Moments = openapi3.WithStringFormatValidator(FormatMoment, openapi3.NewCallbackValidator(func(text string) error {
 	var t time.Time
 	if err := t.UnmarshalText([]byte(text)); err != nil {
@@ -25,5 +25,5 @@ var Moments = openapi3.WithStringFormatValidator(FormatMoment, openapi3.NewCallb
 	return nil
 }))
 
-// MomentSentence says what a time is.
+// MomentSentence is the error text for a time that is not valid.
 const MomentSentence = "must be a time from 1970 to 9999 such as 2026-03-02T12:00:00Z; in a query a + is written as %2B."

@@ -1,6 +1,6 @@
 package codec
 
-// Or is the value of an optional parameter, or what stands for its absence.
+// Or returns the value of an optional parameter, or absent without one.
 func Or[T any](p *T, absent T) T {
 	if p == nil {
 		return absent

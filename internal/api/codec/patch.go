@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What a patch may change, as pointers into the resource. All else is compared.
+// The fields that a patch may change, as pointers into the resource. The server compares all others.
 var (
 	writableMeta = []string{"/metadata/labels", "/metadata/annotations"}
 	writableText = append([]string{"/spec"}, writableMeta...) // projects and spaces
@@ -30,13 +30,12 @@ var (
 	writableClaim = append([]string{"/spec/reclaimPolicy"}, writableMeta...)
 )
 
-// patched applies a merge patch (RFC 7396) to a resource as it is on the wire and answers the result, which differs from
-// current in writable places alone. A patch may hold the whole resource, as somebody read and edited it: what is not
-// writable must be there as it is now, or not at all.
+// patched applies a merge patch (RFC 7396) to a resource in its wire form and returns the result, which differs from current in writable fields
+// alone. A patch may contain the whole resource, as a client read and edited it: a field that is not writable must be absent or have its current
+// value.
 //
-// It refuses, with invalid_argument, fields that the resource does not have and values of the wrong type; with
-// immutable_field, any other change. What a function of passing takes away is another one at each moment, and is not compared. It is pure:
-// a use case may run it several times.
+// It refuses unknown fields and values of the wrong type with invalid_argument, and any other change with immutable_field. The functions in passing
+// remove values that change all the time; patched does not compare these. It is pure: a use case may run it several times.
 func patched[W any](current W, patch []byte, writable []string, passing ...func(*W)) (W, error) {
 	var next W
 	for _, away := range passing {
@@ -46,7 +45,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	// A null for a field that does not exist would leave no trace in the result.
+	// A null for an unknown field would leave no trace in the result.
 	var named W
 	if err := jsonv2.Unmarshal(patch, &named, jsonv2.RejectUnknownMembers(true)); errors.Is(err, jsonv2.ErrUnknownName) {
 		return next, notThatResource(err)
@@ -55,7 +54,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	if err != nil {
 		return next, notPatchable(err)
 	}
-	// Not encoding/json: it takes {"Visibility": …} for visibility, and knows no member as unknown in another case.
+	// encoding/json would accept {"Visibility": …} for visibility, and would not report a member in the wrong case as unknown.
 	if err := jsonv2.Unmarshal(merged, &next, jsonv2.RejectUnknownMembers(true)); err != nil {
 		return next, notThatResource(err)
 	}
@@ -73,7 +72,7 @@ func patched[W any](current W, patch []byte, writable []string, passing ...func(
 	return next, immutable(changed, writable)
 }
 
-// Mentions reports whether a patch has a member at its top.
+// Mentions reports whether a patch has a member at its top level.
 func Mentions(patch []byte, member string) bool {
 	var top map[string]json.RawMessage
 	if json.Unmarshal(patch, &top) != nil {
@@ -83,12 +82,12 @@ func Mentions(patch []byte, member string) bool {
 	return ok
 }
 
-// notPatchable is a bug: both documents were checked before.
+// notPatchable reports a bug: the caller checked both documents before.
 func notPatchable(cause error) error {
 	return ipam.Errorf(ipam.CodeInternal, "The patch cannot be applied.").Because(cause)
 }
 
-// notThatResource says where a patch would make something else of the resource.
+// notThatResource points to the field where a patch does not fit the resource.
 func notThatResource(err error) error {
 	e, ok := errors.AsType[*jsonv2.SemanticError](err)
 	if !ok {
@@ -101,7 +100,7 @@ func notThatResource(err error) error {
 	return refuse.At(pointer, "is of the wrong type.")
 }
 
-// immutable refuses changes outside of the writable places.
+// immutable refuses changes outside the writable fields.
 func immutable(changed, writable []string) error {
 	var fields []ipam.Field
 	for _, pointer := range changed {

@@ -6,8 +6,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The functions below make the mutate function of a patch: the stored resource goes to the wire, is patched there, where
-// the caller's names are, and what is writable of the result comes back.
+// The functions below make the mutate function of a patch. It converts the stored resource into its wire form, applies the patch there, where field
+// names are the caller's, and takes over the writable fields of the result.
 
 // PatchProject applies a JSON merge patch to a project.
 func PatchProject(patch []byte) func(ipam.Project) (ipam.Project, error) {
@@ -37,8 +37,7 @@ func PatchSpace(patch []byte) func(ipam.Space) (ipam.Space, error) {
 	}
 }
 
-// PatchPool compares a status in the patch with the stocks of the pool as the caller could read it just now: the use case hands it over
-// without them.
+// PatchPool compares a status in the patch with the free space that the caller could read just now: the use case passes the pool without it.
 func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) {
 	return func(was ipam.Pool) (ipam.Pool, error) {
 		seen := was
@@ -61,7 +60,7 @@ func PatchPool(patch []byte, read ipam.Pool) func(ipam.Pool) (ipam.Pool, error) 
 	}
 }
 
-// PatchClass compares a status in the patch with what the caller could read just now, as patchPool does.
+// PatchClass compares a status in the patch with the current status, as PatchPool does.
 func PatchClass(patch []byte, status ipam.ClassStatus) func(ipam.Class) (ipam.Class, error) {
 	return func(was ipam.Class) (ipam.Class, error) {
 		seen := was

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// differences names the places at which two JSON documents differ, as deep as both are objects, in order.
+// differences returns the pointers at which two JSON documents differ, in order. It descends while both values are objects.
 func differences(before, after []byte) ([]string, error) {
 	var a, b any
 	if err := json.Unmarshal(before, &a); err != nil {

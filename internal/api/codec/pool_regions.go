@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// poolRegionsOf is a pool in each of the regions that serve it besides its home, and there. What was lent is the
-// region's, and the rest is the home's, so that together they are the pool.
+// poolRegionsOf returns a pool's state in its home region and in each other region that serves it. A region owns its loans and the home owns the
+// rest, so that the regions add up to the pool.
 func poolRegionsOf(p ipam.Pool, now time.Time) []gen.PoolInRegion {
 	width := p.Block.Addr().BitLen()
 	homes := size(p.Block)
@@ -44,7 +44,7 @@ func regionCapacity(total *big.Int, stock ipam.Stock, width int) gen.RegionCapac
 	}
 }
 
-// withoutRunways takes from a pool what is another one at each moment, and so cannot be compared with what somebody has read.
+// withoutRunways removes the runways from a pool. They change all the time, so patched cannot compare them.
 func withoutRunways(p *gen.IPPool) {
 	for i := range p.Status.Regions {
 		p.Status.Regions[i].Runway = ""

@@ -45,8 +45,8 @@ func origin(p ipam.Pool) string {
 	return "pool " + p.Spec.Parent.String()
 }
 
-// capacity divides the addresses of a pool; what is neither free nor reserved nor cooling down is held. The spec and the blocks
-// of a pool that is being patched may be read a moment apart: the sum holds even then, and nothing is negative.
+// capacity divides a pool's addresses. Addresses that are neither free nor reserved nor cooling down are allocated. The spec and the blocks of a
+// pool that is being patched may come from different moments: the sum still equals the total, and no part is negative.
 func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	held := new(big.Int).Sub(total, available)
 	taken := func(n *big.Int) string {
@@ -63,17 +63,17 @@ func capacity(total, available, reserved, cooling *big.Int) gen.Capacity {
 	return out
 }
 
-// utilization is the share of total that is not available, in percent, rounded half up to two decimals; 0 of nothing.
+// utilization returns the share of total that is not available, in percent, rounded half up to two decimals; 0 if total is 0.
 func utilization(total, available *big.Int) float64 {
 	return percent(ipam.Share{Used: new(big.Int).Sub(total, available), Of: total}.Hundredths())
 }
 
-// size is the number of addresses of a block.
+// size returns the number of addresses in a block.
 func size(b netip.Prefix) *big.Int {
 	return new(big.Int).Lsh(big.NewInt(1), uint(b.Addr().BitLen()-b.Bits()))
 }
 
-// reservedIn is the number of addresses that a pool's reservations withhold. They never overlap.
+// reservedIn returns the number of addresses in a pool's reservations. They never overlap.
 func reservedIn(p ipam.Pool) *big.Int {
 	sum := new(big.Int)
 	for _, r := range p.Spec.Reservations {

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewPool reads a pool that is to be made.
+// NewPool reads a pool to create.
 func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -19,7 +19,7 @@ func NewPool(project string, b gen.IPPoolCreate) (ipam.Pool, error) {
 	return ipam.Pool{Metadata: meta, Spec: spec}, err
 }
 
-// PoolSpec reads a pool's spec. Each block and address is parsed here, once.
+// PoolSpec reads a pool's spec. It parses each block and address once.
 func PoolSpec(project string, s gen.IPPoolSpec) (ipam.PoolSpec, error) {
 	spec := ipam.PoolSpec{
 		Parent: ref(project, s.ParentRef), Space: ref(project, s.SpaceRef), PrefixLength: s.PrefixLength,
@@ -71,7 +71,7 @@ func reservation(in string, r gen.Reservation) (out ipam.Reservation, err error)
 	return out, err
 }
 
-// Block parses an optional CIDR; "" is none.
+// Block parses an optional CIDR; "" is absent.
 func Block(pointer, s string) (netip.Prefix, error) {
 	if s == "" {
 		return netip.Prefix{}, nil
@@ -79,7 +79,7 @@ func Block(pointer, s string) (netip.Prefix, error) {
 	return ipam.ParseBlock(pointer, s)
 }
 
-// Address parses an optional address; "" is none.
+// Address parses an optional address; "" is absent.
 func Address(pointer, s string) (netip.Addr, error) {
 	if s == "" {
 		return netip.Addr{}, nil
@@ -101,12 +101,12 @@ func addressOf(a netip.Addr) string {
 	return a.String()
 }
 
-// PoolOf is a pool as it is answered.
+// PoolOf converts a pool into its wire form at a time.
 func PoolOf(p ipam.Pool, now time.Time) gen.IPPool {
 	return gen.IPPool{Metadata: metadataOf(p.Metadata), Spec: PoolSpecOf(p.Spec), Status: poolStatusOf(p, now)}
 }
 
-// PoolSpecOf is the spec of a pool as it is answered.
+// PoolSpecOf converts a pool's spec into its wire form.
 func PoolSpecOf(s ipam.PoolSpec) gen.IPPoolSpec {
 	spec := gen.IPPoolSpec{
 		CIDR: blockOf(s.CIDR), ParentRef: refOf(s.Parent), SpaceRef: refOf(s.Space), PrefixLength: s.PrefixLength,

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewProject reads a project that is to be made.
+// NewProject reads a project to create.
 func NewProject(_ string, b gen.ProjectCreate) (ipam.Project, error) {
 	meta, err := newMetadata(b.Metadata)
 	return ipam.Project{Metadata: meta, Spec: projectSpec(Or(b.Spec, gen.ProjectSpec{}))}, err
@@ -15,7 +15,7 @@ func projectSpec(s gen.ProjectSpec) ipam.ProjectSpec {
 	return ipam.ProjectSpec{DisplayName: s.DisplayName, Description: s.Description}
 }
 
-// ProjectOf is a project as it is answered.
+// ProjectOf converts a project into its wire form.
 func ProjectOf(p ipam.Project) gen.Project {
 	return gen.Project{
 		Metadata: metadataOf(p.Metadata),
@@ -24,7 +24,7 @@ func ProjectOf(p ipam.Project) gen.Project {
 	}
 }
 
-// NewSpace reads a space that is to be made.
+// NewSpace reads a space to create.
 func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
 	meta, err := newMetadata(b.Metadata)
 	return ipam.Space{Metadata: meta, Spec: spaceSpec(Or(b.Spec, gen.SpaceSpec{}))}, err
@@ -32,7 +32,7 @@ func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
 
 func spaceSpec(s gen.SpaceSpec) ipam.SpaceSpec { return ipam.SpaceSpec{Description: s.Description} }
 
-// SpaceOf is a space as it is answered.
+// SpaceOf converts a space into its wire form.
 func SpaceOf(s ipam.Space) gen.Space {
 	return gen.Space{
 		Metadata: metadataOf(s.Metadata),

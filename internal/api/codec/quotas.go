@@ -7,13 +7,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PutQuota reads a quota that is to be made or replaced.
+// PutQuota reads a quota to create or replace.
 func PutQuota(project, name string, b gen.QuotaPut) (ipam.Quota, error) {
 	spec, err := QuotaSpec(project, b.Spec)
 	return ipam.Quota{Metadata: ipam.Metadata{Name: name}, Spec: spec}, err
 }
 
-// QuotaSpec is the spec of a quota that was sent.
+// QuotaSpec reads a quota's spec.
 func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	spec := ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: s.Limits.Claims, Pools: s.Limits.Pools}, Description: s.Description}
 	if s.Scope != nil {
@@ -31,9 +31,9 @@ func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	return spec, nil
 }
 
-// QuotaOf is a quota as it is answered.
+// QuotaOf converts a quota into its wire form.
 func QuotaOf(q ipam.Quota) gen.Quota {
-	limits, used := q.Spec.Limits, q.Used.Add(ipam.Usage{}) // addresses is never nil in a sum
+	limits, used := q.Spec.Limits, q.Used.Add(ipam.Usage{}) // a sum always has non-nil addresses
 	out := gen.Quota{
 		Metadata: metadataOf(q.Metadata),
 		Spec: gen.QuotaSpec{
@@ -65,7 +65,7 @@ func quotaScopeOf(s ipam.QuotaScope) *gen.QuotaScope {
 	return &gen.QuotaScope{PoolRef: refOf(s.Pool), ClassRef: refOf(s.Class), IPFamily: gen.IPFamily(s.Family)}
 }
 
-// left is what may still be used of a limit; nil when there is none.
+// left returns the unused part of a limit, or nil without a limit.
 func left(limit *int64, used int64) *int64 {
 	if limit == nil {
 		return nil

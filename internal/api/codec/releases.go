@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// ReleaseOf is what came of a release of many claims, or of its dry run.
+// ReleaseOf converts the result of a release, or of its dry run, into its wire form.
 func ReleaseOf(r releases.Released, dryRun bool) gen.ClaimRelease {
 	out := gen.ClaimRelease{
 		Released: r.Done, Gone: r.Gone, Skipped: make([]gen.ClaimSkipped, 0, len(r.Skipped)), NextCursor: r.Next,

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// SearchResultOf is what was found as it is answered.
+// SearchResultOf converts a search result into its wire form.
 func SearchResultOf(f search.Found) gen.SearchResult {
 	return gen.SearchResult{Items: Each(f.Items, searchItemOf), Truncated: f.Truncated}
 }
@@ -17,7 +17,7 @@ func searchItemOf(i search.Item) gen.SearchItem {
 	}
 }
 
-// optionalWord is nil for none.
+// optionalWord returns nil for "".
 func optionalWord[T ~string](word T) *T {
 	if word == "" {
 		return nil

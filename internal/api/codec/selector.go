@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// LabelFilter reads conditions on labels in the syntax of Kubernetes, by Kubernetes' own parser. "" is no condition.
+// LabelFilter parses conditions on labels with Kubernetes' own parser and syntax. "" sets no condition.
 func LabelFilter(s string) (*ipam.Selector, error) { return labelsAt("query:labelSelector", s) }
 
 func labelsAt(pointer, s string) (*ipam.Selector, error) {
@@ -18,7 +18,7 @@ func labelsAt(pointer, s string) (*ipam.Selector, error) {
 	if err != nil {
 		return nil, ipam.Invalid(pointer, "is not a label selector such as env=prod,tier in (web,api),!temporary.")
 	}
-	requirements, _ := parsed.Requirements() // what Parse answers is always selectable
+	requirements, _ := parsed.Requirements() // a parsed selector is always selectable
 	if len(requirements) == 0 {
 		return nil, nil //nolint:nilnil // no condition is no filter
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// EventOf is an event as it is answered.
+// EventOf converts an audit event into its wire form.
 func EventOf(e ipam.Event) gen.AuditEvent {
 	return gen.AuditEvent{
 		ID: e.ID.String(), At: e.At, Subject: e.Subject, Method: e.Method, RemoteAddress: e.Remote, RequestID: e.RequestID,
@@ -14,7 +14,7 @@ func EventOf(e ipam.Event) gen.AuditEvent {
 	}
 }
 
-// HoldOf renders who holds, or held, a block. The name of another project's claim is empty: not the caller's to know.
+// HoldOf converts a past or present holder of a block into its wire form. The name of another project's claim is empty: the caller may not know it.
 func HoldOf(h ipam.Hold) gen.HistoryEntry {
 	out := gen.HistoryEntry{
 		AllocatedCIDR: h.Block.String(), PoolRef: resolvedRefOf(h.Pool), Purpose: gen.HistoryPurpose(h.Purpose),
@@ -29,7 +29,7 @@ func HoldOf(h ipam.Hold) gen.HistoryEntry {
 		out.ClaimRef = optionalRefOf(h.Holder)
 	case ipam.PurposeChildPool:
 		out.ChildPoolRef = optionalRefOf(h.Holder)
-	case ipam.PurposeReservation, ipam.PurposeRootPool: // have no history
+	case ipam.PurposeReservation, ipam.PurposeRootPool: // they have no history
 	}
 	return out
 }

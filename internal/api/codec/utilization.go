@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// PoolUtilizationOf is how much of a pool was used over time, as it is answered.
+// PoolUtilizationOf converts a pool's utilization over time into its wire form.
 func PoolUtilizationOf(h over.History) gen.PoolUtilization {
 	of := func(used *big.Int) float64 { return percent(ipam.Share{Used: used, Of: h.Size}.Hundredths()) }
 	shown := gen.PoolUtilization{Points: Each(h.Points, func(p over.Point) gen.UtilizationPoint {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// NewWebhook reads a webhook that is to be made.
+// NewWebhook reads a webhook to create.
 func NewWebhook(_ string, b gen.WebhookCreate) (ipam.Webhook, error) {
 	meta, err := newMetadata(b.Metadata)
 	if err != nil {
@@ -26,7 +26,7 @@ func webhookSpec(s gen.WebhookSpec) (spec ipam.WebhookSpec, err error) {
 	return spec, err
 }
 
-// WebhookOf is a webhook as it is answered. The secret is not its business.
+// WebhookOf converts a webhook into its wire form, without the secret.
 func WebhookOf(w ipam.Webhook) gen.Webhook {
 	spec := gen.WebhookSpec{URL: w.Spec.URL, ResourceName: w.Spec.Name, LabelSelector: w.Spec.LabelSelector, Paused: &w.Spec.Paused}
 	for _, kind := range w.Spec.Kinds {
@@ -40,7 +40,7 @@ func WebhookOf(w ipam.Webhook) gen.Webhook {
 	case gen.WebhookStateStopped:
 		status.Reason = string(w.Stopped)
 	case gen.WebhookStateRetrying:
-		if w.Lease.IsZero() { // else it is being tried
+		if w.Lease.IsZero() { // else an attempt is running
 			status.NextAttemptAt = OptionalTime(w.DueAt)
 		}
 	case gen.WebhookStateDelivering, gen.WebhookStatePaused:
@@ -55,13 +55,13 @@ func sendErrorOf(e *ipam.SendError) *gen.WebhookError {
 	return &gen.WebhookError{Reason: e.Reason, StatusCode: e.Status, At: e.At}
 }
 
-// DeliveryOf is what could not be delivered, as it is answered.
+// DeliveryOf converts a failed delivery into its wire form.
 func DeliveryOf(d ipam.Delivery) gen.WebhookDelivery {
 	out := gen.WebhookDelivery{ID: d.ID.String(), Attempts: d.Attempts, FirstAttemptAt: d.BeganAt, Retrying: d.Retry}
 	if d.Error != nil {
 		out.Error = *sendErrorOf(d.Error)
 	}
-	_ = json.Unmarshal(d.Message, &out.Message) // our own
+	_ = json.Unmarshal(d.Message, &out.Message) // the server wrote it
 	return out
 }
 

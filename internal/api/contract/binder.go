@@ -8,9 +8,9 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
-// Binder binds the value that the validator has checked, or the text that certainly is valid, with names matched exactly, and
-// nothing else. The generated handlers would otherwise fall back to encoding/json, which matches names regardless of case: a value that
-// was never validated could be bound. So the text is not read by that either, but by jsonv2, to whom names are what they are.
+// Binder binds only the value that the validator has checked, or the body that passed the fast path, and matches names exactly. The generated
+// handlers would otherwise fall back to encoding/json, which ignores the case of names and so could bind a value that nobody validated. The fast
+// path's body is therefore decoded by jsonv2, which compares names exactly.
 type Binder struct{}
 
 var errNotValidated = errors.New("the body was not validated")

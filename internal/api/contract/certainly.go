@@ -12,14 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/api/certain"
 )
 
-// certainly knows requests of one operation that are valid beyond doubt. They pass neither checkJSON nor the validator, which would find
-// nothing; all others do, and are refused in their words (docs/adr/0018-certain-requests.md).
+// certainly is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt; they skip checkJSON and the
+// validator. All other requests pass both, which produce the refusals (docs/adr/0018-certain-requests.md).
 type certainly struct {
-	body   *certain.Checker // nil: no body is certain
+	body   *certain.Checker // nil: bodies have no fast path
 	path   map[string]*certain.Checker
 	query  map[string]*certain.Checker
 	header []certainHeader
-	// asksMore is set where every request has something that is not certain: a query parameter that is required, a cookie.
+	// asksMore disables the fast path, because every request has a part that it cannot check: a required query parameter, a cookie.
 	asksMore bool
 }
 
@@ -29,7 +29,7 @@ type certainHeader struct {
 	required bool
 }
 
-// newCertainly compiles what an operation's requests are compared with.
+// newCertainly compiles the fast path of an operation.
 func newCertainly(c *certain.Compiler, op *openapi3.Operation, params openapi3.Parameters, mediaType string) certainly {
 	k := certainly{path: map[string]*certain.Checker{}, query: map[string]*certain.Checker{}}
 	for _, ref := range params {
@@ -51,7 +51,7 @@ func newCertainly(c *certain.Compiler, op *openapi3.Operation, params openapi3.P
 			k.asksMore = true
 		}
 	}
-	// A merge patch is kept as it was written, so what is bound depends on who decodes it; it is left to the validator.
+	// The fast path excludes merge patches: they stay raw, so the bound value would depend on the decoder.
 	if mediaType == JSON {
 		k.body = c.Compile(op.RequestBody.Value.Content.Get(mediaType).Schema)
 	}
@@ -79,7 +79,7 @@ func (k *certainly) params(c echo.Context) bool {
 			return false
 		}
 	}
-	// A semicolon, and a percent sign that nothing follows, are errors that QueryParams does not report.
+	// QueryParams does not report errors for a semicolon or an incomplete percent escape.
 	if r.URL.RawQuery == "" {
 		return true
 	}
@@ -94,7 +94,7 @@ func (k *certainly) params(c echo.Context) bool {
 	return true
 }
 
-// certainBody is a body that is certainly valid.
+// certainBody is a body that passed the fast path.
 type certainBody struct {
 	bytes.Reader
 	data []byte
@@ -109,7 +109,7 @@ func newCertainBody(data []byte) *certainBody {
 // Close implements io.Closer.
 func (*certainBody) Close() error { return nil }
 
-// TakeBody gives a request the body that was read of it, and refuses what is not strictly one JSON value, before anybody interprets it.
+// TakeBody sets a request's body to data. It refuses anything but strictly one JSON value, before other code interprets it.
 func (op *Operation) TakeBody(r *http.Request, data []byte) error {
 	r.ContentLength = int64(len(data))
 	if op.certainly.body != nil && op.certainly.body.Valid(data) {
@@ -124,7 +124,7 @@ func (op *Operation) TakeBody(r *http.Request, data []byte) error {
 	return nil
 }
 
-// certain reports whether nothing of a request has to be checked any more.
+// certain reports whether the fast path has accepted the whole request.
 func (op *Operation) certain(c echo.Context) bool {
 	if op.MediaType != "" {
 		if _, ok := c.Request().Body.(*certainBody); !ok {

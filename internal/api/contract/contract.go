@@ -1,6 +1,5 @@
-// Package contract is openapi.yaml as requests are checked against it: which operation there is at a path, whether a body is
-// strictly one JSON value, whether all of a request is as the contract describes it, and in our own words what is not. What is
-// bound is the value that was checked, with names matched exactly.
+// Package contract checks requests against openapi.yaml: it finds a path's operation, checks that a body is strictly one JSON value and that the
+// whole request fits the contract, and writes the refusals. Handlers bind the checked value, with names matched exactly.
 package contract
 
 import (
@@ -19,35 +18,35 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Contract is openapi.yaml, arranged for looking up what a request is checked against. The router that matches a request
-// is the one that calls its handler: a second one could match differently.
+// Contract is openapi.yaml, indexed for a request's checks. The same router matches a request and calls its handler: a second router could match
+// differently.
 type Contract struct {
-	paths    map[string]map[string]*Operation // by echo's spelling of the path, then by method
-	patterns map[string]string                // what to say about a value that a regular expression refuses
-	written  []string                         // metadata that the server writes alone
+	paths    map[string]map[string]*Operation // by path in echo's spelling, then by method
+	patterns map[string]string                // error text for a value that does not match a regular expression
+	written  []string                         // metadata that only the server writes
 }
 
 // Operation is one operation of the contract.
 type Operation struct {
 	ID         string         // operationId
 	Public     bool           // needs no credentials
-	Permission tenancy.Action // what the caller must be allowed to do; "" when public
-	MediaType  string         // of the request body; "" when the operation takes none
-	Stale      bool           // whether the caller may ask for what the region knows
+	Permission tenancy.Action // permission that the caller needs; "" if public
+	MediaType  string         // of the request body; "" if the operation has none
+	Stale      bool           // whether the caller may ask for stale reads
 
 	contract *Contract
 	route    *routers.Route
 	query    openapi3.Parameters
 	header   openapi3.Parameters
-	// uncondition is the preconditions that it does not have, and why not.
+	// uncondition is the error text for each precondition that the operation does not support.
 	uncondition map[string]string
-	certainly   certainly // what needs no validator
+	certainly   certainly // fast path of validation
 }
 
-// Load is the contract of this build.
+// Load returns the contract of this build.
 func Load() (*Contract, error) { return load() }
 
-// load arranges the document once: it never changes, and nobody writes to it.
+// load indexes the document once: it never changes.
 var load = sync.OnceValues(func() (*Contract, error) {
 	doc, err := gen.GetSpec()
 	if err != nil {
@@ -56,12 +55,11 @@ var load = sync.OnceValues(func() (*Contract, error) {
 	return arrange(doc)
 })
 
-// arrange arranges a document. One with an operation that does not say who may call it is refused: nothing is open because
-// somebody forgot to close it.
+// arrange indexes a document. It refuses an operation without a permission, so that a forgotten permission does not leave an operation open.
 func arrange(doc *openapi3.T) (*Contract, error) {
 	k := &Contract{paths: map[string]map[string]*Operation{}, patterns: patternSentences(doc), written: writtenMetadata(doc)}
 	everywhere := doc.Security
-	doc.Security, doc.Servers = nil, nil // callers are authenticated by our own middleware; any host is ours
+	doc.Security, doc.Servers = nil, nil // the middleware authenticates callers; any host is valid
 	compiler := certain.NewCompiler(certain.Limits{Tokens: maxTokens, Name: maxMember})
 	for path, item := range doc.Paths.Map() {
 		methods := map[string]*Operation{}
@@ -103,7 +101,7 @@ func arrange(doc *openapi3.T) (*Contract, error) {
 	return k, nil
 }
 
-// permissionExtension is where an operation of the contract says what its caller must be allowed to do.
+// permissionExtension is the extension with an operation's permission.
 const permissionExtension = "x-permission"
 
 func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
@@ -124,7 +122,7 @@ func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
 	}
 }
 
-// Allowed lists the methods of a path. HEAD goes with GET.
+// Allowed lists a path's methods. GET includes HEAD.
 func Allowed(methods map[string]*Operation) string {
 	names := make([]string, 0, len(methods)+1)
 	for m := range methods {
@@ -137,10 +135,10 @@ func Allowed(methods map[string]*Operation) string {
 	return strings.Join(names, ", ")
 }
 
-// Methods is the operations of a path, in echo's spelling, by method; nil where there is no such path.
+// Methods returns a path's operations in echo's spelling, by method, or nil for an unknown path.
 func (k *Contract) Methods(path string) map[string]*Operation { return k.paths[path] }
 
-// CoversReads reports whether the operation is a read of which an entity tag covers the answer.
+// CoversReads reports whether the operation is a read with an entity tag.
 func (op *Operation) CoversReads() bool {
 	return op.route.Method == http.MethodGet && op.header.GetByInAndName(openapi3.ParameterInHeader, IfNoneMatch) != nil
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// JSON is the media type of what is said in both directions, but for patches and refusals.
+// JSON is the media type of requests and responses, except patches and refusals.
 const JSON = "application/json"
 
 // ParamConsistency is the parameter of reads that may be stale.
 const ParamConsistency = "consistency"
 
-// PathParam is one of the parameters in the path; "" when there is none of the name.
+// PathParam returns a parameter of the path, or "" if the path lacks it.
 func PathParam(c echo.Context, name string) string {
 	for i, n := range c.ParamNames() {
 		if n == name {
@@ -22,7 +22,7 @@ func PathParam(c echo.Context, name string) string {
 	return ""
 }
 
-// pathParams unescapes as the generated handlers do.
+// pathParams unescapes the parameters as the generated handlers do.
 func pathParams(c echo.Context) map[string]string {
 	params := make(map[string]string, len(c.ParamNames()))
 	for i, name := range c.ParamNames() {

@@ -8,14 +8,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The preconditions of RFC 9110 (13.1) that there are here. What goes by Last-Modified is ignored, as it says: no answer has one.
+// The supported preconditions of RFC 9110 (13.1). The server ignores those with Last-Modified, as the RFC allows, because no response has that
+// header.
 const (
 	IfMatch     = "If-Match"
 	IfNoneMatch = "If-None-Match"
 )
 
-// uncondition says of the preconditions that an operation does not have why not: none is ignored. Who sends one relies on it. But for a read, of
-// which If-None-Match only hopes to be spared the answer: where no entity tag covers that, it is given whole.
+// uncondition returns an error text for each precondition that an operation does not support. The server refuses these preconditions, because the
+// caller relies on them. The exception is If-None-Match of a read, which is only an optimization: a read without an entity tag returns the whole
+// response.
 func uncondition(method string, op *openapi3.Operation, params openapi3.Parameters) map[string]string {
 	no := map[string]string{}
 	for _, name := range []string{IfMatch, IfNoneMatch} {
@@ -39,7 +41,7 @@ func unconditionSentence(method string, op *openapi3.Operation) string {
 	}
 }
 
-// unconditional finds preconditions in a request that its operation does not have.
+// unconditional returns the preconditions in a request that its operation does not support.
 func (op *Operation) unconditional(h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, name := range []string{IfMatch, IfNoneMatch} {

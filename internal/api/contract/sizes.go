@@ -4,14 +4,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// maxEntries bounds the members of objects, and the items of arrays, of whose size the contract says nothing.
+// maxEntries limits the members of objects and the items of arrays for which the contract sets no size.
 const maxEntries = 1024
 
-// sizes is how many entries an object or array may have, by the name of the member that it is the value of: the most that any schema of
-// the contract allows there. The validator decides; this keeps it, and all else, from what is larger than anything that is valid.
+// sizes is the maximum number of entries in an object or array, by the name of its member: the largest maximum of that name in the contract. It
+// protects the validator and all other code from bodies that are larger than any valid one; the validator still decides.
 type sizes map[string]int
 
-// note walks a schema that describes the value of a member of some name.
+// note walks a schema that describes the value of a named member.
 func (z sizes) note(name string, ref *openapi3.SchemaRef, seen map[*openapi3.Schema]bool) {
 	if ref == nil || ref.Value == nil {
 		return
@@ -38,7 +38,7 @@ func (z sizes) note(name string, ref *openapi3.SchemaRef, seen map[*openapi3.Sch
 	}
 }
 
-// most is how many entries the value of a member may have.
+// most returns the maximum number of entries in a member's value.
 func (z sizes) most(name string) int {
 	if n := z[name]; n > 0 {
 		return n

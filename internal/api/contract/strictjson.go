@@ -15,20 +15,19 @@ import (
 	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
-// Bounds of a JSON body besides its size.
+// Limits of a JSON body besides its size.
 const (
-	maxDepth  = 64      // of arrays and objects in each other
+	maxDepth  = 64      // nesting of arrays and objects
 	maxNumber = 32      // characters of a number
-	maxMember = 512     // bytes of a member's name: places are named by paths of these, and paths of long names cost their length each time
-	maxTokens = 200_000 // values, names and brackets: the contract's largest useful body, a batch of 1,000 claims, has a tenth of that
+	maxMember = 512     // bytes of a member's name: error pointers repeat the names, so long names multiply their cost
+	maxTokens = 200_000 // values, names and brackets: the largest useful body of the contract, a batch of 1,000 claims, has a tenth of them
 )
 
-// checkJSON refuses a body that two readers could understand differently, or that cannot be stored: not UTF-8, U+0000 in a
-// string or name, a name twice or in two cases, anything after the value, nesting without end, numbers that are not
-// plain. It answers invalid_argument at the first such place.
+// checkJSON refuses a body that two parsers could read differently, or that the database cannot store. It refuses text that is not UTF-8, U+0000 in a
+// string or name, a duplicate name (even in another case), anything after the value, nesting or numbers beyond the limits, and whole numbers with a
+// fraction or exponent. It returns invalid_argument at the first fault.
 //
-// It is jsontext and not encoding/json, which takes the last of two equal names, replaces what is not UTF-8, and matches
-// names regardless of case.
+// It uses jsontext because encoding/json takes the last of two equal names, replaces invalid UTF-8, and ignores the case of names.
 func checkJSON(data []byte, most sizes) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return refuse.At("", "is empty; this operation needs a JSON object.")
@@ -56,22 +55,21 @@ func checkJSON(data []byte, most sizes) error {
 	return nil
 }
 
-// jsonWalk holds what is open.
+// jsonWalk is the stack of open objects and arrays.
 type jsonWalk struct {
 	decoder *jsontext.Decoder
 	sizes   sizes
 	open    []opened
 }
 
-// opened is an object or array that is not complete.
+// opened is an incomplete object or array.
 type opened struct {
-	most  int               // entries that it may have
-	free  bool              // an object whose names are the caller's own
-	names map[string]string // of an object: in folded case
+	most  int               // maximum number of entries
+	free  bool              // an object whose names the caller chooses
+	names map[string]string // names of an object, in folded case
 }
 
-// check stops at the first thing that no valid body has. How many entries there may be is decided as they come: what comes after one too many
-// is never looked at.
+// check returns the first fault that no valid body has. It counts entries as they come, so that it stops right after the maximum.
 func (w *jsonWalk) check(token jsontext.Token) error {
 	kind := token.Kind()
 	opens, closes := kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray, kind == jsontext.KindEndObject || kind == jsontext.KindEndArray
@@ -105,14 +103,14 @@ func (w *jsonWalk) inArray(depth int) bool {
 	return kind == jsontext.KindBeginArray
 }
 
-// counts refuses the entry that is one too many. A name and its value are two tokens of an object.
+// counts refuses an entry beyond the maximum. In an object, a name and its value are two tokens.
 func (w *jsonWalk) counts(opens bool) error {
 	if len(w.open) == 0 {
 		return nil
 	}
 	depth := w.decoder.StackDepth()
 	if opens {
-		depth-- // of what it is an entry of
+		depth-- // the parent's depth
 	}
 	kind, length := w.decoder.StackIndex(depth)
 	if kind == jsontext.KindBeginObject {
@@ -135,7 +133,7 @@ func (w *jsonWalk) checkString(s string) error {
 	}
 	kind, length := w.decoder.StackIndex(w.decoder.StackDepth())
 	if kind != jsontext.KindBeginObject || length%2 == 0 {
-		return nil // a value; a name leaves an odd number of tokens behind
+		return nil // a value; after a name the number of tokens is odd
 	}
 	if len(s) > maxMember {
 		return refuse.At(string(w.decoder.StackPointer().Parent()), "has a member whose name is %d bytes long; no name is longer than %d.", len(s), maxMember)
@@ -155,8 +153,8 @@ func (w *jsonWalk) checkString(s string) error {
 	return nil
 }
 
-// freeNames reports whether the names of the object that is called so are the caller's own: keys of labels, annotations and parameters, and the
-// roles of scopes, tell case apart.
+// freeNames reports whether the caller chooses the names in the named object. Keys of labels, annotations and parameters, and the roles of scopes,
+// are case sensitive.
 func freeNames(object string) bool {
 	switch object {
 	case "labels", "annotations", "matchLabels", "parameters", "scope", "values":
@@ -166,8 +164,8 @@ func freeNames(object string) bool {
 	}
 }
 
-// checkNumber wants numbers that every reader takes for the same: short, finite, and whole ones written as such, since
-// 24.0 and 2.4e1 are integers to a validator and none to a decoder.
+// checkNumber accepts numbers that every parser reads as the same: short and finite. It requires plain integers, because a validator accepts 24.0 and
+// 2.4e1 as integers and a decoder does not.
 func (w *jsonWalk) checkNumber(s string) error {
 	if len(s) > maxNumber {
 		return w.here("is a number of more than %d characters.", maxNumber)
@@ -186,7 +184,7 @@ func (w *jsonWalk) here(format string, args ...any) error {
 	return refuse.At(string(w.decoder.StackPointer()), format, args...)
 }
 
-// syntaxError says in our own words what is wrong with the text.
+// syntaxError returns the refusal for a syntax error.
 func syntaxError(data []byte, err error) error {
 	pointer, offset := "", int64(len(data))
 	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -204,7 +202,7 @@ func syntaxError(data []byte, err error) error {
 	}
 }
 
-// fold maps all spellings of a name that differ in case only to one.
+// fold maps all spellings of a name that differ only in case to one.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

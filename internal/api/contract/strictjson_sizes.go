@@ -6,12 +6,12 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// bodySizes are those of the contract of this build.
+// bodySizes returns the sizes in the contract of this build.
 var bodySizes = sync.OnceValue(func() sizes {
 	found, seen := sizes{}, map[*openapi3.Schema]bool{}
 	k, err := Load()
 	if err != nil {
-		return found // and there is no server
+		return found // the server does not start either
 	}
 	for _, methods := range k.paths {
 		for _, op := range methods {

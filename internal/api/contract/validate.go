@@ -18,15 +18,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sayAll is how large a body may be for all that is wrong in it to be looked for. Of a larger one the first thing is said: the validator makes
-// an error of each, with the value in it, and a body of 1 MiB has room for thousands.
+// sayAll is the largest body for which the validator reports all errors. In a larger body it reports only the first: each error contains the faulty
+// value, and a body of 1 MiB can have thousands.
 const sayAll = 128 << 10
 
-// everyError and firstError are how the validator is asked.
+// everyError and firstError are the two sets of validator options.
 var everyError, firstError = asked(true), asked(false)
 
-// asked: KeepValidatedValue leaves the checked value for Binder; without it a second, lenient decode binds
-// {"prefixLength":24,"PrefixLength":99} to the value that nobody checked.
+// asked returns validator options. KeepValidatedValue keeps the checked value for Binder. Without it a second, lenient decoder would bind
+// {"prefixLength":24,"PrefixLength":99} to a value that the validator did not check.
 func asked(forAll bool) *openapi3filter.Options {
 	return &openapi3filter.Options{
 		KeepValidatedValue: true, SkipSettingDefaults: true, MultiError: forAll,
@@ -34,11 +34,10 @@ func asked(forAll bool) *openapi3filter.Options {
 	}
 }
 
-// Check checks a request of the operation. What the validator lets through and the contract does not is checked beside it:
-// parameters that are unknown, repeated, or spelled as no JSON value is.
+// Check checks a request of the operation. Besides the validator it checks parameters that are unknown, repeated, or not spelled as JSON.
 //
-// The stock middleware is not used: it validates on a context of its own, without our deadline and caller, and answers in
-// another format.
+// It does not use the validator's own middleware, which validates in a separate context, without our deadline and caller, and responds in another
+// format.
 func (op *Operation) Check(c echo.Context) error {
 	r := c.Request()
 	impossible := op.unconditional(r.Header)
@@ -66,7 +65,7 @@ func (op *Operation) Check(c echo.Context) error {
 	return nil
 }
 
-// checkQuery finds parameters that the operation does not have or that are given twice.
+// checkQuery returns parameters that are unknown or repeated.
 func checkQuery(op *Operation, query url.Values) []ipam.Field {
 	var fields []ipam.Field
 	for name, values := range query {
@@ -100,8 +99,8 @@ func known(params openapi3.Parameters) string {
 	return "; it has " + strings.Join(names, ", ") + "."
 }
 
-// literal reports whether a parameter is spelled as JSON spells its type: true and false, integers without sign or zeros in
-// front. The decoders also take 1, T, +5 and 007.
+// literal reports whether a parameter has the JSON spelling of its type: true and false, integers without a plus sign or leading zeros. The decoders
+// also accept 1, T, +5 and 007.
 func literal(s *openapi3.Schema, value string) bool {
 	switch {
 	case s.Type.Is(openapi3.TypeBoolean):
@@ -114,7 +113,7 @@ func literal(s *openapi3.Schema, value string) bool {
 	}
 }
 
-// checkHeaders finds headers of the operation that are given twice. Preconditions are lists, and a list may come in parts.
+// checkHeaders returns repeated headers of the operation. Preconditions are lists, and a list may span several headers.
 func checkHeaders(op *Operation, h http.Header) []ipam.Field {
 	var fields []ipam.Field
 	for _, p := range op.header {

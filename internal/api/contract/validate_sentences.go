@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sentence says what would be right where a value is wrong.
+// sentence returns the error text for a value: what the schema requires.
 func (t *translation) sentence(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {
@@ -29,7 +29,7 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "minimum", "maximum":
 		return boundsSentence(s)
 	case "minLength", "maxLength":
-		switch said := t.patterns[s.Pattern]; said { // 5 is too short to say in which unit, and 35 is no length of what is a UUID
+		switch said := t.patterns[s.Pattern]; said { // "5 is too short" would lack the unit, and 35 characters do not explain a UUID
 		case refuse.DurationSentence, uidSentence, createOnlySentence:
 			return said
 		case blockSentence, addressSentence:
@@ -61,7 +61,7 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	}
 }
 
-// What values are that a bound of their length says nothing about.
+// Error texts for values for which a length limit explains nothing.
 const (
 	blockSentence      = "is not a CIDR."
 	addressSentence    = "is not an IP address."
@@ -80,7 +80,7 @@ func boundsSentence(s *openapi3.Schema) string {
 	}
 }
 
-// literalSentence names the type that a value must be of.
+// literalSentence names the required type of a value.
 func literalSentence(s *openapi3.Schema) string {
 	switch {
 	case s.Type.Is(openapi3.TypeInteger) && s.Min != nil && s.Max != nil:
@@ -113,7 +113,7 @@ func choices(enum []any) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// unknownName takes the name of a member that a schema does not have out of the only place where the validator puts it.
+// unknownName extracts the name of an unknown member from the error text, the only part of the validator's error that has it.
 func unknownName(e *openapi3.SchemaError) string {
 	quoted := strings.TrimSuffix(strings.TrimPrefix(e.Reason, "property "), " is unsupported")
 	name, err := strconv.Unquote(quoted)
@@ -123,9 +123,9 @@ func unknownName(e *openapi3.SchemaError) string {
 	return name
 }
 
-// patternSentence says what a regular expression means.
+// patternSentence explains a regular expression.
 func (t *translation) patternSentence(pattern string, value any) string {
-	text, _ := value.(string) // which every value with a pattern is
+	text, _ := value.(string) // every value with a pattern is a string
 	switch sentence, ok := t.patterns[pattern]; {
 	case sentence == blockSentence:
 		return ipam.NotABlock(text)
@@ -140,7 +140,7 @@ func (t *translation) patternSentence(pattern string, value any) string {
 	}
 }
 
-// patternSentences finds the regular expressions of the contract by the names of what they are about.
+// patternSentences finds the regular expressions of the contract by the names of their schemas, and returns their error texts.
 func patternSentences(doc *openapi3.T) map[string]string {
 	found := map[string]string{}
 	add := func(ref *openapi3.SchemaRef, sentence string) {

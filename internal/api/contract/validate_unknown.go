@@ -10,8 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// unknownSentence says what there is in place of a member that the schema of the object at pointer does not have: nothing that a caller
-// writes, if answers have it there, or what is probably meant, and what else there is.
+// unknownSentence returns the error text for an unknown member of the object at pointer. If responses have the member there, only the server writes
+// it. Otherwise the text has the closest known name and all known names.
 func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) string {
 	if t.served(pointer, name) {
 		return "is written by the server alone; leave it out."
@@ -27,7 +27,7 @@ func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) 
 	return "is not a field; t" + there
 }
 
-// served reports whether answers have a member at a place where the contract, of a request, has not: what was read is sent back whole.
+// served reports whether responses have a member that requests must not have, so that a caller has sent back a resource as it read it.
 func (t *translation) served(pointer, name string) bool {
 	inBatch := strings.HasPrefix(pointer, "/claims/") && strings.Count(pointer, "/") == 2
 	switch {
@@ -40,7 +40,7 @@ func (t *translation) served(pointer, name string) bool {
 	}
 }
 
-// writtenMetadata is the metadata that callers do not write.
+// writtenMetadata returns the metadata that callers do not write.
 func writtenMetadata(doc *openapi3.T) []string {
 	all := doc.Components.Schemas["Metadata"]
 	if all == nil {
@@ -51,9 +51,9 @@ func writtenMetadata(doc *openapi3.T) []string {
 	})
 }
 
-// nearName is the name that was probably meant; "" when none is near.
+// nearName returns the closest known name, or "" if none is close.
 func nearName(name string, names []string) string {
-	const longest = 64 // of a name that is worth the comparison
+	const longest = 64 // longest name worth the comparison
 	if len(name) > longest {
 		return ""
 	}

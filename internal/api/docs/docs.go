@@ -1,10 +1,10 @@
-// Package docs serves Swagger UI from the binary: no network, no CDN, nothing to install.
+// Package docs serves Swagger UI from the binary: no network, no CDN, no installation.
 //
-// Two folders are embedded. dist holds files of the npm package swagger-ui-dist, byte for byte
-// (`make swagger-ui` refreshes them, tools/swagger-ui pins the version); page holds what is ours.
+// It embeds two folders. dist contains files of the npm package swagger-ui-dist, byte for byte (`make swagger-ui` refreshes them, tools/swagger-ui
+// pins the version); page contains our own files.
 //
-// The page is trusted with a caller's credentials, so it may talk to nobody but its own origin: the
-// Content-Security-Policy says so to the browser, and a test says so to us when the vendored files change.
+// The page handles a caller's credentials, so it may only contact its own origin. The Content-Security-Policy enforces this in the browser, and a
+// test fails if the vendored files need more.
 package docs
 
 import (
@@ -21,18 +21,18 @@ import (
 	"time"
 )
 
-// Path is where Handler expects to be mounted.
+// Path is the path at which the server mounts Handler.
 const Path = "/docs/"
 
-// The policy lets the page load itself, draw the icons that its style sheet holds as data, and call its own origin.
-// Swagger UI works under it, "Try it out" included: it needs no inline script, no inline style sheet and no eval.
+// policy lets the page load itself, draw the icons that its style sheet contains as data, and call its own origin. Swagger UI works under it, "Try it
+// out" included: it needs no inline script, no inline style sheet and no eval.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed dist page
 var files embed.FS
 
-// Types are written down because mime.TypeByExtension also reads the host's own tables, and answers differ by host.
+// types are fixed because mime.TypeByExtension also reads the host's own tables, and its results differ by host.
 var types = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".html": "text/html; charset=utf-8",
@@ -48,9 +48,9 @@ type asset struct {
 	etag        string
 }
 
-// Handler serves the page and its files under Path, for the document at specURL, which must be of the same origin:
-// the page's policy lets the browser fetch nothing else. Requests carry the full path; "/docs" is sent on to "/docs/".
-// Answers are revalidated by ETag on every visit, since file names do not change from one release to the next.
+// Handler serves the page and its files under Path, for the document at specURL, which must have the same origin: the page's policy lets the browser
+// fetch nothing else. Requests carry the full path; "/docs" redirects to "/docs/". Clients revalidate by ETag on every visit, since file names do not
+// change from one release to the next.
 func Handler(specURL string) http.Handler {
 	assets := load(specURL)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,12 +79,12 @@ func Handler(specURL string) http.Handler {
 		h.Set("Content-Type", a.contentType)
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", a.etag)
-		// The zero time leaves Last-Modified out: an embedded file has none, and the ETag is exact.
+		// The zero time omits Last-Modified: an embedded file has none, and the ETag is exact.
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
 	})
 }
 
-// Load panics on what only a broken build can cause: the files are part of the binary.
+// load panics only on a broken build: the files are part of the binary.
 func load(specURL string) map[string]asset {
 	assets := map[string]asset{}
 	err := fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {

@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Has reports whether the handler has something at a path of a URL, so that the service can refuse the others in its own way.
+// Has reports whether the handler serves a URL's path, so that the service can render its own 404 for the others.
 func Has(urlPath string) bool {
 	name, inside := strings.CutPrefix(urlPath, Path)
 	return urlPath+"/" == Path || inside && (name == "" || names()[name])
 }
 
-// names are those of the files, which all lie in one folder as far as the browser knows.
+// names returns the file names; all have the same path prefix in a browser.
 var names = sync.OnceValue(func() map[string]bool {
 	set := map[string]bool{}
 	_ = fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {

@@ -9,18 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// Attempts is what the client's address of one request may still try. A look-up that the request began may ask it after the
-// request has ended, so it is locked.
+// Attempts limits the authentication attempts of one request's client address. A look-up that the request started may call it after the request has
+// ended, so it has a lock.
 type Attempts struct {
-	limiter *ratelimit.Limiter // nil: everything
+	limiter *ratelimit.Limiter // nil: no limit
 	address string
 
 	mu      sync.Mutex
-	release func() // gives back what Reserve has set aside; nil: nothing
+	release func() // gives back the reserved attempt; nil: none reserved
 	ended   bool
 }
 
-// AttemptsFrom is what may be tried from a client's address.
+// AttemptsFrom returns the attempts of a client's address.
 func (l Limits) AttemptsFrom(address string) Attempts {
 	return Attempts{limiter: l.Anonymous, address: network(address)}
 }
@@ -47,7 +47,7 @@ func (t *Attempts) Reserve() error {
 	return Allow(d)
 }
 
-// End gives back what was set aside.
+// End gives back the reserved attempt.
 func (t *Attempts) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -57,8 +57,7 @@ func (t *Attempts) End() {
 	t.release, t.ended = nil, true
 }
 
-// Failed counts an authentication that ended with err, and answers what the client is told. What is not the client's fault is not
-// counted.
+// Failed counts an authentication that ended with err, and returns the error for the client. It counts only failures that the client caused.
 func (t *Attempts) Failed(h http.Header, err error) error {
 	t.End()
 	if t.limiter == nil {
@@ -75,7 +74,7 @@ func (t *Attempts) Failed(h http.Header, err error) error {
 	return err
 }
 
-// network is what is limited as one client: an IPv4 address, or the /64 that an IPv6 host chooses its addresses from.
+// network returns a client's key for the limit: an IPv4 address, or the /64 from which an IPv6 host chooses its addresses.
 func network(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil || a.Is4() {

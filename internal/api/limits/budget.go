@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Budget is what one request may cost: its caller, and the project whose caller it is.
+// Budget limits one request's cost, by its caller and by the caller's project.
 type Budget struct {
 	caller, project *ratelimit.Limiter // nil: no limit
 	who             string
 	of              string // "": no project
 	header          http.Header
 	memory          *Memory
-	spent           int // by this request: what it costs in parts must not be refused for ever where all of it at once would begin
+	spent           int // cost of this request so far: a request that pays in parts must not fail for ever where one that pays at once could start
 }
 
-// Budget is that of a request, whose headers say when it is used up.
+// Budget returns a request's budget. It writes the limit headers when the budget is used up.
 func (l Limits) Budget(caller, project string, header http.Header) Budget {
 	return Budget{caller: l.Work, project: l.Project, who: caller, of: project, header: header, memory: l.Memory}
 }
@@ -27,7 +27,7 @@ func (l Limits) Budget(caller, project string, header http.Header) Budget {
 // Charge implements tenancy.Budget.
 func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}) }
 
-// Begin takes the cost of some work, if there is as much as that of more work besides.
+// Begin charges the cost of w if the budget covers the cost of w and besides together.
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()
@@ -56,13 +56,13 @@ func (b *Budget) Reserve(ctx context.Context, bytes int) (keep func(bytes int), 
 	return b.memory.Reserve(ctx, b.who, b.of, bytes)
 }
 
-// purse is one bucket that a request is paid from.
+// purse is one token bucket that pays for a request.
 type purse struct {
 	limiter *ratelimit.Limiter
 	key     string
 }
 
-// purses is a slice of an array that does not leave the caller's stack.
+// purses returns the request's buckets. Its array stays on the caller's stack.
 func (b *Budget) purses() []purse {
 	all := make([]purse, 0, 2)
 	if b.caller != nil {

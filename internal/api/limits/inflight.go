@@ -12,44 +12,44 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InFlight bounds the requests that are worked on at once. Who finds no place waits a moment for one, and is refused then. The wait is not there to
-// serve more: a refusal costs the reading and writing of a request, which at several times of what a server can do is most of what it does. A
-// connection that is answered a moment later asks less often. A nil InFlight has no bound.
+// InFlight limits concurrent requests. A request without a slot waits a moment for one, and is refused then. The wait does not serve more requests.
+// It slows clients down: a refusal costs the reading and writing of a request, which under several times the capacity is most of the server's work. A
+// nil InFlight has no limit.
 type InFlight struct {
-	places chan struct{} // one element for each request that has a place
-	share  int           // of the places, for the requests of one caller
+	places chan struct{} // one element for each request with a slot
+	share  int           // slots that one caller may have
 	wait   time.Duration
 
 	seed maphash.Seed
 	mu   sync.Mutex
-	held map[uint64]int // requests by caller that have a place or wait for one; who has none is not in it
+	held map[uint64]int // requests by caller, with a slot or waiting for one; a caller without any has no entry
 
 	waiting, full, greedy atomic.Int64
 	said                  rate.Sometimes
 }
 
-// Load is what an InFlight has to say for itself.
+// Load is the current state of an InFlight.
 type Load struct {
-	Now, Max int64 // requests that have a place, and that can have one
-	Waiting  int64 // requests that wait for one, or to be refused
-	Full     int64 // requests that found none, since the start
-	Greedy   int64 // requests of callers that had their share, since the start
+	Now, Max int64 // requests with a slot, and their limit
+	Waiting  int64 // requests that wait for a slot or for their refusal
+	Full     int64 // requests that found no slot, since the start
+	Greedy   int64 // requests beyond a caller's share, since the start
 }
 
-// sayEvery is how often the log says at most that requests find no place.
+// sayEvery is the minimum interval between log lines about refused requests.
 const sayEvery = 10 * time.Second
 
-// The answers to who finds no place.
+// The refusals of requests without a slot.
 var (
 	errFull   = ipam.Errorf(ipam.CodeUnavailable, "The server works on as many requests as it can. Nothing was changed; repeat the request when Retry-After has passed.")
 	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: half of those that the server works on are this caller's. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
-// maxWaiting bounds who waits at once. It is the connection that costs, some 20 kB, and that is there anyway.
+// maxWaiting limits the waiting requests. The cost of each is its connection, some 20 kB, which exists anyway.
 const maxWaiting = 16384
 
-// NewInFlight makes a bound of so many requests; one caller may have half of them. Who finds no place waits for one, for a time. It answers nil
-// for 0: no bound.
+// NewInFlight returns a limit of most requests; one caller may have half of them. A request without a slot waits up to wait. It returns nil, which
+// has no limit, for 0.
 func NewInFlight(most int, wait time.Duration) *InFlight {
 	if most <= 0 {
 		return nil
@@ -59,7 +59,7 @@ func NewInFlight(most int, wait time.Duration) *InFlight {
 	}
 }
 
-// Load says what is going on now.
+// Load returns the current state.
 func (f *InFlight) Load() Load {
 	if f == nil {
 		return Load{}
@@ -67,10 +67,10 @@ func (f *InFlight) Load() Load {
 	return Load{Now: int64(len(f.places)), Max: int64(cap(f.places)), Waiting: f.waiting.Load(), Full: f.full.Load(), Greedy: f.greedy.Load()}
 }
 
-// Enter takes a place, which leave gives back, or answers why there is none.
+// Enter takes a slot and returns leave, which gives it back, or returns the refusal.
 //
-// Callers are told apart by the credentials that they send, whether or not those are valid: whoever does not know a caller's credentials
-// cannot take its places, and finding out more would cost what is to be saved. Who sends none is refused soon, or is everybody, in development mode.
+// It identifies a caller by the credentials in the request, valid or not: without a caller's credentials nobody can take its slots, and validation
+// would cost the work that the limit saves. A request without credentials is refused soon, or, in development mode, has no caller of its own.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.place(ctx) {
@@ -91,10 +91,10 @@ func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(),
 	return func() { <-f.places; f.leaveAs(caller) }, nil
 }
 
-// NowAndThen is how often somebody is told that requests find no place: not of each of them.
+// NowAndThen runs tell at most once in sayEvery, so that not every refusal has a log line.
 func (f *InFlight) NowAndThen(tell func()) { f.said.Do(tell) }
 
-// place takes a place, now or within the wait.
+// place takes a slot, now or within the wait.
 func (f *InFlight) place(ctx context.Context) bool {
 	select {
 	case f.places <- struct{}{}:
@@ -108,7 +108,7 @@ func (f *InFlight) place(ctx context.Context) bool {
 	return false
 }
 
-// await lets the wait pass, unless there is room in the channel before, or the caller goes away, or too many wait.
+// await waits until the channel has room, the wait has passed or the caller disconnects. It returns at once if too many requests wait.
 func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
 	defer f.waiting.Add(-1)
 	if f.waiting.Add(1) > maxWaiting || f.wait <= 0 {
@@ -125,7 +125,7 @@ func (f *InFlight) await(ctx context.Context, room chan<- struct{}) bool {
 	return false
 }
 
-// enterAs counts one more request of a caller, that has a place or waits for one, unless it has its share.
+// enterAs counts one more request of a caller, unless the caller has its share.
 func (f *InFlight) enterAs(caller uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -146,12 +146,12 @@ func (f *InFlight) leaveAs(caller uint64) {
 
 type placeKey struct{}
 
-// WithPlace lets a request give its place back before it ends: leave is called once.
+// WithPlace lets a request give its slot back before it ends. The request calls leave once.
 func WithPlace(ctx context.Context, leave func()) context.Context {
 	return context.WithValue(ctx, placeKey{}, leave)
 }
 
-// LeavePlace gives the place of a request back that waits for others from now on, and does not work.
+// LeavePlace gives back the slot of a request that only waits from now on.
 func LeavePlace(ctx context.Context) {
 	if leave, ok := ctx.Value(placeKey{}).(func()); ok {
 		leave()

@@ -11,21 +11,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// answersHold is how many bytes of JSON the answers of one server hold at once. The process needs a multiple of it for an answer that it makes: rows,
-// objects and text.
+// answersHold is the limit of JSON bytes that one server's responses hold at once. The process needs a multiple of it, for rows, objects and
+// text.
 const answersHold = 64 << 20
 
-// The callers of one project share a quarter of the memory, and one caller has an eighth.
+// The callers of one project share a quarter of the memory; one caller may use an eighth.
 const (
 	projectShare = 4
 	callerShare  = 8
 )
 
-// memoryWait is how long a request waits for memory before it is refused.
+// memoryWait is the time that a request waits for memory before it is refused.
 const memoryWait = 5 * time.Second
 
-// Memory bounds the bytes that answers hold from before their rows are read until the client has taken them: a client that reads slowly keeps the
-// memory of its own answers, and no more than its share. A nil Memory has no bound.
+// Memory limits the bytes that responses hold, from before the read of their rows until the client has received them. A slow client keeps the memory
+// of its own responses, and no more than its share. A nil Memory has no limit.
 type Memory struct {
 	most  int64
 	whole *semaphore.Weighted
@@ -40,7 +40,7 @@ type memoryShare struct {
 	users int
 }
 
-// NewMemory makes a bound of so many bytes.
+// NewMemory returns a limit of most bytes.
 func NewMemory(most int64) *Memory {
 	return &Memory{most: most, whole: semaphore.NewWeighted(most), shares: map[string]*memoryShare{}}
 }
@@ -54,7 +54,7 @@ var (
 		"The answers that callers have asked for and not read yet hold as much memory as the server has for them. Repeat the request later.")
 )
 
-// Reserve sets bytes aside for an answer to a caller, and to a project unless it is "": no more than a caller's share. It takes the shares first: a
+// Reserve reserves bytes for a response to a caller, at most a caller's share, and also for a project unless it is "". It takes the shares first: a
 // request that waits for its own project's memory holds no memory that others could use.
 func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int) (keep func(bytes int), err error) {
 	if m == nil {
@@ -106,7 +106,7 @@ func (m *Memory) Reserve(ctx context.Context, caller, project string, bytes int)
 	return keep, nil
 }
 
-// share returns the memory of one caller or project, and makes it for the first request that uses it.
+// share returns the memory of one caller or project, and creates it for the first request that uses it.
 func (m *Memory) share(of string, most int64) (free *semaphore.Weighted, drop func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,5 +125,5 @@ func (m *Memory) share(of string, most int64) (free *semaphore.Weighted, drop fu
 	}
 }
 
-// Held is how many bytes answers hold at the moment.
+// Held returns the bytes that responses hold now.
 func (m *Memory) Held() int64 { return m.held.Load() }

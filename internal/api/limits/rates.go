@@ -1,4 +1,4 @@
-// Package limits bounds what is asked: how often, by whom, at what cost, and how much at once. What is refused is told when to come again.
+// Package limits limits requests: their rate, cost, number and memory, by caller. A refusal contains the time after which the caller may retry.
 package limits
 
 import (
@@ -11,28 +11,28 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// Limits is how often somebody may ask. nil: as often as they like.
+// Limits are the rate limits. A nil limiter has no limit.
 type Limits struct {
 	Reads     *ratelimit.Limiter // by caller
 	Writes    *ratelimit.Limiter // by caller
 	Anonymous *ratelimit.Limiter // requests without valid credentials, by client address
-	Work      *ratelimit.Limiter // by caller: what requests cost (tenancy.Work)
-	Project   *ratelimit.Limiter // by project: the same, of all its callers together
-	Refusals  *ratelimit.Limiter // refusals for want of rights that are recorded, by caller; all keys of a project are one
-	Memory    *Memory            // by caller, by project and of all: what answers hold
+	Work      *ratelimit.Limiter // by caller: cost of requests (tenancy.Work)
+	Project   *ratelimit.Limiter // by project: cost of all its callers' requests
+	Refusals  *ratelimit.Limiter // recorded refusals for missing rights, by caller; all keys of a project count as one
+	Memory    *Memory            // by caller, by project and in total: memory of responses
 }
 
-// Rates is Limits in numbers: so many a second; 0 is no limit.
+// Rates are the limits as numbers per second; 0 is no limit.
 type Rates struct{ Reads, Writes, Anonymous, Work, Project int }
 
-// DefaultRates let everybody do what programs do who mean no harm (budget_defaults_test.go).
+// DefaultRates admit every well-behaved program (budget_defaults_test.go).
 var DefaultRates = Rates{Reads: 500, Writes: 200, Anonymous: 20, Work: 25000, Project: 50000}
 
-// workWindow is how many seconds' worth may be spent on work at once: enough to read 100,000 claims page by page, as a program does at its
-// start, however fast the pages come.
+// workWindow is the burst of work in seconds: enough to read 100,000 claims page by page, as a program does when it starts, however fast the pages
+// come.
 const workWindow = 4
 
-// Limits makes the limiters. clock nil: the system clock.
+// Limits returns the limiters. A nil clock is the system clock.
 func (r Rates) Limits(clock func() time.Time) Limits {
 	often, seldom := ratelimit.Options{Clock: clock}, ratelimit.Options{Clock: clock, Window: workWindow}
 	return Limits{
@@ -41,13 +41,13 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 		Anonymous: ratelimit.New("anonymous", r.Anonymous, often),
 		Work:      ratelimit.New("work", r.Work, seldom),
 		Project:   ratelimit.New(projectPolicy, r.Project, seldom),
-		Refusals:  ratelimit.New("refusals", (r.Writes+19)/20, often), // a twentieth: of 200 writes a second, 10 records
+		Refusals:  ratelimit.New("refusals", (r.Writes+19)/20, often), // a twentieth: 10 records for 200 writes a second
 		Memory:    NewMemory(answersHold),
 	}
 }
 
-// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers: structured fields (RFC 9651) with a quota of q
-// requests in a window of w seconds, of which r are left; in t seconds there are more.
+// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers. These are structured fields (RFC 9651) with a quota of q requests in a window
+// of w seconds, of which r remain; in t seconds more become available.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
 	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
@@ -59,13 +59,13 @@ func Describe(h http.Header, d ratelimit.Decision) {
 	h[headerPolicy], h[headerLimit] = values[:1:1], values[1:]
 }
 
-// As net/http spells them.
+// In the spelling of net/http.
 const (
 	headerPolicy = "Ratelimit-Policy"
 	headerLimit  = "Ratelimit"
 )
 
-// Allow answers rate_limited when a decision does not allow.
+// Allow returns rate_limited if the decision is not to allow.
 func Allow(d ratelimit.Decision) error {
 	if d.Allowed {
 		return nil
@@ -75,5 +75,5 @@ func Allow(d ratelimit.Decision) error {
 	return e
 }
 
-// Seconds rounds up: who repeats a moment too early is refused again.
+// Seconds rounds up: a retry that comes a moment too early would be refused again.
 func Seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }

@@ -18,7 +18,7 @@ import (
 // YAML serves the contract as it is committed.
 func YAML() echo.HandlerFunc { return serveDocument("application/yaml", carve.OpenAPI) }
 
-// JSON serves the same document in JSON, as the server's own types were generated from it.
+// JSON serves the same document as JSON; the server's types are generated from it.
 func JSON() echo.HandlerFunc {
 	data, err := gen.GetSpecJSON()
 	if err != nil {
@@ -27,7 +27,7 @@ func JSON() echo.HandlerFunc {
 	return serveDocument(contract.JSON, data)
 }
 
-// serveDocument serves bytes of the binary. They change with the binary alone: a cache asks again, by ETag.
+// serveDocument serves bytes of the binary. They change only with the binary: a cache must revalidate, by ETag.
 func serveDocument(contentType string, data []byte) echo.HandlerFunc {
 	sum := sha256.Sum256(data)
 	etag := `"` + hex.EncodeToString(sum[:16]) + `"`

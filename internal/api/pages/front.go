@@ -1,4 +1,4 @@
-// Package pages serves what is not of the contract: where all else is, the contract itself, and what each code of a refusal means.
+// Package pages serves the paths outside the contract: the front page, the contract itself, and an explanation of each refusal code.
 package pages
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Around is what there is besides the contract, as far as servers differ in it.
+// Around is the paths outside the contract that depend on the server's configuration.
 type Around struct {
 	Console      bool
 	Metrics      bool
 	MetricsLocal bool // for callers on this machine alone
 }
 
-// front is what is at /, which is not of the contract: where all else is. It does not say which build answers; that needs credentials.
+// front is the response at /, which is not in the contract: the server's paths. It omits the build's version, which needs credentials.
 type front struct {
 	Name     string `json:"name"`
 	Console  string `json:"console,omitempty"`
@@ -41,7 +41,7 @@ var frontText string
 //go:embed front.css
 var frontStyle string
 
-// Front tells people by a page, and everybody else in JSON, what this is and where things are. It has no data, and needs no credentials.
+// Front serves the server's paths, as a page to browsers and as JSON to other clients. It has no data, and needs no credentials.
 func Front(there Around) echo.HandlerFunc {
 	var page bytes.Buffer
 	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
@@ -69,7 +69,7 @@ func Front(there Around) echo.HandlerFunc {
 	}
 }
 
-// policy admits the style of the pages and nothing else.
+// policy allows the style sheet of the pages and nothing else.
 var policy = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(frontStyle))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -95,7 +95,7 @@ const (
 `
 )
 
-// showHTML answers with a page in the frame.
+// showHTML responds with a page in the frame.
 func showHTML(c echo.Context, page *template.Template, title string, content any) error {
 	h := c.Response().Header()
 	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
@@ -110,12 +110,12 @@ func showHTML(c echo.Context, page *template.Template, title string, content any
 
 const mimeMarkdown = "text/markdown; charset=utf-8"
 
-// forBrowser reports whether the caller shows HTML.
+// forBrowser reports whether the caller accepts HTML.
 func forBrowser(c echo.Context) bool {
 	return strings.Contains(c.Request().Header.Get("Accept"), "text/html")
 }
 
-// varies says that an answer is not the same for everybody, and may be of another build soon.
+// varies marks a response that depends on Accept and on the build.
 func varies(c echo.Context) {
 	h := c.Response().Header()
 	h.Set("Cache-Control", "no-cache")

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// problemPage shows Markdown as HTML, as far as the pages need it: headings and paragraphs.
+// problemPage renders the Markdown subset of the pages as HTML: headings and paragraphs.
 var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a href="/problems">All problems</a></p>
 {{range .Content.Blocks}}{{if eq .Kind "h1"}}<h1>{{.Text}}</h1>
 {{else if eq .Kind "h2"}}<h2>{{.Text}}</h2>
@@ -21,8 +21,7 @@ var problemPage = template.Must(template.New("problem").Parse(htmlHead + `<p><a 
 
 type pageBlock struct{ Kind, Text string }
 
-// Problem serves the page of a code: HTML to a browser, Markdown to everybody else. The path is the `type` of
-// problem documents.
+// Problem serves a code's page: HTML to a browser, Markdown to other clients. The path is the `type` of problem documents.
 func Problem(c echo.Context) error {
 	text, ok := problems.Page(c.Param("code"))
 	if !ok {
@@ -60,14 +59,14 @@ var problemIndex = template.Must(template.New("problems").Parse(htmlHead + `<p><
 {{end}}</table>
 ` + htmlFoot))
 
-// Row is a code in the list of all.
+// Row is a code in the list of all codes.
 type Row struct {
 	Status int
 	Code   ipam.Code
 	Title  string
 }
 
-// Problems lists the pages of all codes, in the order given: HTML to a browser, Markdown to everybody else.
+// Problems lists the pages of all codes, in the given order: HTML to a browser, Markdown to other clients.
 func Problems(rows []Row) echo.HandlerFunc {
 	return func(c echo.Context) error { return list(c, rows) }
 }

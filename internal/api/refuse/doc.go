@@ -1,2 +1,2 @@
-// Package refuse says what is wrong with a request, place by place.
+// Package refuse builds refusals that point to the faulty fields of a request.
 package refuse

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxFields bounds how many places one answer names.
+// MaxFields is the maximum number of fields in one refusal.
 const MaxFields = 20
 
-// Invalid is invalid_argument for places of the request: one each, at most maxFields.
+// Invalid returns invalid_argument for fields of the request: each pointer once, at most MaxFields.
 func Invalid(fields []ipam.Field) *ipam.Error {
 	seen := map[string]bool{}
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f ipam.Field) bool {
@@ -33,7 +33,7 @@ func Invalid(fields []ipam.Field) *ipam.Error {
 	return e
 }
 
-// Clip shortens what a caller sent and we send back.
+// Clip shortens a text of the caller that the response repeats.
 func Clip(s string) string {
 	const most = 200
 	if len(s) <= most {
@@ -42,7 +42,7 @@ func Clip(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Count is a number with its noun: 1 entry, 2 entries.
+// Count returns a number with its noun: 1 entry, 2 entries.
 func Count(n uint64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -50,10 +50,10 @@ func Count(n uint64, one, many string) string {
 	return strconv.FormatUint(n, 10) + " " + many
 }
 
-// DurationSentence says what a duration is.
+// DurationSentence is the error text for a duration that is not valid.
 const DurationSentence = "must be a duration in whole hours, minutes and seconds, such as 72h or 1h30m."
 
-// At is invalid_argument for one place of the body.
+// At returns invalid_argument for one field of the body.
 func At(pointer, format string, args ...any) error {
 	return Invalid([]ipam.Field{{Pointer: Clip(pointer), Detail: fmt.Sprintf(format, args...)}})
 }

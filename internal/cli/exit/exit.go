@@ -1,4 +1,4 @@
-// Package exit is how a command line ends: the exit codes, and errors that know theirs.
+// Package exit defines the exit codes of the command line, and errors with exit codes.
 package exit
 
 import (
@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// The exit codes. Their meaning never changes; docs/ipamctl.md repeats exitCodes, and a test keeps the two equal.
+// The exit codes. Their meaning never changes; docs/ipamctl.md repeats Codes, and a test keeps the two equal.
 const (
 	OK          = 0
 	Failed      = 1
@@ -17,7 +17,7 @@ const (
 	Unavailable = 5
 )
 
-// Codes say what each code means, in one sentence for people who write scripts.
+// Codes explains each code in one sentence for authors of scripts.
 var Codes = []struct {
 	Code          int
 	Name, Meaning string
@@ -33,13 +33,13 @@ var Codes = []struct {
 		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
 }
 
-// exiter is an error that knows its exit code.
+// exiter is an error with an exit code.
 type exiter interface {
 	error
 	ExitCode() int
 }
 
-// CodeOf is the code of an error; what does not say is "failed".
+// CodeOf returns an error's code; an error without one is "failed".
 func CodeOf(err error) int {
 	if err == nil {
 		return OK
@@ -50,7 +50,7 @@ func CodeOf(err error) int {
 	return Failed
 }
 
-// CodeOfStatus is the code of a refusal by its HTTP status, so that a problem code this build does not know has one too.
+// CodeOfStatus returns a refusal's code by its HTTP status, so that a problem code this build does not know has one too.
 func CodeOfStatus(status int) int {
 	switch status {
 	case http.StatusNotFound:
@@ -64,47 +64,47 @@ func CodeOfStatus(status int) int {
 	}
 }
 
-// UsageError is a command line, or a file it names, that cannot be carried out as it is.
+// UsageError reports a command line, or a file that it names, that is not valid.
 type UsageError string
 
 // Error implements error.
 func (e UsageError) Error() string { return string(e) }
 
-// ExitCode is that of usage.
+// ExitCode returns the code of a usage error.
 func (UsageError) ExitCode() int { return Usage }
 
-// Usagef makes a [UsageError].
+// Usagef returns a [UsageError].
 func Usagef(format string, args ...any) error { return UsageError(fmt.Sprintf(format, args...)) }
 
-// Verdict is an end that was explained already: the exit code alone is left to say.
+// Verdict ends a command that was already explained with its exit code alone.
 type Verdict int
 
 // Error implements error.
 func (v Verdict) Error() string { return fmt.Sprintf("exit code %d", int(v)) }
 
-// ExitCode is the verdict.
+// ExitCode returns the verdict.
 func (v Verdict) ExitCode() int { return int(v) }
 
-// ended is an end that says why.
+// ended is a Verdict with a reason.
 type ended struct {
 	Verdict
 	why string
 }
 
-// Endf ends with a code, and says why.
+// Endf returns an error with an exit code and a reason.
 func Endf(code int, format string, args ...any) error {
 	return ended{Verdict(code), fmt.Sprintf(format, args...)}
 }
 
 func (e ended) Error() string { return e.why }
 
-// aboutError says which of many things an error is about.
+// aboutError adds the subject to an error about one of many things.
 type aboutError struct {
 	error
 	what string
 }
 
-// About says which of many things an error is about.
+// About adds the subject to an error about one of many things.
 func About(what string, err error) error { return &aboutError{err, what} }
 
 func (e *aboutError) Error() string { return e.what + ": " + e.error.Error() }

@@ -1,4 +1,4 @@
-// Package export writes what a project has for other tools, and for `ipamctl import`.
+// Package export writes a project's content for other tools, and for `ipamctl import`.
 package export
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// The forms of an export.
+// An export's formats.
 const (
 	formCSV       = "csv"
 	formNetBox    = "netbox-csv"
@@ -26,13 +26,13 @@ const (
 	formTerraform = "terraform"
 )
 
-// files are what an export writes, by name; one without a name may go to standard output.
+// files are an export's files, by name; one without a name may go to standard output.
 type files []struct {
 	name string
 	text []byte
 }
 
-// Command is `export`.
+// Command returns the command `export`.
 func Command(p *session.Program) *cobra.Command {
 	var form, to string
 	cmd := verbs.Bare(&cobra.Command{
@@ -79,7 +79,7 @@ resource and an import block for each thing. Grants, quotas, members, keys, cons
 	return cmd
 }
 
-// put writes what is exported where it belongs.
+// put writes the files to their target.
 func (out files) put(p *session.Program, to string) error {
 	for _, f := range out {
 		if to == "" {
@@ -102,7 +102,7 @@ func (out files) put(p *session.Program, to string) error {
 	return nil
 }
 
-// asCSV is one table of everything, which `ipamctl import csv` reads.
+// asCSV returns one table of everything, which `ipamctl import csv` reads.
 func asCSV(v *inventory) (files, error) {
 	var sheet show.Sheet
 	sheet.Row(source.OwnColumns...)
@@ -138,7 +138,7 @@ func asCSV(v *inventory) (files, error) {
 	}
 	for _, c := range v.claims {
 		space := c.space
-		if strings.Contains(c.pool, "/") { // the pool of another project is in no space that an import could make
+		if strings.Contains(c.pool, "/") { // an import cannot create the space of another project's pool
 			space = ""
 		}
 		line("claim", space, c.Metadata.Name, c.pool, c.Status.AllocatedCIDR, "", c.Metadata.Labels, c.Metadata.Annotations, c.spec)

@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// inventory is what a project has, in an order that can be created: pools come behind the pool around them.
+// inventory is a project's content, in an order of creation: pools follow the pool around them.
 type inventory struct {
 	project string
 	spaces  []client.Space
 	classes []client.IPClass
 	pools   []*outPool
 	claims  []outClaim
-	notes   []string // what is left out, and why
+	notes   []string // omissions, with reasons
 }
 
 type outPool struct {
@@ -34,17 +34,17 @@ type outPool struct {
 	depth    int
 	children []*outPool
 	claims   []outClaim
-	spec     stock.Spec // without what its place says
+	spec     stock.Spec // without the fields of its position
 }
 
 type outClaim struct {
 	client.IPClaim
 	pool  string // name, or project/name
-	space string // of the pool; empty: the pool is in another project and cannot be read
+	space string // of the pool; "": the pool is in another project and cannot be read
 	spec  stock.Spec
 }
 
-// gather reads everything of the project.
+// gather reads the whole project.
 func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	st, err := stock.Read(ctx, s)
 	if err != nil {
@@ -80,7 +80,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 			return nil, err
 		}
 		if p := byName[claim.pool]; p != nil && p.Status.Scope != nil {
-			delete(claim.spec, "className") // an ordinary pool serves no scope: the block is what counts
+			delete(claim.spec, "className") // an ordinary pool serves no scope: only the block counts
 			delete(claim.spec, "scope")
 		}
 		if p := byName[claim.pool]; p != nil && claim.byClass() && classes.elsewhere(c.Status.ClassName, p, c.Status.AllocatedCIDR) {
@@ -98,14 +98,14 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	return out, nil
 }
 
-// spaceElsewhere asks for the space of a pool of another project, as this project writes it; it is empty if the pool cannot be read.
+// spaceElsewhere returns the space of another project's pool as seen from this project, or "" if the pool cannot be read.
 func spaceElsewhere(ctx context.Context, s *session.Session, pool client.ResolvedRef, known map[string]string) (string, error) {
 	key := pool.Project + "/" + pool.Name
 	if space, found := known[key]; found {
 		return space, nil
 	}
 	a, err := s.Ask(ctx, session.Get("projects", pool.Project, "pools", pool.Name))
-	if code := exit.CodeOf(err); code == exit.NotFound || code == exit.Failed { // it may not be read
+	if code := exit.CodeOf(err); code == exit.NotFound || code == exit.Failed { // not readable for this caller
 		known[key] = ""
 		return "", nil
 	}
@@ -123,7 +123,7 @@ func spaceElsewhere(ctx context.Context, s *session.Session, pool client.Resolve
 	return known[key], nil
 }
 
-// spacesElsewhere lists the spaces of other projects in which pools and claims of this project lie.
+// spacesElsewhere lists the other projects' spaces that contain pools and claims of this project.
 func (v *inventory) spacesElsewhere() (out []string) {
 	seen := map[string]bool{}
 	note := func(space string) {
@@ -154,8 +154,8 @@ func (v *inventory) backing() backing {
 	return all
 }
 
-// elsewhere reports whether a block that a class took from a pool is in pools of other spaces too. Who asks the class for this very block
-// gets it from any of them.
+// elsewhere reports whether a block that a class took from a pool is also in other spaces' pools. A claim of the class for exactly this block could
+// get it from any of them.
 func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
 	block, err := netip.ParsePrefix(cidr)
 	return err == nil && slices.ContainsFunc(b[class], func(p *outPool) bool {
@@ -163,7 +163,7 @@ func (b backing) elsewhere(class string, from *outPool, cidr string) bool {
 	})
 }
 
-// nest puts pools below the pools they were carved from, in order of place.
+// nest puts pools below their parents, sorted by position.
 func (v *inventory) nest(byName map[string]*outPool) {
 	names := slices.SortedFunc(maps.Keys(byName), func(a, b string) int {
 		x, y := byName[a], byName[b]
@@ -192,7 +192,7 @@ func (v *inventory) nest(byName map[string]*outPool) {
 	walk(roots, 0)
 }
 
-// noteDrains notes the pools that are drained, because only the Terraform export has the field.
+// noteDrains notes the draining pools, because only the Terraform export has the field.
 func (v *inventory) noteDrains() {
 	for _, p := range v.pools {
 		if p.Spec.Drain != "" {
@@ -201,7 +201,7 @@ func (v *inventory) noteDrains() {
 	}
 }
 
-// labelsText are labels as one cell.
+// labelsText returns labels as one cell.
 func labelsText(labels map[string]string) string {
-	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // neither is in a label
+	return strings.ReplaceAll(show.JoinPairs(labels), ",", ";") // labels contain neither
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// longestAbout is how many characters a description of NetBox has at most.
+// longestAbout is NetBox' maximum length of a description in characters.
 const longestAbout = 200
 
-// netBox collects the tables of NetBox' import. NetBox refuses a whole table for one bad row, so each row passes the checks of NetBox' models
-// (netbox/ipam/models/ip.py): a prefix is unique in its VRF and is no /0, a range has two addresses at least, and a status is one of the
-// choices of its model. A row that is changed or left out for that is named in a note.
+// netBox collects the tables of NetBox' import. NetBox refuses a whole table for one bad row, so each row satisfies the checks of NetBox' models
+// (netbox/ipam/models/ip.py): a prefix is unique in its VRF and is not /0, a range has at least two addresses, and a status is one of the model's
+// choices. A note names each row that is changed or omitted for that.
 type netBox struct {
 	vrfs, prefixes, ranges, addresses show.Sheet
 	taken                             map[[2]string]string // by VRF and block: the thing in the table
 	notes                             notes
 }
 
-// asNetBox is NetBox' import: its VRFs, its prefixes, its ranges and its addresses.
+// asNetBox returns the files for NetBox' import: VRFs, prefixes, ranges and addresses.
 func asNetBox(v *inventory) (files, error) {
 	n := &netBox{taken: map[[2]string]string{}}
 	n.vrfs.Row("name", "description")
@@ -54,7 +54,7 @@ func asNetBox(v *inventory) (files, error) {
 	}, nil
 }
 
-// vrf is the VRF of a space: NetBox has none for the one that everybody has.
+// vrf returns the VRF of a space: "" for the default space, which has no VRF in NetBox.
 func vrf(space string) string {
 	if space == "default" {
 		return ""
@@ -79,7 +79,7 @@ func (n *netBox) pool(p *outPool) {
 		case countable(first, last):
 			bits := "/" + strconv.Itoa(p.block.Bits())
 			n.ranges.Row(first.String()+bits, last.String()+bits, vrf(p.space), "reserved", about)
-		default: // more addresses than a range of NetBox counts
+		default: // more addresses than NetBox can count in a range
 			for _, block := range stock.Blocks(first, last) {
 				n.prefix(what, block, p.space, "reserved", about)
 			}
@@ -87,7 +87,7 @@ func (n *netBox) pool(p *outPool) {
 	}
 }
 
-// countable reports whether NetBox can count the addresses of a range, which it does in 32 bits.
+// countable reports whether NetBox can count a range's addresses, which it does in 32 bits.
 func countable(first, last netip.Addr) bool {
 	a, b := new(big.Int).SetBytes(first.AsSlice()), new(big.Int).SetBytes(last.AsSlice())
 	return b.Sub(b, a).Cmp(big.NewInt(math.MaxUint32)) < 0
@@ -127,10 +127,10 @@ func (n *netBox) prefix(what string, block netip.Prefix, space, status, about st
 	}
 }
 
-// status is the choice of NetBox for the label `status` of a thing; usual is the one for most things. Some models have more choices than all have.
+// status returns NetBox' choice for the label `status` of a thing; usual is the default, and more are choices that only this model has.
 func (n *netBox) status(what, label, usual string, more ...string) string {
 	switch status := strings.ToLower(label); {
-	case status == "" || status == "active" || status == "used": // the latter is how phpIPAM calls it
+	case status == "" || status == "active" || status == "used": // phpIPAM uses the latter
 		return usual
 	case status == "reserved" || status == "deprecated" || slices.Contains(more, status):
 		return status
@@ -141,7 +141,7 @@ func (n *netBox) status(what, label, usual string, more ...string) string {
 	return usual
 }
 
-// about is a description. What a spreadsheet would compute loses its first characters: NetBox would keep the apostrophe that marks a text.
+// about returns a description. It removes leading characters that would make a formula: NetBox would keep the apostrophe that marks a text.
 func (n *netBox) about(what, text string) string {
 	text = strings.TrimSpace(text)
 	if show.IsFormula(text) {

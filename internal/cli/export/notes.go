@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// namedInNote is how many things a note names; it counts the others.
+// namedInNote is the number of things that a note names; it counts the others.
 const namedInNote = 3
 
-// notes collects the changes and omissions of an export: a sentence, and the things that it is true for.
+// notes collects the changes and omissions of an export: each sentence with its things.
 type notes struct {
-	sentences []string // in the order in which they came
+	sentences []string // in order of their first use
 	about     map[string][]string
 }
 
-// add notes that a sentence is true of a thing. The sentence begins with its verb.
+// add adds a thing to a sentence, which starts with its verb.
 func (n *notes) add(sentence, thing string) {
 	if n.about == nil {
 		n.about = map[string][]string{}
@@ -27,7 +27,7 @@ func (n *notes) add(sentence, thing string) {
 	}
 }
 
-// lines are the notes.
+// lines returns the notes.
 func (n *notes) lines() (out []string) {
 	for _, sentence := range n.sentences {
 		things := n.about[sentence]

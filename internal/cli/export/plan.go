@@ -7,13 +7,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// fewClaims is up to how many claims a plan is YAML: more are written as JSON, one claim a line, which is read much faster.
+// fewClaims is the maximum number of claims in a YAML plan: larger plans are JSON with one claim a line, which parses much faster.
 const fewClaims = 5000
 
-// document is a thing of a plan, as it is written.
+// document is a thing of a plan in its written form.
 type document = map[string]any
 
-// asPlan is an address plan in which every block is said.
+// asPlan returns an address plan that contains every block.
 func asPlan(v *inventory) (files, error) {
 	whole := document{"project": document{"name": v.project}}
 	put := func(name string, list []document) {
@@ -40,7 +40,7 @@ func asPlan(v *inventory) (files, error) {
 			roots = append(roots, p)
 		}
 	}
-	for _, c := range v.claims { // those that no pool of the tree has below it
+	for _, c := range v.claims { // claims that are below no pool of the tree
 		if d := planClaim(c); c.byClass() {
 			claims = append(claims, d)
 		} else if !known[c.pool] {
@@ -85,10 +85,10 @@ func oneALine(doc []byte) []byte {
 	return b.Bytes()
 }
 
-// byClass reports whether a class serves a claim, and not the pool that it names.
+// byClass reports whether a class serves a claim, instead of the pool that it names.
 func (c outClaim) byClass() bool { return c.spec["className"] != nil }
 
-// planPools are pools with what is below them.
+// planPools returns pools with everything below them.
 func planPools(list []*outPool) (out []document) {
 	for _, p := range list {
 		d := withSpec(document{"name": p.Metadata.Name, "cidr": p.Status.AllocatedCIDR}, p.spec)
@@ -116,7 +116,7 @@ func planClaim(c outClaim) document {
 	return described(withSpec(document{"name": c.Metadata.Name, "cidr": c.Status.AllocatedCIDR}, c.spec), "", c.Metadata.Labels, c.Metadata.Annotations)
 }
 
-// described adds what is there of a description, labels and annotations.
+// described adds the description, labels and annotations, if any.
 func described(d document, description string, labels, annotations map[string]string) document {
 	if description != "" {
 		d["description"] = description
@@ -130,7 +130,7 @@ func described(d document, description string, labels, annotations map[string]st
 	return d
 }
 
-// withSpec adds the members of a spec.
+// withSpec adds a spec's members.
 func withSpec(d document, spec stock.Spec) document {
 	for name, value := range spec {
 		d[name] = value

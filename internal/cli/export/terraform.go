@@ -21,14 +21,14 @@ type hcl struct {
 	used    map[string]bool // addresses of resources
 }
 
-// asTerraform is a resource and an import block for each thing, in the order in which things depend on each other.
+// asTerraform returns a resource and an import block for each thing, in the order of their dependencies.
 func asTerraform(v *inventory) (files, error) {
 	h := &hcl{project: v.project, used: map[string]bool{}}
 	h.WriteString("terraform {\n  required_providers {\n    carve = { source = \"carve-ipam/carve\" }\n  }\n}\n\n")
 	addresses := map[string]string{}
 	for _, s := range v.spaces {
 		if s.Metadata.Name == "default" {
-			continue // every project has it from its first day
+			continue // every project has it from the start
 		}
 		addresses["space/"+s.Metadata.Name] = h.resource("carve_space", s.Metadata.Name,
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
@@ -81,13 +81,13 @@ func asTerraform(v *inventory) (files, error) {
 	return files{{"", h.Bytes()}}, nil
 }
 
-// attribute is one line of a resource; without a value it is left out.
+// attribute is one line of a resource; it is omitted without a value.
 type attribute struct{ name, value string }
 
 // marks are the annotations that the provider writes itself, and refuses in a configuration.
 var marks = []string{"terraform/made-by", "terraform/holder"}
 
-// tags are the attributes that everything has.
+// tags returns the attributes that every resource has.
 func tags(labels, annotations map[string]string) []attribute {
 	annotations = maps.Clone(annotations)
 	for _, mark := range marks {
@@ -96,7 +96,7 @@ func tags(labels, annotations map[string]string) []attribute {
 	return []attribute{{"labels", mapOf(labels)}, {"annotations", mapOf(annotations)}}
 }
 
-// resource writes a resource with its import block, and answers its address.
+// resource writes a resource with its import block, and returns its address.
 func (h *hcl) resource(kind, name string, list ...attribute) string {
 	local := strings.ReplaceAll(name, "-", "_")
 	if !unicode.IsLetter(rune(local[0])) {
@@ -121,7 +121,7 @@ func (h *hcl) resource(kind, name string, list ...attribute) string {
 	return kind + "." + local
 }
 
-// text is a text of Terraform's, empty for none.
+// text returns a Terraform string, or "" for "".
 func text(s string) string {
 	if s == "" {
 		return ""
@@ -150,15 +150,15 @@ func mapOf(m map[string]string) string {
 
 var capital = regexp.MustCompile(`[A-Z]+`)
 
-// snake is the name of a field as Terraform writes names.
+// snake returns a field's name in Terraform's spelling.
 func snake(name string) string {
 	return strings.ToLower(capital.ReplaceAllString(name, "_$0"))
 }
 
-// flat are the objects of the contract whose members are attributes of the resource itself.
+// flat are the contract's objects whose members become attributes of the resource itself.
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
-// attributes are the members of a spec; renamed says which have other names, or none.
+// attributes returns a spec's members as attributes; renamed has those with other names, or "" for none.
 func attributes(spec stock.Spec, renamed map[string]string) (list []attribute) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		as, other := renamed[name]
@@ -184,7 +184,7 @@ func attributes(spec stock.Spec, renamed map[string]string) (list []attribute) {
 	return list
 }
 
-// valueOf is a value as Terraform writes it. The keys of a map are people's, those of an object are ours.
+// valueOf returns a value in Terraform's syntax. It keeps a map's keys, which users choose, and converts the names of an object's members.
 func valueOf(v any, isMap bool) string {
 	switch v := v.(type) {
 	case string:

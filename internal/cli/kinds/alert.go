@@ -38,7 +38,7 @@ func alertView() show.View[client.Alert] {
 	}
 }
 
-// alertFrom is from when on there is an alert.
+// alertFrom returns an alert's threshold.
 func alertFrom(percent int, runway client.Duration) string {
 	if runway != "" {
 		return "full in " + runway
@@ -118,7 +118,7 @@ func alertRuleView() show.View[client.AlertRule] {
 	}
 }
 
-// alertRuleFilter is which pools or quotas a rule is about.
+// alertRuleFilter describes the pools or quotas that a rule covers.
 func alertRuleFilter(r client.AlertRule) string {
 	var parts []string
 	if r.Spec.ResourceName != "" {

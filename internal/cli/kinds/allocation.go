@@ -41,7 +41,7 @@ order of their names. Filters add up.`, slices.Concat(filters, verbs.PlaceFilter
 	)
 }
 
-// isHeld reports whether the project holds a block by a claim, or has retained it.
+// isHeld reports whether the project holds a block by a claim, or retains it.
 func isHeld(s *session.Session, a client.IPAllocation) bool {
 	return a.Spec.Purpose == client.IPAllocationPurposeClaim && a.Spec.Consumer == s.Project && a.Status.Phase != client.IPAllocationPhaseCoolingDown
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// followWait is for how many seconds the server keeps a request that has nothing to answer yet.
+// followWait is the number of seconds that the server keeps a request without changes open.
 const followWait = 10
 
-// changes is one command line that reads the feed.
+// changes is a command that reads the feed.
 type changes struct {
 	*session.Session
 
@@ -75,7 +75,7 @@ changes, with its cursor. Where the cursor is too old, list again: 'list --watch
 	return cmd
 }
 
-// once prints what there is behind the cursor, and where it ends.
+// once prints the changes after the cursor, and the final cursor.
 func (r *changes) once(ctx context.Context) error {
 	all := client.ChangeList{Items: []client.Change{}}
 	for {
@@ -99,13 +99,13 @@ func (r *changes) once(ctx context.Context) error {
 	return nil
 }
 
-// follow prints what changes, until it is interrupted or refused for good.
+// follow prints changes until it is interrupted or permanently refused.
 func (r *changes) follow(ctx context.Context) error {
 	rows := &show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}
 	var doc json.RawMessage
 	answers := follow.Changes(ctx, r.cursor, func(ctx context.Context, after client.ChangesCursor) (list *client.ChangeList, err error) {
 		seconds := followWait
-		if after == "" { // where it begins is known at once, and not when something has changed
+		if after == "" { // the first request returns the start of the feed at once
 			seconds = 0
 		}
 		list, doc, err = r.Changes(ctx, r.query, after, seconds)
@@ -143,7 +143,7 @@ func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) e
 	return rows.Rows(list)
 }
 
-// goOn says where to go on.
+// goOn prints the cursor for the next run.
 func (r *changes) goOn() {
 	if r.cursor != "" {
 		r.Remark("go on with --cursor %s", r.cursor)

@@ -54,7 +54,7 @@ what was asked for: 'ipamctl claim delete' gives it back.`,
 	)
 }
 
-// blockKept says of a claim whose block will be kept which block it is and by which allocation, by the name that --allocation takes.
+// blockKept returns a phrase for a claim whose block will be retained: the block, and the name of its allocation for --allocation.
 func blockKept(project string, doc json.RawMessage, dry bool) (string, error) {
 	claims, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil || claims[0].Status.ReclaimPolicy != client.ReclaimPolicyRetain {

@@ -43,7 +43,7 @@ interrupted or refused, the same command line goes on where it was, for 24 hours
 			if err != nil {
 				return err
 			}
-			// Whether the document is a batch is the server's to judge.
+			// The server decides whether the document is a batch.
 			if parts := split(doc); len(parts) > 1 {
 				return batches(ctx, s, w, doc, parts)
 			}
@@ -60,7 +60,7 @@ interrupted or refused, the same command line goes on where it was, for 24 hours
 	return cmd
 }
 
-// What one request holds at most by the contract, and what it holds where there are several.
+// Claims in one request: the contract's maximum, and the size of each part of a larger batch.
 const (
 	largestBatch = 1000
 	batchPart    = 500
@@ -71,7 +71,7 @@ type claimDocs struct {
 	Claims []json.RawMessage `json:"claims"`
 }
 
-// split divides a document that is too large for one request. One that cannot be read is left to the server.
+// split divides a document that is too large for one request. It leaves an invalid document to the server.
 func split(doc json.RawMessage) (parts []claimDocs) {
 	var all claimDocs
 	if err := json.Unmarshal(doc, &all); err != nil || len(all.Claims) <= largestBatch {
@@ -83,10 +83,10 @@ func split(doc json.RawMessage) (parts []claimDocs) {
 	return parts
 }
 
-// batches sends one part after the other, each under a key of its own that is the same each time.
+// batches sends one part after the other. Each part has its own key, which is the same in a retry.
 func batches(ctx context.Context, s *session.Session, w session.Writing, doc json.RawMessage, parts []claimDocs) error {
 	base := show.FirstOf(w.Key, uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(s.Server+"/"+s.Project+"/"), doc...)).String())
-	w.Again = true // the whole command line
+	w.Again = true // a retry repeats the whole command
 	var made claimDocs
 	for i, part := range parts {
 		s.Progress("%d claims made, %d of %d requests", len(made.Claims), i, len(parts))
@@ -113,7 +113,7 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 	return showBatch(s.Program, whole)
 }
 
-// refused says where in the file it is that a refusal is about, of which so many claims come before this part.
+// refused names the claim in the file that a refusal is about. before is the number of claims before this part.
 func (part claimDocs) refused(before int, err error) string {
 	if at, is := session.ItemOf(err, "claims"); is && at < len(part.Claims) {
 		return fmt.Sprintf("claim %d of the file (/claims/%d below)", before+at+1, at)

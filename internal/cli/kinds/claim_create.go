@@ -75,8 +75,8 @@ is the verb for scripts that run again.`,
 	return cmd
 }
 
-// warnOfOldPairs says which of the labels and annotations that a put gave are not those of the claim that was there. It is no note for
-// the curious, and --quiet does not silence it: scripts look for claims by labels.
+// warnOfOldPairs warns about labels and annotations of a put that the existing claim does not have. --quiet does not silence the warning, because
+// scripts find claims by labels.
 func warnOfOldPairs(s *session.Session, doc json.RawMessage, given map[string]any) error {
 	got, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
 	if err != nil {

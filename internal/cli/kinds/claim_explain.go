@@ -55,7 +55,7 @@ answered. Pools that are not the project's, nor granted to it, are named by thei
 	return cmd
 }
 
-// showExplanation prints what was decided: a sentence, the steps, and below them what would help.
+// showExplanation prints a decision: a sentence, the steps, and the remedies.
 func showExplanation(p *session.Program, doc json.RawMessage) error {
 	if p.Structured() {
 		return p.Document(doc)
@@ -84,7 +84,7 @@ func showExplanation(p *session.Program, doc json.RawMessage) error {
 	return p.Write(b.Bytes())
 }
 
-// decisionText is what was decided, in a line or two.
+// decisionText returns the decision in one or two lines.
 func decisionText(e client.ClaimExplanation) string {
 	text := string(e.Outcome)
 	if e.Code != "" {
@@ -116,7 +116,7 @@ func remedyColumns() []show.Column[client.Remedy] {
 	}
 }
 
-// remedyFlag is a remedy in terms of flags, as far as it is one.
+// remedyFlag returns the flag for a remedy, if there is one.
 func remedyFlag(r client.Remedy) string {
 	flag, known := map[string]string{
 		"/spec/className": "--class", "/spec/poolRef": "--pool", "/spec/poolSelector": "--selector", "/spec/allocationRef": "--allocation",

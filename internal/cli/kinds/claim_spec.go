@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// claimFields are what is asked for: where to take it from, and what.
+// claimFields returns a claim's fields: its source, and its size or block.
 func claimFields() []verbs.Field {
 	return append([]verbs.Field{
 		{
@@ -45,7 +45,7 @@ func claimFields() []verbs.Field {
 	}, consumerFields()...)
 }
 
-// given reads a text that is sent as it is, and is not empty: without it any block would do.
+// given returns a parser that refuses an empty text: with it the server would choose any block.
 func given(flag string) func(string) (any, error) {
 	return func(text string) (any, error) {
 		if text == "" {
@@ -55,7 +55,7 @@ func given(flag string) func(string) (any, error) {
 	}
 }
 
-// checkClaim judges what flags mean together.
+// checkClaim checks the flags together.
 func checkClaim(cmd *cobra.Command) error {
 	elsewhere := howMany(cmd, "pool", "selector", "allocation")
 	switch {
@@ -70,7 +70,7 @@ func checkClaim(cmd *cobra.Command) error {
 	}
 }
 
-// parseAllocation reads the name of an allocation, a UUID, alone or as columns print it: project/UUID, of the project whose pool it is in.
+// parseAllocation parses an allocation's name, a UUID, alone or as project/UUID with the project of its pool, as columns print it.
 func parseAllocation(s string) (any, error) {
 	project, name, foreign := strings.Cut(s, "/")
 	if !foreign {
@@ -82,7 +82,7 @@ func parseAllocation(s string) (any, error) {
 	return &client.AllocationRef{Project: project, Name: name}, nil
 }
 
-// howMany counts the flags that were given, empty ones too.
+// howMany counts the given flags, including empty ones.
 func howMany(cmd *cobra.Command, flags ...string) int {
 	n := 0
 	for _, name := range flags {
@@ -93,14 +93,14 @@ func howMany(cmd *cobra.Command, flags ...string) int {
 	return n
 }
 
-// parseOwner reads kind/name/uid, of which the later ones may be missing. A uid may hold slashes, the others may not.
+// parseOwner parses kind/name/uid, whose later parts may be missing. Only a uid may contain slashes.
 func parseOwner(s string) (any, error) {
 	parts := append(strings.SplitN(s, "/", 3), "", "")
 	return &client.OwnerRef{Kind: parts[0], Name: parts[1], UID: parts[2]}, nil
 }
 
-// parseSelector reads a selector in the syntax of Kubernetes, with its own parser, and writes it in the shape of the API.
-// Ordering (a>1) is part of the syntax and not of the contract.
+// parseSelector parses a selector with Kubernetes' own parser, and returns it in the API's form. The contract does not support the syntax' ordering
+// (a>1).
 func parseSelector(text string) (any, error) {
 	requirements, err := labels.ParseToRequirements(text)
 	if err != nil {

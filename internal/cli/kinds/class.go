@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// Classes is the kind of classes.
+// Classes returns the kind of classes.
 func Classes(p *session.Program) verbs.Kind[client.IPClass] {
 	return verbs.Kind[client.IPClass]{
 		P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass,
@@ -42,8 +42,8 @@ func classCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// ownClass asks for a class of the project itself. The server answers with the shared one of the platform where there is
-// none; for who wants to know what became of their own that is nothing there.
+// ownClass reads a class of the project itself. If the project has none of that name, the server returns the platform's shared class; ownClass then
+// returns not_found, because the caller asks for the project's own class.
 func ownClass(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
 	a, err := s.Ask(ctx, session.Get(s.In("classes", name)...))
 	if err != nil {
@@ -85,5 +85,5 @@ func classView() show.View[client.IPClass] {
 	}
 }
 
-// IsDefault reports whether a class serves claims that name nothing.
+// IsDefault reports whether a class serves claims without a class.
 func IsDefault(c client.IPClass) bool { return c.Spec.IsDefault != nil && *c.Spec.IsDefault }

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// classFields are what a class is made of, and what can change about it.
+// classFields returns the fields of a class.
 func classFields() []verbs.Field {
 	return append(verbs.LabelFields(), []verbs.Field{
 		verbs.Description(),
@@ -104,7 +104,7 @@ exist keep what they have. The family, --pool-per and --pool-prefix-length never
 	})
 }
 
-// movable is a verb that can make a class the default in the place of another one.
+// movable adds to a verb the flag that takes the default from another class.
 func movable(verb func(c verbs.Creation) *cobra.Command) *cobra.Command {
 	cmd := verb(verbs.Creation{Check: checkMove, Query: func(cmd *cobra.Command) session.Query {
 		if verbs.Said(cmd, "move-default") != "true" {
@@ -124,7 +124,7 @@ func checkMove(cmd *cobra.Command) error {
 	return nil
 }
 
-// classFlagNames lets flags be said in short, and as the contract says them.
+// classFlagNames allows short forms of flags, and the contract's names.
 func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "ip-family":
@@ -137,10 +137,10 @@ func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// roleRE is what the contract calls a role.
+// roleRE matches a role as the contract defines it.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
 
-// checkClass judges what the flags of a new class mean together.
+// checkClass checks the flags of a new class together.
 func checkClass(cmd *cobra.Command) error {
 	per, err := cmd.Flags().GetStringSlice("pool-per")
 	length := verbs.Said(cmd, "pool-prefix-length")

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// realm is where a consumer is known by its UID.
+// realm is the namespace of consumers' UIDs.
 type realm struct{ name string }
 
 func (r *realm) add(cmd *cobra.Command) *cobra.Command {
@@ -26,7 +26,7 @@ func (r *realm) add(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// kind is the consumers of the realm that the flag names.
+// kind returns the kind of consumers in the flag's realm.
 func (r *realm) kind(p *session.Program) verbs.Kind[client.IPConsumer] {
 	return verbs.Kind[client.IPConsumer]{
 		P: p, View: consumerView(), Args: consumerUIDs(1, -1), Nameless: true,
@@ -193,7 +193,7 @@ func consumerRenew(p *session.Program) *cobra.Command {
 	return cmd
 }
 
-// renewed says what came of each, and ends in not_found when one of them does not live.
+// renewed prints the result for each consumer, and ends with not_found if one is not live.
 func renewed(p *session.Program, out client.ConsumerRenewed) error {
 	for _, uid := range out.Ended {
 		p.Remark("consumer %s has ended, and cannot come back", uid)
@@ -226,7 +226,7 @@ func consumerView() show.View[client.IPConsumer] {
 	}
 }
 
-// consumerFields are what says of a claim who uses it. What holds of all the consumers that --consumer names is read before it.
+// consumerFields returns the fields for a claim's consumers. The flags for all consumers are read before --consumer.
 func consumerFields() []verbs.Field {
 	var all client.ClaimConsumer
 	return []verbs.Field{
@@ -275,7 +275,7 @@ func consumerFields() []verbs.Field {
 	}
 }
 
-// ttlOf reads a time to live, whose bounds the server judges.
+// ttlOf parses a time to live. The server checks its limits.
 func ttlOf(text string) (*int64, error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d%time.Second != 0 {
@@ -284,7 +284,7 @@ func ttlOf(text string) (*int64, error) {
 	return new(int64(d / time.Second)), nil
 }
 
-// checkConsumers judges what flags about consumers mean together.
+// checkConsumers checks the flags about consumers together.
 func checkConsumers(cmd *cobra.Command) error {
 	if howMany(cmd, "consumer") == 0 && howMany(cmd, "realm", "consumer-ttl") > 0 {
 		return exit.Usagef("--realm and --consumer-ttl are about the consumers that --consumer names: give it too")

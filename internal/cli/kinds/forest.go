@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// forest is the hierarchy of a project: a tree of pools for each root of each space.
+// forest is a project's hierarchy: a tree of pools for each root of each space.
 type forest []ground
 
-// ground is one space, or, for pools that were carved from another project's, that pool.
+// ground is one space, or, for pools that were carved from another project's pool, that pool.
 type ground struct {
 	Space  string  `json:"space,omitempty"`  // project/name
 	Parent string  `json:"parent,omitempty"` // project/name of a foreign pool
 	Pools  []*tree `json:"pools"`
 }
 
-// tree is a pool with what was carved from it.
+// tree is a pool with everything carved from it.
 type tree struct {
-	Doc       json.RawMessage   `json:"pool"` // as the server described it
+	Doc       json.RawMessage   `json:"pool"` // as the server returned it
 	Children  []*tree           `json:"pools,omitempty"`
 	ClaimDocs []json.RawMessage `json:"claims,omitempty"`
 
@@ -30,7 +30,7 @@ type tree struct {
 	claims []client.IPClaim
 }
 
-// grow puts every pool below its parent and every claim into its pool. Siblings are in order of address.
+// grow puts every pool below its parent and every claim into its pool. It sorts siblings by address.
 func grow(project string, spaces []client.Space, pools []client.IPPool, poolDocs []json.RawMessage, claims []client.IPClaim, claimDocs []json.RawMessage) forest {
 	byName := make(map[string]*tree, len(pools))
 	for i, p := range pools {
@@ -90,14 +90,14 @@ func byAddress(a, b *tree) int {
 	)
 }
 
-// compareBlocks orders by family, address and length; what is no block comes first.
+// compareBlocks orders by family, address and length; texts that are not blocks come first.
 func compareBlocks(a, b string) int {
 	x, _ := netip.ParsePrefix(a)
 	y, _ := netip.ParsePrefix(b)
 	return x.Compare(y)
 }
 
-// below is the part of a forest that one pool is the root of.
+// below returns the part of a forest below one pool.
 func (f forest) below(project, name string) (forest, error) {
 	for _, g := range f {
 		for _, t := range g.Pools {
@@ -110,7 +110,7 @@ func (f forest) below(project, name string) (forest, error) {
 	return nil, notFoundError("pool " + project + "/" + name + " was not found")
 }
 
-// notFoundError is a thing that is missing in an answer that has all there are.
+// notFoundError reports a thing that is missing in a complete list.
 type notFoundError string
 
 func (e notFoundError) Error() string { return string(e) }

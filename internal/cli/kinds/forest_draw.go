@@ -9,19 +9,19 @@ import (
 
 // treeLine is one line of the drawn tree: a space, a pool or a claim.
 type treeLine struct {
-	drawn string // the name behind its branches
+	drawn string // the name after its branches
 	cidr  string
-	pool  *client.IPPool // of a pool alone
+	pool  *client.IPPool // only for a pool
 }
 
-// limb is what hangs on a pool: a child pool or a claim.
+// limb is a child pool or a claim of a pool.
 type limb struct {
 	cidr  string
 	child *tree
 	claim string
 }
 
-// limbs are the child pools and the claims of a pool together, in order of address: both are carved from it.
+// limbs returns the child pools and the claims of a pool together, in order of address: both are carved from it.
 func (t *tree) limbs() []limb {
 	out := make([]limb, 0, len(t.Children)+len(t.claims))
 	for _, c := range t.Children {
@@ -34,7 +34,7 @@ func (t *tree) limbs() []limb {
 	return out
 }
 
-// draw is the forest top down, as seen from a project.
+// draw returns a forest's lines, top down, as seen from a project.
 func (f forest) draw(project string) []treeLine {
 	var out []treeLine
 	for _, g := range f {
@@ -50,7 +50,7 @@ func (f forest) draw(project string) []treeLine {
 	return out
 }
 
-// draw adds the lines of one tree. indent stands before its own branch; last says that no sibling follows.
+// draw adds one tree's lines. indent precedes its own branch; last means that no sibling follows.
 func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
 	branch, below := branches(indent, last)
 	out = append(out, treeLine{drawn: branch + t.pool.Metadata.Name, cidr: t.pool.Status.AllocatedCIDR, pool: &t.pool})
@@ -67,7 +67,7 @@ func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
 	return out
 }
 
-// branches are what stands before a line, and before the lines below it.
+// branches returns the prefix of a line, and of the lines below it.
 func branches(indent string, last bool) (branch, below string) {
 	if last {
 		return indent + "└─ ", indent + "   "
@@ -75,7 +75,7 @@ func branches(indent string, last bool) (branch, below string) {
 	return indent + "├─ ", indent + "│  "
 }
 
-// names are the names of all pools, top down.
+// names returns the names of all pools, top down.
 func (f forest) names() []string {
 	var out []string
 	var walk func(trees []*tree)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// granted is what a grant is of: a pool or a space of the project.
+// granted is a grant's subject: a pool or a space of the project.
 type granted struct{ pool, space string }
 
 func (g *granted) add(p *session.Program, cmd *cobra.Command) {
@@ -24,7 +24,7 @@ func (g *granted) add(p *session.Program, cmd *cobra.Command) {
 	verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
 }
 
-// check refuses what is not one name of the project's own: a foreign pool is granted by its owner.
+// check requires one name in the project: only the owner grants a pool.
 func (g *granted) check() error {
 	switch {
 	case g.pool != "" && g.space != "":
@@ -38,7 +38,7 @@ func (g *granted) check() error {
 	}
 }
 
-// within is a session in the project, once the flags were checked.
+// within returns a function that opens a session in the project after a check of the flags.
 func (g *granted) within(p *session.Program) func() (*session.Session, error) {
 	return func() (*session.Session, error) {
 		if err := g.check(); err != nil {
@@ -48,7 +48,7 @@ func (g *granted) within(p *session.Program) func() (*session.Session, error) {
 	}
 }
 
-// grants is the kind of the grants of the pool or the space that flags name.
+// grants returns the kind of the grants for the pool or space in the flags.
 func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
 	path := func(s *session.Session) []string {
 		if g.pool != "" {
@@ -97,7 +97,7 @@ that is there already is left as it is.`,
 	return cmd
 }
 
-// grant makes one grant after the other, up to the first that is refused.
+// grant makes one grant after the other, up to the first refusal.
 func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing, consumers []string) error {
 	made := show.Page{}
 	var refused error
@@ -126,8 +126,8 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 	return refused
 }
 
-// hintClosed says that a pool is not open to those it was granted to. That is no error: the visibility may be changed next. When the pool cannot be read,
-// nothing is said.
+// hintClosed notes that a granted pool is not open to the grantees. This is no error: the visibility may change next. It prints nothing if it cannot
+// read the pool.
 func hintClosed(ctx context.Context, s *session.Session, pool string) {
 	if pool == "" || s.Quiet {
 		return

@@ -32,7 +32,7 @@ func keyCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// expiry reads the time of --expires-at.
+// expiry parses --expires-at.
 func expiry(text string) (any, error) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {

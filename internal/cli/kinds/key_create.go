@@ -35,7 +35,7 @@ Give it to a program as CARVE_API_KEY, or keep it in a context.`,
 	return cmd
 }
 
-// showNewKey prints a key with its token, the only time that there is one.
+// showNewKey prints a key with its token, which exists only now.
 func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var key client.APIKey
 	if err := json.Unmarshal(doc, &key); err != nil {
@@ -45,13 +45,13 @@ func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) erro
 		"Revoke the key and make another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project))
 }
 
-// showOnce prints something new with its secret, or says why there is none.
+// showOnce prints a new thing with its secret, or explains why there is no secret.
 func showOnce[T any](s *session.Session, view show.View[T], doc json.RawMessage, w session.Writing, word, secret, late string) error {
 	switch {
 	case secret == "" && !w.DryRun:
 		return errors.New(late)
 	case s.Quiet && secret == "":
-		return nil // whoever reads on expects a secret
+		return nil // the reader of the output expects a secret
 	case s.Quiet && !s.Structured():
 		return s.Lines([]string{secret})
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// poolFields are what a pool is made of, and what can change about it.
+// poolFields returns a pool's fields.
 func poolFields() []verbs.Field {
 	return append(verbs.LabelFields(), []verbs.Field{
 		verbs.Description(),
@@ -69,7 +69,7 @@ func poolFields() []verbs.Field {
 	}...)
 }
 
-// regionNames checks the regions of a flag.
+// regionNames checks a flag's regions.
 func regionNames(flag string, texts []string) (any, error) {
 	if len(texts) == 0 {
 		return nil, exit.Usagef("--regions names regions, or none: at home alone")
@@ -95,7 +95,7 @@ A part of it can be withheld with --reserve, each with a reason behind '=':
 	}, verbs.Creation{Check: checkPool})
 }
 
-// checkPool judges what flags mean together here as well as on the server, to answer in terms of flags.
+// checkPool makes some of the server's checks here, so that the errors name flags.
 func checkPool(cmd *cobra.Command) error {
 	parent, cidr, length := verbs.Said(cmd, "parent"), verbs.Said(cmd, "cidr"), verbs.Said(cmd, "prefix-length")
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// freeDocument is a whole answer about what is free, with the blocks of all pages.
+// freeDocument is the complete list of free blocks, from all pages.
 type freeDocument struct {
 	Summary    json.RawMessage   `json:"summary"`
 	Items      []json.RawMessage `json:"items"`
@@ -56,7 +56,7 @@ blocks of that length could be claimed. The table leaves out the lengths of whic
 	return cmd
 }
 
-// readSummary keeps the summary of the first page; it is about the whole pool on every page.
+// readSummary keeps the summary of the first page; every page has the same one, for the whole pool.
 func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 	if *into != nil {
 		return nil
@@ -69,7 +69,7 @@ func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 	return nil
 }
 
-// showFree prints what is free. wanted is the length that was asked about, or nil.
+// showFree prints the free blocks. wanted is the length in the request, or nil.
 func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	if p.Structured() {
 		return p.DocumentOf(doc)
@@ -110,7 +110,7 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	return nil
 }
 
-// worthShowing leaves out lengths of which there is no block, unless one was asked about: an IPv6 pool has 97 of them.
+// worthShowing omits lengths without free blocks, except the wanted one: an IPv6 pool has 97 lengths.
 func worthShowing(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
 	if p.Output == show.FormatWide {
 		return all

@@ -15,8 +15,8 @@ type placedPool struct {
 	client.PoolInRegion
 }
 
-// inRegions says of pools that are served in several regions what each region was lent, how much of it is available, and for how long that
-// will last at the pace of late; nothing of others.
+// inRegions returns a table of multi-region pools: each region's loan, its available part, and the expected time until it runs out. It returns
+// nothing for other pools.
 func inRegions(p *show.Printer, pools []client.IPPool) []byte {
 	var rows []placedPool
 	for _, pool := range pools {
@@ -42,7 +42,7 @@ func inRegions(p *show.Printer, pools []client.IPPool) []byte {
 	}, rows)
 }
 
-// poolRegionsText is where a pool is served: its home first, then the others.
+// poolRegionsText lists the regions that serve a pool, its home first.
 func poolRegionsText(p client.IPPool) string {
 	home := show.FirstOf(p.Spec.Region, p.Metadata.Region)
 	others := slices.DeleteFunc(slices.Clone(p.Spec.Regions), func(r string) bool { return r == home })

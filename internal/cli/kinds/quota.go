@@ -26,10 +26,10 @@ func quotaCommand(p *session.Program) *cobra.Command {
 	)
 }
 
-// measure is one of the things that a quota bounds.
+// measure is one quantity that a quota limits.
 type measure struct {
 	title string
-	of    func(client.Quota) (used, limit string) // limit is empty without one
+	of    func(client.Quota) (used, limit string) // limit is "" without one
 }
 
 var measures = []measure{
@@ -65,7 +65,7 @@ func quotaView() show.View[client.Quota] {
 	}
 }
 
-// scopeText is what a quota counts: everything, or what is carved from a pool or served by a class, in one family or both.
+// scopeText describes a quota's scope: everything, or one pool or class, in one family or both.
 func scopeText(q client.Quota) string {
 	s := q.Spec.Scope
 	if s == nil {
@@ -84,11 +84,11 @@ func scopeText(q client.Quota) string {
 	return show.FirstOf(strings.Join(parts, " "), "everything")
 }
 
-// barWidth is how many characters are a full quota.
+// barWidth is the width of a full quota's bar.
 const barWidth = 10
 
-// bar draws how full something is: `[####......] 37%`. Over its limit it is full, and the number says by how much. The
-// counts are exact, of IPv6 too. Empty without a limit.
+// bar draws a share: `[####......] 37%`. Above the limit the bar is full, and the number shows the excess. The calculation is exact, also for IPv6.
+// It returns "" without a limit.
 func bar(used, limit string) string {
 	u, okU := new(big.Int).SetString(used, 10)
 	l, okL := new(big.Int).SetString(limit, 10)
@@ -105,7 +105,7 @@ func bar(used, limit string) string {
 		full = int(min(tenths.Int64(), barWidth))
 	}
 	if full == 0 && u.Sign() > 0 {
-		full = 1 // something is not nothing
+		full = 1 // a small share is not zero
 	}
 	return "[" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "] " + percent.String() + "%"
 }

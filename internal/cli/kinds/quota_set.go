@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// quotaFields are what a quota is to be. What is not given stays as it is.
+// quotaFields returns a quota's fields. Fields that are not given stay unchanged.
 func quotaFields() []verbs.Field {
 	whole := func(flag string, _ bool) verbs.Value {
 		return &verbs.Plain{Read: func(text string) (any, error) { return wholeOrNone(flag, text) }}
@@ -42,9 +42,9 @@ func quotaFields() []verbs.Field {
 	}
 }
 
-// addressesOrNone reads a count of the contract, which is a text.
+// addressesOrNone parses a count of addresses, which the contract defines as a text.
 func addressesOrNone(text string) (any, error) {
-	const mostDigits = 39 // those of 2^128
+	const mostDigits = 39 // of 2^128
 	n, ok := new(big.Int).SetString(text, 10)
 	switch {
 	case text == verbs.None:
@@ -57,7 +57,7 @@ func addressesOrNone(text string) (any, error) {
 }
 
 func wholeOrNone(flag, text string) (any, error) {
-	n, err := strconv.ParseInt(text, 10, 54) // as far as JSON's numbers are exact
+	n, err := strconv.ParseInt(text, 10, 54) // JSON numbers are exact up to this size
 	switch {
 	case text == verbs.None:
 		return nil, nil //nolint:nilnil // null
@@ -88,9 +88,9 @@ address family. What it counts never changes.`,
 	}
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		switch name {
-		case "ip-family": // as the contract calls it
+		case "ip-family": // the contract's name
 			name = "family"
-		case "class": // as everywhere else
+		case "class": // the name in other commands
 			name = "for-class"
 		}
 		return pflag.NormalizedName(name)
@@ -100,14 +100,14 @@ address family. What it counts never changes.`,
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
 		wanted := map[string]any{}
 		if err := fields.Into(cmd, wanted); err != nil {
-			return err // of the command line: nothing is sent
+			return err // an error of the command line: send nothing
 		}
 		s, err := k.Within()
 		if err != nil {
 			return err
 		}
 		err = setQuota(ctx, k, s, args[0], w, wanted)
-		if errors.Is(err, errMadeMeanwhile) { // it is there by now, and is merged into
+		if errors.Is(err, errMadeMeanwhile) { // it exists now: merge into it
 			err = setQuota(ctx, k, s, args[0], w, wanted)
 		}
 		return err
@@ -117,8 +117,7 @@ address family. What it counts never changes.`,
 
 var errMadeMeanwhile = exit.Endf(exit.Conflict, "others make and delete the quota all the time: run it again")
 
-// setQuota reads the quota, merges what was given into it, and replaces that very revision: what somebody else changed
-// meanwhile is not lost but a conflict.
+// setQuota reads the quota, merges the given fields into it, and replaces that revision: a concurrent change is not lost but causes a conflict.
 func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Session, name string, w verbs.Replacing, wanted map[string]any) error {
 	var is struct {
 		Spec json.RawMessage `json:"spec"`
@@ -126,7 +125,7 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 	is.Spec = json.RawMessage("{}")
 	found, err := k.Ask(ctx, s, name)
 	switch {
-	case exit.CodeOf(err) == exit.NotFound: // the quota, or the project: the put will tell
+	case exit.CodeOf(err) == exit.NotFound: // the quota or the project is missing: the put will report it
 		w.Create = w.IfMatch == ""
 	case err != nil:
 		return err

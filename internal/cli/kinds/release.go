@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// releaseStep is to how many claims one request comes, so that there is progress to tell.
+// releaseStep is the number of claims in one request, so that the command can show progress.
 const releaseStep = 250
 
-// release is one command line that releases many claims.
+// release is a command that releases many claims.
 type release struct {
 	*session.Session
 
@@ -61,7 +61,7 @@ for one that is gone: it releases those claims that are not to be kept without a
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
 		r.selected.Names = args
 		for _, flag := range []string{"owner", "selector", "pool", "class", "consumer"} {
-			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // a variable that is not set must not widen what is released
+			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // an unset variable in a script must not widen the release
 				return exit.Usagef("--%s is empty: give it a value, or leave it out", flag)
 			}
 		}
@@ -126,7 +126,7 @@ func (r release) ask(ctx context.Context, body client.ClaimReleaseCreate, dryRun
 	return out, a.Body, nil
 }
 
-// show prints what would be released.
+// show prints the claims that would be released.
 func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
 	docs := make([]json.RawMessage, 0, len(shown.Claims))
 	for _, c := range shown.Claims {
@@ -144,7 +144,7 @@ func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
 	return nil
 }
 
-// tellSkipped says which claims stay, and why.
+// tellSkipped prints the claims that stay, with the reasons.
 func (r release) tellSkipped(of client.ClaimRelease) {
 	for _, s := range of.Skipped {
 		r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
@@ -162,7 +162,7 @@ func (r release) countOf(shown client.ClaimRelease) string {
 	}
 }
 
-// confirm asks the person at the terminal.
+// confirm asks the user for confirmation.
 func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
 	if r.Secret != nil {
 		names := make([]string, 0, len(shown.Claims))
@@ -174,7 +174,7 @@ func (r release) confirm(ctx context.Context, shown client.ClaimRelease) error {
 	return r.Confirm(ctx, r.countOf(shown)+" would be released", "Release them?")
 }
 
-// release goes on until all is done, and tells how far it is.
+// release sends requests until all claims are released, and prints its progress.
 func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
 	limit := releaseStep
 	body := client.ClaimReleaseCreate{Select: r.selected, Token: shown.Token, Limit: &limit}

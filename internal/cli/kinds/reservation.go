@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// parseReservations reads the --reserve of a pool.
+// parseReservations parses the --reserve flags of a pool.
 func parseReservations(_ string, parts []string) (any, error) {
 	out := []client.Reservation{}
 	for _, text := range parts {
@@ -23,7 +23,7 @@ func parseReservations(_ string, parts []string) (any, error) {
 	return out, nil
 }
 
-// parseReservation reads one --reserve.
+// parseReservation parses one --reserve.
 func parseReservation(text string) (client.Reservation, error) {
 	what, reason, _ := strings.Cut(text, "=")
 	r := client.Reservation{Reason: reason}

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// scopeGroup is about the pools that a class has for the project's scopes.
+// scopeGroup returns the commands for the pools of a class's scopes.
 func scopeGroup(p *session.Program) *cobra.Command {
 	return verbs.Group("scope", "The pools that serve the project's scopes of a class with poolPer", []string{"scopes"}, scopeEnsure(p), scopeList(p))
 }

@@ -51,10 +51,10 @@ one that begins so, and pools with a label. The best comes first. PROJECT/ befor
 	return cmd
 }
 
-// looksLikeAddress matches what people mean as an address or its beginning, and the server takes for a name.
+// looksLikeAddress matches texts that people mean as an address or its beginning, and that the server would search as a name.
 var looksLikeAddress = regexp.MustCompile(`^([0-9]+\.[0-9.]*|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)(%.*)?$`)
 
-// halfAnAddress reports whether a text looks like an address and is none.
+// halfAnAddress reports whether a text looks like an address but is not valid.
 func halfAnAddress(text string) bool {
 	a, err := netip.ParseAddr(text)
 	return looksLikeAddress.MatchString(text) && (err != nil || a.Zone() != "")
@@ -67,7 +67,7 @@ func checkSought(s string) error {
 	return nil
 }
 
-// showFound prints what a search has found, in its order.
+// showFound prints the result of a search, in its order.
 func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 	var found struct {
 		Items     []json.RawMessage `json:"items"`

@@ -1,4 +1,4 @@
-// Package kinds has the kinds of things of the API, each with what is particular to it.
+// Package kinds defines the API's kinds of things for the command line.
 package kinds
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// OfAddressSpace are the verbs about address space. more are verbs about regions that need no server.
+// OfAddressSpace returns the commands for address space. more are commands about regions that need no server.
 func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command {
 	return []*cobra.Command{
 		projectCommand(p), spaceCommand(p), poolCommand(p), classCommand(p), claimCommand(p), consumerCommand(p), releaseCommand(p), waitCommand(p),
@@ -22,12 +22,12 @@ func OfAddressSpace(p *session.Program, more ...*cobra.Command) []*cobra.Command
 	}
 }
 
-// OfAccess are the verbs about who may do what, and who did.
+// OfAccess returns the commands for access rights, quotas, webhooks, alerts and the audit trail.
 func OfAccess(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{memberCommand(p), keyCommand(p), grantCommand(p), quotaCommand(p), webhookCommand(p), alertCommand(p), alertRuleCommand(p), eventCommand(p), changesCommand(p), historyCommand(p)}
 }
 
-// Columns that every kind has; of is its metadata.
+// metaColumns returns the columns that every kind has; of returns its metadata.
 func metaColumns[T any](of func(T) client.Metadata) []show.Column[T] {
 	return []show.Column[T]{
 		{Title: "LABELS", Wide: true, Cell: func(t T) string { return show.JoinPairs(of(t).Labels) }},
@@ -37,7 +37,7 @@ func metaColumns[T any](of func(T) client.Metadata) []show.Column[T] {
 	}
 }
 
-// Columns of what has no labels: a member, a grant.
+// plainColumns returns the columns of kinds without labels: members and grants.
 func plainColumns[T any](of func(T) client.PlainMetadata) []show.Column[T] {
 	return []show.Column[T]{
 		{Title: "CREATED", Wide: true, Cell: func(t T) string { at := of(t).CreatedAt; return show.TimeText(&at) }},
@@ -66,7 +66,7 @@ func allocationView() show.View[client.IPAllocation] {
 	}
 }
 
-// allocatedFor is what a block is held for: a claim, a child pool, or the reason of a reservation; or until when nobody gets it.
+// allocatedFor describes a block's holder: a claim, a child pool, or a reservation's reason; or the end of its cool-down.
 func allocatedFor(a client.IPAllocation) string {
 	if a.Status.Phase == client.IPAllocationPhaseCoolingDown {
 		return "nobody until " + show.TimeText(a.Status.CoolUntil)
@@ -86,10 +86,10 @@ func allocatedFor(a client.IPAllocation) string {
 	}
 }
 
-// foreignClaim is what an owner sees of a claim of another project.
+// foreignClaim describes a claim of another project to the pool's owner.
 func foreignClaim(consumer string) string { return "a claim of " + consumer }
 
-// classText names the class that served something, or nothing where none did.
+// classText names the class that served something, or "" without one.
 func classText(project, name, from string) string {
 	if name == "" {
 		return ""
@@ -97,7 +97,7 @@ func classText(project, name, from string) string {
 	return show.RefText(&client.ResolvedRef{Project: project, Name: name}, from)
 }
 
-// poolScopeText is whom a pool was carved for: "clusters of team-a: cluster=web-eu".
+// poolScopeText describes a pool's scope: "clusters of team-a: cluster=web-eu".
 func poolScopeText(s *client.PoolScope) string {
 	if s == nil {
 		return ""
@@ -116,7 +116,7 @@ func strategyText(a *client.PoolAllocation) string {
 	return string(a.Strategy)
 }
 
-// boundsText is what lengths a pool hands out: "/18../28 (/24)", the default in brackets, or "any (/24)".
+// boundsText describes a pool's prefix lengths: "/18../28 (/24)", the default in parentheses, or "any (/24)".
 func boundsText(a *client.PoolAllocation) string {
 	if a == nil || a.MinPrefixLength == nil && a.MaxPrefixLength == nil && a.DefaultPrefixLength == nil {
 		return ""
@@ -131,7 +131,7 @@ func boundsText(a *client.PoolAllocation) string {
 	return text
 }
 
-// reservationsText is what a pool withholds, as --reserve takes it.
+// reservationsText lists a pool's reservations in the form of --reserve.
 func reservationsText(list []client.Reservation) string {
 	out := make([]string, len(list))
 	for i, r := range list {
@@ -152,7 +152,7 @@ func reservationsText(list []client.Reservation) string {
 	return strings.Join(out, "; ")
 }
 
-// ownerText is an owner as --owner takes it.
+// ownerText returns an owner in the form of --owner.
 func ownerText(o *client.OwnerRef) string {
 	if o == nil {
 		return ""

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// How long to pause between two looks: the longer, the longer the wait lasts.
+// Minimum and maximum pause between two checks; the pause grows with the wait's duration.
 const (
 	firstLook   = 250 * time.Millisecond
 	longestLook = 5 * time.Second
@@ -28,7 +28,7 @@ func waitCommand(p *session.Program) *cobra.Command {
 		waitFor(p, "pool", "pools", string(client.IPPoolPhaseReady), Pools(p).Complete()))
 }
 
-// waitFor waits for one kind; its things have come to be when they have the phase.
+// waitFor returns the wait for one kind; phase is the final phase of its things.
 func waitFor(p *session.Program, kind, collection, phase string, complete verbs.Completion) *cobra.Command {
 	var condition string
 	var within time.Duration
@@ -59,7 +59,7 @@ not exist is waited for. After --within the exit code is 5.`, word),
 	return cmd
 }
 
-// conditionOf reads a condition on a document; nil is a thing that does not exist.
+// conditionOf parses a condition on a document; a nil document is a missing thing.
 func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 	path, want, isPath := strings.Cut(strings.TrimPrefix(text, "jsonpath="), "=")
 	switch {
@@ -75,7 +75,7 @@ func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 	}
 }
 
-// fieldOf is a field of a document as a text; what is not there is empty.
+// fieldOf returns a field of a document as text, or "" if it is missing.
 func fieldOf(doc map[string]any, names ...string) string {
 	at := any(doc)
 	for _, name := range names {
@@ -88,7 +88,7 @@ func fieldOf(doc map[string]any, names ...string) string {
 	return fmt.Sprint(at)
 }
 
-// waitUntil looks until the condition holds, and prints nothing: the exit code says it.
+// waitUntil polls until the condition is true. It prints nothing; the exit code has the result.
 func waitUntil(
 	ctx context.Context, s *session.Session, look session.Request, holds func(doc map[string]any) bool, within time.Duration, why string,
 ) error {

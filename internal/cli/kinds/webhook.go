@@ -69,7 +69,7 @@ again. With --quiet it is all that is printed; with -o json and yaml it is in th
 	return cmd
 }
 
-// showNewWebhook prints a webhook with its secret, the only time that there is one.
+// showNewWebhook prints a webhook with its secret, which exists only now.
 func showNewWebhook(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var made client.Webhook
 	if err := json.Unmarshal(doc, &made); err != nil {
@@ -97,7 +97,7 @@ func webhookView() show.View[client.Webhook] {
 	}
 }
 
-// webhookReason is why a webhook is stopped, or what failed last.
+// webhookReason returns the reason why a webhook is stopped, or its last error.
 func webhookReason(w client.Webhook) string {
 	if e := w.Status.LastError; e != nil && w.Status.Reason == "" {
 		return sendErrorText(*e)
@@ -151,7 +151,7 @@ func webhookDeliveries(p *session.Program, k verbs.Kind[client.Webhook]) *cobra.
 	return list
 }
 
-// ofDelivery is a verb about what could not be delivered to a webhook.
+// ofDelivery returns a verb about failed deliveries to a webhook.
 func ofDelivery(p *session.Program, k verbs.Kind[client.Webhook], use, short, done, method string, more ...string) *cobra.Command {
 	var w session.Writing
 	cmd := &cobra.Command{Use: use + " NAME DELIVERY...", Short: short, ValidArgsFunction: k.Complete(), Args: func(cmd *cobra.Command, args []string) error {

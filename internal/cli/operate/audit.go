@@ -52,7 +52,7 @@ Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it cou
 			defer p.Waiting("checking the database")()
 			report, err := p.Audit(ctx, dsn)
 			if err != nil {
-				return databaseError{err, exit.Unavailable} // 1 is for what was found
+				return databaseError{err, exit.Unavailable} // exit code 1 means findings
 			}
 			if err := p.showReport(report); err != nil {
 				return err
@@ -89,7 +89,7 @@ func (p *Operator) showReport(r audit.Report) error {
 	return p.Write(slices.Concat(text, []byte("\n"), p.proved(), []byte("audit clean\n")))
 }
 
-// proved says what holds: the invariants by name, and under -o wide what each of them is.
+// proved lists the invariants that hold, with -o wide including their definitions.
 func (p *Operator) proved() []byte {
 	all := audit.Invariants()
 	if p.Output == show.FormatWide {

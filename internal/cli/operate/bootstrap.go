@@ -63,7 +63,7 @@ Secret that has one keeps it, and no key is made.`,
 	return cmd
 }
 
-// showBootstrap prints the token, the only time that there is one.
+// showBootstrap prints the token, which exists only now.
 func (p *Operator) showBootstrap(made session.Token) error {
 	if p.Structured() {
 		return p.DocumentOf(struct {

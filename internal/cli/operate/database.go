@@ -1,4 +1,4 @@
-// Package operate has the verbs that work on the database itself and not through a server.
+// Package operate contains the verbs that work on the database itself and not through a server.
 package operate
 
 import (
@@ -20,38 +20,38 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// Database is how operator verbs reach a database: not through a server, so that they work when none does.
+// Database gives operator verbs access to a database. They do not use a server, so that they work without one.
 type Database struct {
 	// Migrate brings the schema to this build's version.
 	Migrate func(ctx context.Context, dsn string, o schema.MigrateOptions) error
 	// Audit checks every invariant of the data.
 	Audit func(ctx context.Context, dsn string) (audit.Report, error)
-	// Bootstrap makes an API key with the role admin in the project "platform" and answers its token. It is a use case, which
-	// this package does not know: nil in a build that was not given it.
+	// Bootstrap creates an API key with the role admin in the project "platform" and returns its token. It is a use case, which this package does not
+	// import: nil in a build without it.
 	Bootstrap func(ctx context.Context, dsn, region string) (token string, err error)
-	// Reconcile opens the pools that a region was fenced off from, and answers what was found of each. A use case, as Bootstrap is.
+	// Reconcile unfences the pools that are fenced off from a region, and returns the findings for each. It is a use case, as Bootstrap is.
 	Reconcile func(ctx context.Context, dsn, region string, o Reconciling) ([]Reconciled, error)
-	// Retain deletes records that are too old; 0 keeps those of the audit trail, or holds, for ever. A use case, as Bootstrap is.
+	// Retain deletes expired records; 0 keeps those of the audit trail, or holds, for ever. It is a use case, as Bootstrap is.
 	Retain func(ctx context.Context, dsn string, events, holds time.Duration) (Retained, error)
-	// Find answers the DSN of the embedded database that a running server keeps in a data directory.
+	// Find returns the DSN of the embedded database that a running server keeps in a data directory.
 	Find func(dataDir string) (dsn string, err error)
-	// Start brings the embedded database of a data directory up, where no server runs, until stop is called.
+	// Start starts the embedded database of a data directory without a server. It runs until stop is called.
 	Start func(ctx context.Context, dataDir string) (dsn string, stop func(context.Context) error, err error)
 	// Backup and Restore wrap the engine's own tools.
 	Backup  func(ctx context.Context, o backup.Options) (backup.Manifest, error)
 	Restore func(ctx context.Context, o backup.RestoreOptions) (backup.Manifest, error)
-	// Idle refuses a database that a server works on.
+	// Idle refuses a database that a server uses.
 	Idle func(ctx context.Context, dsn string) error
 	// CheckSchema refuses a database whose schema is older than this build's.
 	CheckSchema func(ctx context.Context, dsn string) error
-	// RenewEpochs fences off what was read before a restore.
+	// RenewEpochs invalidates everything that servers read before a restore.
 	RenewEpochs func(ctx context.Context, dsn string) (crdb.Epochs, error)
-	// Rights reads the API keys, members, grants and quotas in a database, and EndRights revokes again what a restore has revived.
+	// Rights reads the API keys, members, grants and quotas in a database, and EndRights revokes again the rights that a restore has revived.
 	Rights    func(ctx context.Context, dsn string) ([]crdb.Right, error)
 	EndRights func(ctx context.Context, dsn string, r crdb.Revival) error
 }
 
-// RealDatabase reaches databases as the server does. Bootstrap is for whoever knows the use cases to add.
+// RealDatabase returns the access that servers use. The caller adds the use cases, such as Bootstrap.
 func RealDatabase() Database {
 	return Database{
 		Migrate: schema.Migrate, Audit: audit.Run, Find: devdb.Find, Start: startEmbedded,
@@ -66,14 +66,14 @@ type Operator struct {
 	Database
 }
 
-// Commands are the verbs on a database.
+// Commands returns the verbs on a database.
 func (p *Operator) Commands() []*cobra.Command {
 	return []*cobra.Command{
 		p.migrateCommand(), p.auditCommand(), p.retentionCommand(), p.backupCommand(), p.restoreCommand(), p.restoredCommand(), p.bootstrapCommand(),
 	}
 }
 
-// target are the flags that name a database, of verbs without arguments.
+// target are the flags that name a database, for verbs without arguments.
 type target struct{ url, urlFile, dataDir string }
 
 func (t *target) add(cmd *cobra.Command) {
@@ -83,11 +83,11 @@ func (t *target) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "instead: the data `DIRECTORY` of a running server with an embedded database (env CARVE_DATA_DIR)")
 	cmd.MarkFlagsMutuallyExclusive("database-url", "database-url-file", "data-dir")
 	if err := cmd.MarkFlagDirname("data-dir"); err != nil {
-		panic(err) // the flag is not there: a mistake in this function
+		panic(err) // the flag does not exist: a mistake in this function
 	}
 }
 
-// named is the database that was named, by a flag before the environment. A URL in a file is read.
+// named returns the named database; flags take precedence over the environment. It reads a URL's file.
 func (p *Operator) named(t target) (target, error) {
 	if t == (target{}) {
 		t = target{p.Env("CARVE_DATABASE_URL"), p.Env("CARVE_DATABASE_URL_FILE"), p.Env("CARVE_DATA_DIR")}
@@ -105,7 +105,7 @@ func (p *Operator) named(t target) (target, error) {
 	return t, nil
 }
 
-// dsn is how to reach the database that was named.
+// dsn returns the DSN of the named database.
 func (p *Operator) dsn(t target) (string, error) {
 	t, err := p.named(t)
 	switch {
@@ -124,7 +124,7 @@ func (p *Operator) dsn(t target) (string, error) {
 	}
 }
 
-// databaseError is a database that could not be worked on.
+// databaseError is the error for work on a database, with its exit code.
 type databaseError struct {
 	error
 	code int
@@ -133,7 +133,7 @@ type databaseError struct {
 func (e databaseError) ExitCode() int { return e.code }
 func (e databaseError) Unwrap() error { return e.error }
 
-// offline tells a database that cannot be reached from one that says no.
+// offline marks the errors of an unreachable database, and returns all others unchanged.
 func offline(err error) error {
 	var network net.Error
 	if errors.As(err, &network) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {

@@ -62,5 +62,5 @@ are yours to make; --server-user and its like give them their role. docs/databas
 	return cmd
 }
 
-// defaultRegion is the region of an installation that has but one, as in the server's own flags.
+// defaultRegion is the region of an installation with one region, as in the server's own flags.
 const defaultRegion = "local"

@@ -9,20 +9,20 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// The ways to see to the database's roles.
+// Values of --roles.
 const (
 	rolesAuto    = string(schema.RolesAuto)
 	rolesRequire = string(schema.RolesRequire)
 	rolesNone    = "none"
 )
 
-// roleFlags are those about the roles for servers, retention and readers.
+// roleFlags are the flags about the roles for servers, retention and readers.
 type roleFlags struct {
 	mode, prefix               string
 	servers, retention, reader []string
 }
 
-// add are the flags of whatever grants; users are those of migrate alone.
+// add adds the flags of every verb that grants roles; only migrate has the flags of addUsers.
 func (f *roleFlags) add(cmd *cobra.Command) {
 	modes := []string{rolesAuto, rolesRequire, rolesNone}
 	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "the roles for servers, retention and readers: "+show.Words(modes)+
@@ -38,7 +38,7 @@ func (f *roleFlags) addUsers(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.reader, "reader-user", nil, "give the role for 'ipamctl audit' and reports to this login `USER`."+exists)
 }
 
-// options are what the flags say.
+// options returns the options of the flags.
 func (f *roleFlags) options() (schema.RoleOptions, error) {
 	o := schema.RoleOptions{Mode: schema.RoleMode(f.mode), Prefix: f.prefix}
 	for role, users := range map[schema.Role][]string{schema.ServerRole: f.servers, schema.RetentionRole: f.retention, schema.ReaderRole: f.reader} {

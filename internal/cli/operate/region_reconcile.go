@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Reconciled is what was found of one pool that a region was fenced off from.
+// Reconciled is the findings for one pool that is fenced off from a region.
 type Reconciled struct {
 	Pool    string         `json:"pool"`
 	Region  string         `json:"region"`
@@ -25,19 +25,19 @@ type Reconciled struct {
 	Forgotten []Forgotten `json:"forgotten"`
 }
 
-// Forgotten is a hold of a region that was given up for another holder's.
+// Forgotten is a hold of a region that was dropped in favour of another holder.
 type Forgotten struct {
 	Block netip.Prefix `json:"cidr"`
 	Claim string       `json:"claim"`
 }
 
-// Reconciling is what may be done about what is found.
+// Reconciling selects the allowed repairs.
 type Reconciling struct {
 	Repair bool
 	Forget []netip.Prefix
 }
 
-// RegionReconcile is `region reconcile`.
+// RegionReconcile returns the command `region reconcile`.
 func (p *Operator) RegionReconcile() *cobra.Command {
 	var t target
 	var region string
@@ -140,7 +140,7 @@ func (p *Operator) showReconciled(found []Reconciled) error {
 	return nil
 }
 
-// maxBlocksShown bounds what a cell of the table names; -o json has all.
+// maxBlocksShown limits the blocks in a cell of the table; -o json has all.
 const maxBlocksShown = 4
 
 func blocks(list []netip.Prefix) string {

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// restoreFlags are those of restore.
+// restoreFlags are the flags of restore.
 type restoreFlags struct {
 	target
 	from, manifest  string
@@ -74,9 +74,9 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 	return cmd
 }
 
-// withIdleDatabase finds a database on which no server works: that of a URL, whose sessions are looked at later, or that of a data directory,
-// which runs for as long as work does.
-// A cluster is made where there is none: look refuses before that what needs no database to be refused.
+// withIdleDatabase runs work on a database that no server uses. The database is either at a URL, whose sessions work checks, or in a data directory,
+// where it starts a server of the engine for the duration of work. That can create a new cluster, so look first makes all checks that need no
+// database.
 func (p *Operator) withIdleDatabase(ctx context.Context, t target, look func() error, work func(dsn string) error) error {
 	t, err := p.named(t)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *Operator) withIdleDatabase(ctx context.Context, t target, look func() e
 	return errors.Join(work(dsn), stop(context.WithoutCancel(ctx)))
 }
 
-// startEmbedded is [Database.Start].
+// startEmbedded implements [Database.Start].
 func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Context) error, error) {
 	db, err := devdb.Start(ctx, devdb.Config{DataDir: dataDir})
 	if err != nil {
@@ -111,7 +111,7 @@ func startEmbedded(ctx context.Context, dataDir string) (string, func(context.Co
 	return db.DSN(), db.Stop, nil
 }
 
-// options are what the flags say of a restore into a database.
+// options returns the options for a restore into a database.
 func (f *restoreFlags) options(dsn string) backup.RestoreOptions {
 	return backup.RestoreOptions{
 		DSN: dsn, From: f.from, Manifest: f.manifest, Replace: f.replace, Regions: f.regions, Schema: schema.Version(),
@@ -148,7 +148,7 @@ func (p *Operator) restore(ctx context.Context, dsn string, f restoreFlags) erro
 func aboutBackup(err error) error {
 	switch {
 	case errors.Is(err, backup.ErrUsage):
-		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // that it is not possible shows
+		return exit.UsageError(strings.TrimPrefix(err.Error(), backup.ErrUsage.Error()+": ")) // the exit code already means "not possible"
 	case errors.Is(err, backup.ErrNotEmpty), errors.Is(err, backup.ErrInUse), errors.Is(err, backup.ErrRegions):
 		return databaseError{err, exit.Conflict}
 	default:

@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// listedRights is how many rights a restore lists when it has nothing to compare them with.
+// listedRights is the number of rights that a restore lists if it has no previous rights to compare.
 const listedRights = 50
 
-// replaced reads the rights in the database that a restore is about to drop. It refuses the restore when it cannot read them: otherwise the restore would
-// make revoked keys valid without a word.
+// replaced reads the rights in the database that a restore is about to drop. It refuses the restore if it cannot read them: otherwise the restore
+// would silently make revoked keys valid again.
 func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]crdb.Right, error) {
 	if !f.replace || !f.keepRevocations {
 		return nil, nil
@@ -27,7 +27,7 @@ func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]
 	return rights, nil
 }
 
-// rights reports which keys, members, grants and quotas a restore has revived, and revokes them again where the replaced database shows that they were revoked.
+// rights reports the keys, members, grants and quotas that a restore has revived. It revokes those again that the replaced database shows as revoked.
 func (p *Operator) rights(ctx context.Context, dsn string, was []crdb.Right) error {
 	now, err := p.Rights(ctx, dsn)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Operator) sayRights(what string, rights []crdb.Right) {
 	}
 }
 
-// listRights lists the newest rights in the database, with nothing to compare them with.
+// listRights lists the newest rights in the database, without a comparison.
 func (p *Operator) listRights(all []crdb.Right) {
 	var rights []crdb.Right
 	counts := map[string]int{}

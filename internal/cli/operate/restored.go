@@ -53,7 +53,7 @@ Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: ref
 	return cmd
 }
 
-// renewed fences off what was read before a restore, and audits what is there.
+// renewed invalidates everything that servers read before a restore, and audits the database.
 func (p *Operator) renewed(ctx context.Context, dsn string) error {
 	epochs, err := p.RenewEpochs(ctx, dsn)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// shortestRetention keeps a mistyped unit from emptying the trail; the server's flag has the same bound.
+// shortestRetention keeps a mistyped unit from emptying the trail; the server's flag has the same minimum.
 const shortestRetention = time.Hour
 
-// Retained is what a run of retention deleted.
+// Retained is the number of records that a run of retention deleted.
 type Retained struct {
 	Events int64 `json:"auditEvents"`
 	Holds  int64 `json:"holds"`

@@ -27,14 +27,14 @@ const (
 	largestSecret     = 2 << 20
 )
 
-// secret is one Secret of the Kubernetes cluster in whose pod this program runs. It needs the rights to get and to patch that one.
+// secret is one Secret of the Kubernetes cluster in which this program runs as a pod. It needs the rights to get and patch that Secret.
 type secret struct {
 	url    string
 	token  string
 	client *http.Client
 }
 
-// secretData is as much of a Secret as this program knows.
+// secretData is the part of a Secret that this program uses.
 type secretData struct {
 	Metadata struct {
 		ResourceVersion string `json:"resourceVersion,omitempty"`
@@ -42,7 +42,7 @@ type secretData struct {
 	Data map[string][]byte `json:"data,omitempty"`
 }
 
-// openSecret finds the cluster as every program in a pod does: by two variables, and the files of the pod's service account.
+// openSecret finds the cluster in a pod's usual way: two variables, and the files of the pod's service account.
 func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	host, port := p.Env("KUBERNETES_SERVICE_HOST"), p.Env("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {
@@ -70,7 +70,7 @@ func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	}, nil
 }
 
-// ask sends a request about the Secret and reads it from the answer.
+// ask sends a request for the Secret and returns the Secret in the response.
 func (s *secret) ask(ctx context.Context, method string, body any) (secretData, error) {
 	var found secretData
 	var sent io.Reader
@@ -98,14 +98,14 @@ func (s *secret) ask(ctx context.Context, method string, body any) (secretData, 
 	}
 	if answer.StatusCode != http.StatusOK {
 		var status struct{ Message string }
-		_ = json.Unmarshal(text, &status) // where it is no status, its number has to do
+		_ = json.Unmarshal(text, &status) // without a status document, the HTTP status must suffice
 		return found, fmt.Errorf("the cluster answers %s to %s of the Secret: %s", answer.Status, method, status.Message)
 	}
 	err = json.Unmarshal(text, &found)
 	return found, err
 }
 
-// bootstrapInto makes a key and writes it into the Secret, unless that has one: it may be run again, and writes over nothing.
+// bootstrapInto creates a key and writes it into the Secret, unless the Secret has one: it may run again, and overwrites nothing.
 func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func() (string, error)) error {
 	found, err := s.ask(ctx, http.MethodGet, nil)
 	if err != nil {
@@ -120,7 +120,7 @@ func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func(
 		return offline(err)
 	}
 	written := secretData{Data: map[string][]byte{secretKey: []byte(made)}}
-	written.Metadata.ResourceVersion = found.Metadata.ResourceVersion // refused where somebody else wrote meanwhile
+	written.Metadata.ResourceVersion = found.Metadata.ResourceVersion // a concurrent write makes the cluster refuse this one
 	if _, err := s.ask(ctx, http.MethodPatch, written); err != nil {
 		return errors.Join(err, fmt.Errorf("the key %s was made and is lost: revoke it (ipamctl key list -p platform)", session.Token(made).KeyID()))
 	}

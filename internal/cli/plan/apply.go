@@ -21,10 +21,10 @@ type options struct {
 	dry      bool
 	yes      bool
 	parallel int
-	out      string // of plan: the file to write
+	out      string // output file of plan
 }
 
-// Commands are `apply`, `diff` and `plan`.
+// Commands returns the commands `apply`, `diff` and `plan`.
 func Commands(p *session.Program) []*cobra.Command {
 	return []*cobra.Command{applyCommand(p), diffCommand(p), planCommand(p)}
 }
@@ -64,7 +64,7 @@ PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was 
 	return cmd
 }
 
-// add adds the flags that all three have.
+// add adds the common flags of the three commands.
 func (o *options) add(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input; several are one plan together")
 	verbs.Required(cmd, "file")
@@ -79,7 +79,7 @@ type run struct {
 	prune bool
 }
 
-// begin reads a plan, and compares it with what is there.
+// begin reads a plan and compares it with the server.
 func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	r, name := &run{prune: o.prune}, nameOf(o.paths)
 	var texts [][]byte
@@ -109,7 +109,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 		return nil, exit.Usagef("--prune needs a plan with a name: what it makes is labelled with it, and only that is deleted; write 'plan: NAME' into %s", name)
 	}
 	if p.Flags.Project == "" {
-		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan is the nearer wish
+		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan has precedence
 	}
 	if r.Session, err = p.InProject(); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (r *run) apply(ctx context.Context, o options) error {
 	return t.end(c.carryOut(ctx))
 }
 
-// reserved are the rows as they will be, as far as that is known, so that they stand in columns from the first one on.
+// reserved returns the rows in their expected final form, so that the columns have their widths from the first row on.
 func (r *run) reserved(dry bool) []step {
 	rows := slices.Clone(r.steps)
 	for i := range rows {
@@ -170,7 +170,7 @@ func (r *run) reserved(dry bool) []step {
 	return rows
 }
 
-// telling prints steps as they are done: rows at once, a document at the end.
+// telling prints finished steps: rows at once, a document at the end.
 type telling struct {
 	*run
 	rows show.Stream[step]
@@ -190,7 +190,7 @@ func (t *telling) tell(done []step) error {
 	}
 }
 
-// end says how it ended.
+// end prints the end of the output.
 func (t *telling) end(failed error) error {
 	if t.Structured() {
 		if t.all == nil {
@@ -233,7 +233,7 @@ func columns() []show.Column[step] {
 	}
 }
 
-// summary counts what is to be done.
+// summary counts the steps by action.
 func (r *run) summary() string {
 	return fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged, %d differing in what cannot be changed",
 		r.count(actionToCreate), r.count(actionToChange), r.count(actionToDelete), r.count(actionUnchanged), r.count(actionDiffers))

@@ -9,11 +9,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// largestBatch is the most claims that one request can have.
+// largestBatch is the maximum number of claims in one request.
 const largestBatch = 1000
 
-// attempt asks the server whether it would make the claims of a dry run, and makes none. A claim from a pool or a class that this plan makes
-// or changes first cannot be judged before that.
+// attempt runs the claims of a dry run as dry runs on the server. It leaves out claims from a pool or a class that this plan creates or changes
+// first: the server cannot judge them yet.
 func (r *run) attempt(ctx context.Context) error {
 	touched := map[string]map[string]bool{}
 	for _, st := range r.steps {
@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context) error {
 		if _, err := c.send(ctx, some, session.Writing{DryRun: true}); exit.CodeOf(err) == exit.Conflict {
 			return err
 		} else if err != nil {
-			r.Remark("the claims were not tried: %s", err) // a viewer may look at a plan, and may not claim
+			r.Remark("the claims were not tried: %s", err) // a viewer may read a plan but may not claim
 			return nil
 		}
 		which = which[len(some):]
@@ -54,7 +54,7 @@ func (r *run) attempt(ctx context.Context) error {
 	return nil
 }
 
-// made reports whether the plan makes a thing of a kind.
+// made reports whether the plan creates a thing of a kind.
 func (r *run) made(kind string) bool {
 	for _, st := range r.steps {
 		if st.Kind == kind && st.Action == actionToCreate {

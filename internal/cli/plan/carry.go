@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// batchSize is how many claims are made by one request: they are made together, and shown together.
+// batchSize is the number of claims in one request: one batch is created and shown together.
 const batchSize = 250
 
-// carrying carries steps out, several at a time, and tells of them in the order of the plan.
+// carrying carries out steps concurrently, and reports them in the plan's order.
 type carrying struct {
 	*session.Session
 	steps    []step
@@ -26,18 +26,17 @@ type carrying struct {
 	done   []bool
 	told   int
 	failed error
-	ends   []chan struct{} // closed when a step is done, or never will be
+	ends   []chan struct{} // each is closed when its step has ended or will never run
 }
 
-// carryOut does what is to be done. The first refusal ends it, because what comes later may stand on what was refused; what was done until
-// then is told.
+// carryOut carries out all steps. The first refusal ends it, because later steps may depend on the refused one; it still reports the finished steps.
 func (c *carrying) carryOut(ctx context.Context) error {
 	c.done, c.ends = make([]bool, len(c.steps)), make([]chan struct{}, len(c.steps))
 	deepest := 0
 	for i := range c.steps {
 		c.ends[i] = make(chan struct{})
 		deepest = max(deepest, c.steps[i].depth)
-		if did[c.steps[i].Action] == "" { // nothing is to be done
+		if did[c.steps[i].Action] == "" { // the step has no action
 			close(c.ends[i])
 			c.done[i] = true
 		}
@@ -46,7 +45,7 @@ func (c *carrying) carryOut(ctx context.Context) error {
 	for _, k := range kindsInOrder[:3] {
 		c.each(ctx, 1, func(st step) bool { return st.Kind == k.kind && st.Action != actionToDelete })
 	}
-	for depth := 0; depth <= deepest; depth++ { // all of a depth at a time: children stand on their parents
+	for depth := 0; depth <= deepest; depth++ { // one depth at a time: children need their parents
 		c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindPool && st.Action != actionToDelete && st.depth == depth })
 	}
 	c.each(ctx, c.parallel, func(st step) bool { return st.Kind == kindClaim && st.Action == actionToChange })
@@ -57,7 +56,7 @@ func (c *carrying) carryOut(ctx context.Context) error {
 	return c.failed
 }
 
-// each carries out the steps that are meant, so many at a time.
+// each carries out the selected steps, up to parallel at a time.
 func (c *carrying) each(ctx context.Context, parallel int, meant func(step) bool) {
 	var running sync.WaitGroup
 	free := make(chan struct{}, max(parallel, 1))
@@ -108,7 +107,7 @@ func (c *carrying) one(ctx context.Context, i int) error {
 	return st.answered(a.Body)
 }
 
-// match is the revision that a request is about; what is made by the way has none yet.
+// match returns the If-Match of a step. A thing that another step creates has no revision yet.
 func (st *step) match() string {
 	if st.revision == "" {
 		return "*"
@@ -116,7 +115,7 @@ func (st *step) match() string {
 	return `"` + st.revision + `"`
 }
 
-// answered notes where a thing is now.
+// answered stores the block from a response.
 func (st *step) answered(doc json.RawMessage) error {
 	if len(doc) == 0 {
 		return nil
@@ -128,7 +127,7 @@ func (st *step) answered(doc json.RawMessage) error {
 	return err
 }
 
-// claims makes the claims that are missing, in batches.
+// claims creates the missing claims, in batches.
 func (c *carrying) claims(ctx context.Context) {
 	var batch []int
 	for i, st := range c.steps {
@@ -167,7 +166,7 @@ func (c *carrying) send(ctx context.Context, which []int, how session.Writing) (
 	return a, err
 }
 
-// batch makes some claims: all, or none.
+// batch creates some claims: all, or none.
 func (c *carrying) batch(ctx context.Context, which []int) error {
 	a, err := c.send(ctx, which, session.Writing{Again: true})
 	if err != nil {
@@ -185,7 +184,7 @@ func (c *carrying) batch(ctx context.Context, which []int) error {
 	return nil
 }
 
-// refusedOf names the claim of a batch that a refusal is about, or all of them.
+// refusedOf names the claim of a batch that a refusal is about, or the whole batch.
 func (c *carrying) refusedOf(which []int, err error) string {
 	first, last := c.steps[which[0]].Name, c.steps[which[len(which)-1]].Name
 	if at, is := session.ItemOf(err, "claims"); is && at < len(which) {
@@ -209,7 +208,7 @@ func (c *carrying) stopped() bool {
 	return c.failed != nil
 }
 
-// finish notes the end of a step.
+// finish records the end of a step.
 func (c *carrying) finish(i int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +226,7 @@ func (c *carrying) finish(i int, err error) {
 	c.advance()
 }
 
-// advance tells of all that are done from the beginning on.
+// advance reports all finished steps up to the first unfinished one.
 func (c *carrying) advance() {
 	from := c.told
 	for c.told < len(c.done) && c.done[c.told] {
@@ -240,7 +239,7 @@ func (c *carrying) advance() {
 	}
 }
 
-// flushRest tells of what was done behind the first thing that was not.
+// flushRest reports the finished steps after the first unfinished one.
 func (c *carrying) flushRest() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// What apply did, or would do, about one thing of the plan.
+// Actions on one thing of the plan, done or planned.
 const (
 	actionCreated   = "created"
 	actionToCreate  = "to create"
@@ -18,13 +18,13 @@ const (
 	actionDeleted   = "deleted"
 	actionToDelete  = "to delete"
 	actionUnchanged = "unchanged"
-	actionDiffers   = "differs" // in what cannot be changed
+	actionDiffers   = "differs" // in a field that cannot be changed
 )
 
-// did is what an action is called when it is done.
+// did maps an action to its past participle.
 var did = map[string]string{actionToCreate: actionCreated, actionToChange: actionChanged, actionToDelete: actionDeleted}
 
-// step is what is to become of one thing, or what became of it.
+// step is the planned or finished action on one thing.
 type step struct {
 	Action  string   `json:"action"`
 	Kind    string   `json:"kind"`
@@ -32,15 +32,15 @@ type step struct {
 	CIDR    string   `json:"cidr,omitempty"`
 	Detail  string   `json:"detail,omitempty"`
 	Changes []change `json:"changes,omitempty"`
-	// Body is what is sent, and Revision what it was compared with.
+	// body is the request, and revision the compared revision.
 	body     json.RawMessage
 	revision string
 	parent   string
-	after    int // the step that comes before this one
+	after    int // the step that must run before this one
 	depth    int
 }
 
-// decide compares what is wanted with what is there.
+// decide compares the wanted things with the existing ones.
 func decide(project, owner string, all []wanted, there world, prune bool) ([]step, error) {
 	steps := make([]step, 0, len(all))
 	named := map[string]map[string]bool{}
@@ -63,7 +63,7 @@ func decide(project, owner string, all []wanted, there world, prune bool) ([]ste
 	return steps, nil
 }
 
-// compare judges a thing that is there.
+// compare decides on a thing that exists.
 func (st *step) compare(project, owner string, w wanted, is found) error {
 	st.Action, st.CIDR, st.revision, st.body = actionUnchanged, is.cidr, is.revision, nil
 	d, err := w.fixedDifferences(project, is)
@@ -91,7 +91,7 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 	return nil
 }
 
-// detail is what differs, in a line.
+// detail returns the differences in one line.
 func detail(d verbs.Differences, changes []change) string {
 	parts := slices.Clone(d)
 	for _, c := range changes {
@@ -100,7 +100,7 @@ func detail(d verbs.Differences, changes []change) string {
 	return parts.String()
 }
 
-// String is the change in a line.
+// String returns the change in one line.
 func (c change) String() string {
 	name := strings.TrimPrefix(strings.TrimPrefix(c.Field, "metadata."), "spec.")
 	return name + ": " + valueText(c.From) + " -> " + valueText(c.To)

@@ -71,10 +71,10 @@ anything that the plan is about has changed meanwhile. The file holds the plan, 
 	return cmd
 }
 
-// signs stand before what is to be done.
+// signs are the signs of the actions.
 var signs = map[string]string{actionToCreate: "+", actionToChange: "~", actionToDelete: "-", actionDiffers: "!"}
 
-// showDifferences prints what is to be done, field by field.
+// showDifferences prints the planned steps, field by field.
 func (r *run) showDifferences() error {
 	if r.Structured() || r.Quiet || r.Output == show.FormatName {
 		changing := []step{}
@@ -105,13 +105,13 @@ func (r *run) showDifferences() error {
 	return r.Write([]byte(b.String()))
 }
 
-// fields are the lines below a thing: what it will be, what changes, or why it cannot be changed.
+// fields prints the lines below a thing: its new fields, its changes, or the reason why it cannot be changed.
 func (st step) fields(p *show.Printer, b *strings.Builder) {
 	line := func(sign, text string) { b.WriteString("    " + p.Coloured(sign, show.Clean(sign+" "+text)) + "\n") }
 	switch st.Action {
 	case actionToCreate:
 		var doc object
-		_ = json.Unmarshal(st.body, &doc) // which was made of a plan
+		_ = json.Unmarshal(st.body, &doc) // the plan's own document
 		_, all := merged("", doc, object{}, object{})
 		for _, c := range all {
 			if name := strings.TrimPrefix(c.Field, "metadata."); name != "name" && !strings.HasSuffix(name, annotationFields) && !strings.HasSuffix(name, labelOfPlan) {

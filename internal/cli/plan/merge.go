@@ -13,17 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// How things say that they are of a plan with a name: the label has the name, by which --prune finds them, and the annotation the fields that
-// the plan said when it was applied last, so that a field that it no longer says is given its default.
+// Marks of a thing that a named plan made. The label has the plan's name, by which --prune finds the thing. The annotation has the fields that the
+// plan set in its last run, so that a field without a value in the new plan is reset to its default.
 const (
 	labelOfPlan      = "ipamctl.carve/plan"
 	annotationFields = "ipamctl.carve/applied-fields"
 )
 
-// longestAnnotation is what the contract lets a value be long.
+// longestAnnotation is the contract's maximum for an annotation's value.
 const longestAnnotation = 4096
 
-// changeable are the fields of a document that can be changed, as far as it says them: labels, annotations, and of the spec what is not fixed.
+// changeable returns a document's fields that can be changed: labels, annotations, and the spec without its fixed fields.
 func changeable(kind string, doc object) object {
 	metadata, spec := member(doc, "metadata"), maps.Clone(member(doc, "spec"))
 	said := object{}
@@ -38,7 +38,7 @@ func changeable(kind string, doc object) object {
 	return object{"metadata": said, "spec": spec}
 }
 
-// member is an object in an object, which may be missing.
+// member returns an object in an object, or an empty one.
 func member(doc object, name string) object {
 	o, _ := doc[name].(object)
 	if o == nil {
@@ -47,7 +47,7 @@ func member(doc object, name string) object {
 	return o
 }
 
-// remember writes into a new document whose it is, and which fields it says.
+// remember adds the plan's label, and the annotation with the plan's fields, to a new document.
 func remember(kind string, doc object, owner string) {
 	paths := leaves(nil, "", changeable(kind, doc))
 	metadata := member(doc, "metadata")
@@ -63,7 +63,7 @@ func remember(kind string, doc object, owner string) {
 	metadata["annotations"] = annotations
 }
 
-// leaves are the JSON pointers of the values in an object.
+// leaves returns the JSON pointers of the values in an object.
 func leaves(to []string, at string, o object) []string {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		here := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
@@ -76,14 +76,15 @@ func leaves(to []string, at string, o object) []string {
 	return to
 }
 
-// remembered are the fields that the plan of this name said when it was applied last, as an object with values of no meaning.
+// remembered returns the fields that the plan with this name set in its last run, as an object with meaningless values.
 func remembered(is object, owner string) object {
 	metadata := member(is, "metadata")
 	text, noted := member(metadata, "annotations")[annotationFields].(string)
 	if member(metadata, "labels")[labelOfPlan] != owner || !noted {
 		return object{}
 	}
-	// The note itself is of the last time too: without a new one it goes, or what others set later would be taken for what the plan said.
+	// The annotation itself belongs to the last run too. A run without a new one removes it; otherwise later changes by others would count as the
+	// plan's.
 	out := object{"metadata": object{"annotations": object{annotationFields: true}}}
 	var paths []string
 	if json.Unmarshal([]byte(text), &paths) != nil {
@@ -106,15 +107,15 @@ func remembered(is object, owner string) object {
 	return out
 }
 
-// change is one field that a patch changes, for people.
+// change is one changed field, for people.
 type change struct {
 	Field string `json:"field"`
 	From  any    `json:"from"`
 	To    any    `json:"to"`
 }
 
-// merged compares three ways: what a plan says, what it said last, and what there is. The patch sets what it says and is otherwise, and takes
-// away what it said and says no more. What it never said is left to others.
+// merged makes a three-way comparison of the plan, its last version and the server. The patch sets fields of the plan that differ, and removes fields
+// that only the last version had. It leaves all other fields to others.
 func merged(at string, said, last, is object) (patch object, changes []change) {
 	patch = object{}
 	names := slices.Collect(maps.Keys(said))
@@ -146,7 +147,7 @@ func merged(at string, said, last, is object) (patch object, changes []change) {
 	return patch, changes
 }
 
-// same compares two values of a field as the server would: a duration however it is spelt, a list of names in any order.
+// same compares two values of a field as the server does: durations by value, and lists of names in any order.
 func same(field string, want, is any) bool {
 	switch field {
 	case "reuseAfter", "reuseAfterLost", "emptyPoolTTL":
@@ -162,7 +163,7 @@ func same(field string, want, is any) bool {
 	}
 }
 
-// text is a value as people write it.
+// text returns a value as text.
 func text(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -188,7 +189,7 @@ func sorted(list any) []string {
 	return out
 }
 
-// spelt spells the addresses of reservations as the server does.
+// spelt normalizes the addresses of reservations as the server does.
 func spelt(list any) []object {
 	out := []object{}
 	items, _ := list.([]any)
@@ -205,7 +206,7 @@ func spelt(list any) []object {
 	return out
 }
 
-// canonical spells a CIDR or an address as the server does, so that 2001:DB8:0::/48 is 2001:db8::/48. What is neither stays.
+// canonical normalizes a CIDR or an address as the server does: 2001:DB8:0::/48 becomes 2001:db8::/48. It returns other texts unchanged.
 func canonical(s string) string {
 	if p, err := netip.ParsePrefix(s); err == nil {
 		return p.String()

@@ -1,4 +1,4 @@
-// Package plan reads address plans, checks them, compares them with what is there, and creates what is missing.
+// Package plan reads address plans, checks them, compares them with the server, and creates the missing things.
 package plan
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// plan is an address plan: a project, its spaces, its classes, its pools below the pools they are carved from, and claims. The fields of
-// a class, a pool and a claim are those of the API's spec; parentRef and spaceRef are said by where a pool stands and by `space`.
+// plan is an address plan: a project, its spaces, its classes, its pools below their parents, and claims. The fields of a class, a pool and a claim
+// are those of the API's spec; a pool's position replaces parentRef, and `space` replaces spaceRef.
 type plan struct {
-	Name    string      `json:"plan"` // whose things these are; empty: nobody remembers it
+	Name    string      `json:"plan"` // name of the owner of these things; "": none
 	Project planProject `json:"project"`
 	Spaces  []planSpace `json:"spaces"`
 	Classes []planClass `json:"classes"`
@@ -41,7 +41,7 @@ type planPool struct {
 	Name         string                 `json:"name"`
 	Labels       map[string]string      `json:"labels"`
 	Annotations  map[string]string      `json:"annotations"`
-	Space        string                 `json:"space"` // of a root; empty is `default`
+	Space        string                 `json:"space"` // of a root; "" is `default`
 	CIDR         string                 `json:"cidr"`
 	PrefixLength *int                   `json:"prefixLength"`
 	Description  string                 `json:"description"`
@@ -56,8 +56,7 @@ type planPool struct {
 	Claims       []planClaim            `json:"claims"` // from this one
 }
 
-// readPlan reads a file of a plan, and refuses a document of another shape. Messages name the file by its path. It returns the file as JSON
-// too.
+// readPlan reads a plan file and returns it also as JSON. It refuses a document with another structure. Messages name the file by its path.
 func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error) {
 	if doc, err = show.JSONOf(text); err != nil {
 		return p, nil, exit.Usagef("%s: %v", path, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// check judges a plan by itself, with what the server judges by: what fails here was not begun. What depends on the state, such as
-// whether a block is free, is the server's to say.
+// check validates a plan without the server, with the server's own checks, so that a faulty plan is not started. Only the server can check its state,
+// such as whether a block is free.
 func (p plan) check() planFaults {
 	var f planFaults
 	if p.Name != "" && !ipam.ValidName(p.Name) {
@@ -51,7 +51,7 @@ func (p plan) check() planFaults {
 
 const aName = "1 to 63 lower-case letters, digits and dashes"
 
-// name judges the name of one of several things.
+// name checks one of several names.
 func (f *planFaults) name(at, name string, seen map[string]bool) {
 	switch {
 	case name == "":
@@ -64,10 +64,10 @@ func (f *planFaults) name(at, name string, seen map[string]bool) {
 	seen[name] = true
 }
 
-// arrayIndex is a token of a JSON pointer that is a place in a list.
+// arrayIndex matches a list index in a JSON pointer.
 var arrayIndex = regexp.MustCompile(`^[0-9]+$`)
 
-// refused adds what a check of package ipam says, whose pointers are those of the API, at the place of the plan that they mean.
+// refused adds the error for a check in package ipam. It translates the API's pointers into places in the plan.
 func (f *planFaults) refused(at string, err error) {
 	e, is := errors.AsType[*ipam.Error](err)
 	if !is || len(e.Fields) == 0 {
@@ -92,7 +92,7 @@ func (f *planFaults) refused(at string, err error) {
 	}
 }
 
-// class judges a class of the plan.
+// class checks a class of the plan.
 func (f *planFaults) class(at string, c planClass) {
 	spec := ipam.ClassSpec{
 		Provisioner: ipam.Provisioner(c.Provisioner), Family: ipam.Family(c.IPFamily), Strategy: ipam.Strategy(c.Strategy),
@@ -110,10 +110,10 @@ func (f *planFaults) class(at string, c planClass) {
 	f.refused(at, spec.WithDefaults().Check())
 }
 
-// contractDuration is what the contract calls a duration.
+// contractDuration matches a duration as the contract defines it.
 var contractDuration = regexp.MustCompile(`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`)
 
-// duration reads a time as the contract spells it; nil where there is none, or none that could be read.
+// duration parses a duration in the contract's form. It returns nil without one, or if it is not valid.
 func (f *planFaults) duration(at, text string) *time.Duration {
 	if text == "" {
 		return nil
@@ -126,7 +126,7 @@ func (f *planFaults) duration(at, text string) *time.Duration {
 	return &d
 }
 
-// strategyOf is a strategy with its default.
+// strategyOf returns the allocation policy with its defaults.
 func strategyOf(a *client.PoolAllocation) ipam.Allocating {
 	if a == nil {
 		return ipam.Allocating{Strategy: ipam.BestFit}
@@ -137,7 +137,7 @@ func strategyOf(a *client.PoolAllocation) ipam.Allocating {
 	}
 }
 
-// blockOf reads a CIDR; the zero block where there is none, or none that could be read.
+// blockOf parses a CIDR. It returns the zero block without one, or if it is not valid.
 func (f *planFaults) blockOf(at, text string) netip.Prefix {
 	if text == "" {
 		return netip.Prefix{}
@@ -147,7 +147,7 @@ func (f *planFaults) blockOf(at, text string) netip.Prefix {
 	return block
 }
 
-// addressOf reads an address, likewise.
+// addressOf parses an address. It returns the zero address without one, or if it is not valid.
 func (f *planFaults) addressOf(at, text string) netip.Addr {
 	if text == "" {
 		return netip.Addr{}

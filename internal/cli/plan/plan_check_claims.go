@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// annotations judges what is free text, and the two words that are apply's own.
+// annotations checks annotations, and refuses the label and the annotation that only apply writes.
 func (f *planFaults) annotations(at string, labels, annotations map[string]string) {
 	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", annotations))
 	if _, given := labels[labelOfPlan]; given {
@@ -18,7 +18,7 @@ func (f *planFaults) annotations(at string, labels, annotations map[string]strin
 	}
 }
 
-// poolClaims judges the claims that stand below pools.
+// poolClaims checks the claims below pools.
 func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]bool) {
 	for i, p := range pools {
 		here := at + "[" + strconv.Itoa(i) + "]"
@@ -27,7 +27,7 @@ func (f *planFaults) poolClaims(at string, pools []planPool, seen map[string]boo
 	}
 }
 
-// claims judges claims as far as that can be said of each alone.
+// claims checks each claim by itself.
 func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map[string]bool) {
 	for i, c := range claims {
 		here := at + "[" + strconv.Itoa(i) + "]"
@@ -52,13 +52,13 @@ func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map
 				f.add(here+".pool", "%v", err)
 			}
 		}
-		if len(*f) == before { // a fault is said once
+		if len(*f) == before { // report a fault only once
 			f.refused(here, spec.CheckNew())
 		}
 	}
 }
 
-// claimSpec is the spec of a claim as the server judges it, but for where it is from.
+// claimSpec returns a claim's spec for the server's checks, without its source.
 func (f *planFaults) claimSpec(at string, c planClaim) ipam.ClaimSpec {
 	spec := ipam.ClaimSpec{
 		ClassName: c.ClassName, Scope: c.Scope, Family: ipam.Family(c.IPFamily), CIDR: f.blockOf(at+".cidr", c.CIDR), Address: f.addressOf(at+".address", c.Address),

@@ -10,16 +10,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// plannedPool is a pool of a plan as far as its block is known before it is carved: a child of a length has a size, and no place yet.
+// plannedPool is a pool of a plan with its block as far as it is known before carving: a child with a prefix length has a size but no address yet.
 type plannedPool struct {
 	name   string
 	space  string       // of a root
-	block  netip.Prefix // invalid: nothing is known
+	block  netip.Prefix // invalid: unknown
 	placed bool
 	policy ipam.Allocating
 }
 
-// pools judges the pools of one parent, nil for roots, and what is below them.
+// pools checks the pools of one parent (nil for roots), and all below them.
 func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, seen map[string]bool) {
 	var taken []plannedPool
 	for i, p := range pools {
@@ -33,7 +33,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 			planned.block = f.blockOf(here+".cidr", p.CIDR)
 			planned.placed = planned.block.IsValid()
 			f.spec(here, p, planned, parent)
-			if len(*f) == before { // a fault is said once
+			if len(*f) == before { // report a fault only once
 				planned.block = f.carved(here, p, planned, parent)
 			}
 			f.reservations(here, p.Reservations, planned)
@@ -48,7 +48,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 	}
 }
 
-// whence judges by what a pool is carved, and reports whether that can be meant.
+// whence checks a pool's block or length, and reports whether they make sense.
 func (f *planFaults) whence(at string, p planPool, parent *plannedPool) bool {
 	before := len(*f)
 	switch {
@@ -68,7 +68,7 @@ func (f *planFaults) whence(at string, p planPool, parent *plannedPool) bool {
 	return len(*f) == before
 }
 
-// spec judges what can be judged of a pool alone.
+// spec checks a pool by itself.
 func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *plannedPool) {
 	spec := ipam.PoolSpec{
 		CIDR: planned.block, PrefixLength: p.PrefixLength, Visibility: ipam.Visibility(show.FirstOf(string(p.Visibility), string(ipam.VisibilityConsumer))),
@@ -90,7 +90,7 @@ func (f *planFaults) spec(at string, p planPool, planned plannedPool, parent *pl
 	}
 }
 
-// carved judges a pool against the one that it is carved from, and its policy against its own block, which is answered.
+// carved checks a pool against its parent, and its policy against its own block. It returns the block.
 func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *plannedPool) netip.Prefix {
 	block := planned.block
 	if parent != nil && parent.block.IsValid() {
@@ -99,7 +99,7 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 		switch {
 		case p.PrefixLength != nil:
 			err = whole.Admit("/prefixLength", *p.PrefixLength)
-			if err == nil { // of that size, somewhere in there
+			if err == nil { // of that size, somewhere in the parent
 				block = netip.PrefixFrom(parent.block.Addr(), *p.PrefixLength)
 			}
 		case parent.placed || ipam.FamilyOf(block.Addr()) != whole.Family():
@@ -126,7 +126,7 @@ func (f *planFaults) carved(at string, p planPool, planned plannedPool, parent *
 	return block
 }
 
-// reservations judges what a pool withholds, as far as that can be said of each part alone.
+// reservations checks each reservation of a pool by itself.
 func (f *planFaults) reservations(at string, list []client.Reservation, pool plannedPool) {
 	for i, r := range list {
 		here := at + ".reservations[" + strconv.Itoa(i) + "]"

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planClass is a class of a plan: its name, its labels, and the fields of the API's spec beside them.
+// planClass is a class of a plan: its name and labels, and the API spec's fields.
 type planClass struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
@@ -19,7 +19,7 @@ func (c planClass) create() client.IPClassCreate {
 	return client.IPClassCreate{Metadata: client.CreateMetadata{Name: c.Name, Labels: c.Labels, Annotations: c.Annotations}, Spec: c.IPClassSpec}
 }
 
-// planClaim is a claim of a plan: its name, its labels, and the fields of the API's spec beside them.
+// planClaim is a claim of a plan: its name and labels, and the API spec's fields.
 type planClaim struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`

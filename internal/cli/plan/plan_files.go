@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planFile is a file of the command line, which has a plan or a part of it.
+// planFile is a file on the command line that contains a plan or a part of it.
 type planFile struct {
 	path  string
 	lines map[string]int
-	first map[string]int // by the name of a list: the place of its first item in the whole plan
+	first map[string]int // by a list's name: the index of its first item in the whole plan
 }
 
-// planFiles are these files in their order.
+// planFiles are the files in order.
 type planFiles []planFile
 
 // inList matches a place in a list: pools[2].cidr.
 var inList = regexp.MustCompile(`^(\w+)\[(\d+)\](.*)$`)
 
-// where finds the file and the line of a place of the whole plan; 0: the line is not known.
+// where returns the file and the line of a place in the whole plan; line 0 is unknown.
 func (files planFiles) where(at string) (path string, line int) {
 	if m := inList.FindStringSubmatch(at); m != nil {
 		n, _ := strconv.Atoi(m[2]) // the pattern has digits alone
@@ -63,8 +63,8 @@ func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	return first, nil
 }
 
-// readPlans reads files that are one plan together, and checks everything that needs no server, so that a wrong plan is not begun. It returns
-// the plan as JSON too.
+// readPlans reads files that form one plan, and makes all checks that need no server, so that a faulty plan is not started. It also returns the plan
+// as JSON.
 func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err error) {
 	var files planFiles
 	for n, path := range paths {
@@ -87,7 +87,7 @@ func readPlans(paths []string, texts [][]byte) (p plan, doc json.RawMessage, err
 	return p, doc, err
 }
 
-// paths are the names of the files.
+// paths returns the file names.
 func (files planFiles) paths() (out []string) {
 	for _, f := range files {
 		out = append(out, f.path)

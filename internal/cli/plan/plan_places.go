@@ -10,20 +10,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// planFault is one place of a plan that cannot be meant, and why: a half sentence about the place.
+// planFault is one fault of a plan: its place, and the rest of a sentence about the place.
 type planFault struct{ at, why string }
 
-// planFaults are all that was found in a plan.
+// planFaults are all faults of a plan.
 type planFaults []planFault
 
 func (f *planFaults) add(at, format string, args ...any) {
 	*f = append(*f, planFault{at, fmt.Sprintf(format, args...)})
 }
 
-// mostFaults bounds what is said of one plan: the first ones often explain the others.
+// mostFaults is the maximum number of faults in a message: the first ones often explain the others.
 const mostFaults = 10
 
-// in says where each fault is: the file, the line where that is known, and the place.
+// in returns an error with the file, the line if known, and the place of each fault.
 func (f planFaults) in(files planFiles) error {
 	text := make([]string, 0, len(f))
 	for i, fault := range f {
@@ -40,12 +40,12 @@ func (f planFaults) in(files planFiles) error {
 	return exit.Usagef("%s", strings.Join(text, "\n"))
 }
 
-// linesOf finds the lines of everything in a YAML or JSON document, by its place: pools[0].cidr.
+// linesOf returns the lines for all places in a YAML or JSON document, by place: pools[0].cidr.
 func linesOf(text []byte) map[string]int {
 	lines := map[string]int{}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return lines // what cannot be read was refused before, with its line
+		return lines // a text that cannot be parsed was refused before, with its line
 	}
 	for _, n := range doc.Content {
 		noteLines(lines, "", n)
@@ -53,7 +53,7 @@ func linesOf(text []byte) map[string]int {
 	return lines
 }
 
-// noteLines walks what was written out. What stands there by an anchor is where the anchor is used.
+// noteLines walks the written document. An alias has the line of its use, not of its anchor.
 func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -72,7 +72,7 @@ func noteLines(lines map[string]int, at string, n *yaml.Node) {
 	}
 }
 
-// lineOf is the line of a place, or of the nearest that is around it; 0: it is not known.
+// lineOf returns the line of a place, or of the nearest place around it; 0 is unknown.
 func lineOf(lines map[string]int, at string) int {
 	for at != "" {
 		if line, found := lines[at]; found {
@@ -83,7 +83,7 @@ func lineOf(lines map[string]int, at string) int {
 	return 0
 }
 
-// within is the place of a member.
+// within returns the place of a member.
 func within(at, name string) string {
 	if at == "" {
 		return name

@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// shape compares a document with the type that it is to be read into: keys that the type does not have, and values of another kind. It says
-// what the decoder would refuse, and where.
+// shape compares a document with the type that will be decoded from it. It reports unknown keys and values of another kind, which the decoder would
+// refuse, with their places.
 func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	for as.Kind() == reflect.Pointer {
 		as = as.Elem()
 	}
 	if doc == nil {
-		return // as if it were not there
+		return // as if it were absent
 	}
 	switch as.Kind() {
 	case reflect.Struct:
@@ -64,7 +64,7 @@ func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 		if _, is := doc.(bool); !is {
 			f.add(at, "must be true or false")
 		}
-	default: // the numbers of a plan are whole
+	default: // all numbers in a plan are integers
 		n, is := doc.(json.Number)
 		if _, err := strconv.Atoi(n.String()); !is || err != nil {
 			f.add(at, "must be a whole number")
@@ -72,7 +72,7 @@ func (f *planFaults) shape(at string, doc any, as reflect.Type) {
 	}
 }
 
-// keysOf are the keys of a type, those of an embedded one among them.
+// keysOf collects a type's keys, including those of embedded types.
 func keysOf(t reflect.Type, into map[string]reflect.Type) {
 	for field := range t.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -98,7 +98,7 @@ func keyNamed(keys map[string]reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// nearKeys is the key that was probably meant, or else all that there are.
+// nearKeys suggests the key that was probably meant, or else lists all keys.
 func nearKeys(name string, keys map[string]reflect.Type) string {
 	all := slices.Sorted(maps.Keys(keys))
 	best, distance := "", len(name)/2+1

@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// namedInDetail is how many things a detail names; it counts the others.
+// namedInDetail is the number of things that a detail names; it counts the others.
 const namedInDetail = 3
 
-// pruned lists the things that the plan of this name made and no longer has, from the inside out. A thing is not deleted while a thing that
-// stays uses it: it differs, and the detail names its users.
+// pruned lists the things that the plan with this name made and no longer contains, from the inside out. It does not delete a thing that a remaining
+// thing uses: such a thing differs, and the detail names its users.
 func pruned(owner string, named map[string]map[string]bool, there world) []step {
 	var out []step
 	going := map[string]map[string]bool{}
@@ -41,7 +41,7 @@ func pruned(owner string, named map[string]map[string]bool, there world) []step 
 	return out
 }
 
-// stayingIn lists the pools and claims that use a thing and are not deleted before it. Which classes a pool of the plan lists is the plan's to say.
+// stayingIn lists the pools and claims that use a thing and are not deleted before it. The plan itself decides which classes its pools list.
 func (w world) stayingIn(kind, name string, named, going map[string]map[string]bool) (out []string) {
 	for _, user := range []string{kindPool, kindClaim} {
 		for _, other := range slices.Sorted(maps.Keys(w[user])) {
@@ -55,7 +55,7 @@ func (w world) stayingIn(kind, name string, named, going map[string]map[string]b
 	return out
 }
 
-// listed names the first things of a list, and counts the others.
+// listed names a list's first things, and counts the others.
 func listed(things []string) string {
 	if more := len(things) - namedInDetail; more > 0 {
 		return strings.Join(things[:namedInDetail], ", ") + fmt.Sprintf(" and %d more", more)
@@ -63,7 +63,7 @@ func listed(things []string) string {
 	return show.Words(things)
 }
 
-// depthOf is how many pools of the project are above one.
+// depthOf returns the number of pools above a pool in the project.
 func depthOf(pools map[string]found, of found) (depth int) {
 	for of.parent != "" {
 		of, depth = pools[of.parent], depth+1

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// kindSaved is how a file says that it is a plan with its steps.
+// kindSaved is the `kind` of a file that contains a plan with its steps.
 const kindSaved = "SavedPlan"
 
 // saved is a plan with the steps that were shown.
@@ -21,7 +21,7 @@ type saved struct {
 	Steps   []savedStep     `json:"steps"`
 }
 
-// savedStep is a step with what it was compared with.
+// savedStep is a step with the compared revision.
 type savedStep struct {
 	Action   string          `json:"action"`
 	Kind     string          `json:"kind"`
@@ -32,10 +32,10 @@ type savedStep struct {
 
 func (st step) saved() savedStep { return savedStep{st.Action, st.Kind, st.Name, st.revision, st.body} }
 
-// readSaved reads a file that save wrote; false: it is another file.
+// readSaved reads a file that save wrote. It returns false for any other file.
 func readSaved(path string, text []byte) (s saved, is bool, err error) {
 	if json.Valid(text) {
-		_ = json.Unmarshal(text, &s) // what is of another shape is another file
+		_ = json.Unmarshal(text, &s) // a document with another structure is another file
 	}
 	if s.Kind != kindSaved {
 		return saved{}, false, nil
@@ -62,7 +62,7 @@ func savedAmong(paths []string, texts [][]byte) (s saved, is bool, err error) {
 	return saved{}, false, nil
 }
 
-// save writes what was shown.
+// save writes the plan and its steps to a file.
 func (r *run) save(path string) error {
 	s := saved{Kind: kindSaved, Server: r.Server, Project: r.Project, Prune: r.prune, Plan: r.text, Steps: []savedStep{}}
 	for _, st := range r.steps {
@@ -78,7 +78,7 @@ func (r *run) save(path string) error {
 	return nil
 }
 
-// sameAs refuses when what is to be done is not what was shown.
+// sameAs refuses if the steps differ from the saved ones.
 func (s saved) sameAs(path string, r *run) error {
 	var other []string
 	if s.Server != r.Server {
@@ -118,7 +118,7 @@ func (s saved) sameAs(path string, r *run) error {
 	return exit.Verdict(exit.Conflict)
 }
 
-// equalJSON compares documents, however they are spaced.
+// equalJSON compares documents, ignoring white space.
 func equalJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)

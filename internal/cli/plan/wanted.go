@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// The kinds that a plan has, in the order in which they are made.
+// The kinds in a plan, in the order of their creation.
 const (
 	kindProject = "project"
 	kindSpace   = "space"
@@ -15,15 +15,15 @@ const (
 	kindClaim   = "claim"
 )
 
-// defaultSpace is there as long as its project.
+// defaultSpace exists as long as its project.
 const defaultSpace = "default"
 
-// kindsInOrder are all of them, with the collection where each is found.
+// kindsInOrder are all kinds with their collections.
 var kindsInOrder = []struct{ kind, collection string }{
 	{kindProject, ""}, {kindSpace, "spaces"}, {kindClass, "classes"}, {kindPool, "pools"}, {kindClaim, "claims"},
 }
 
-// fixed are the fields of a spec that cannot be changed, by kind. Of a claim only one can.
+// fixed are a spec's fields that cannot be changed, by kind. A claim has only one changeable field.
 var fixed = map[string][]string{
 	kindClass: {"ipFamily", "provisioner", "poolPer", "poolPrefixLength"},
 	kindPool:  {"cidr", "prefixLength", "parentRef", "spaceRef", "region"},
@@ -37,16 +37,16 @@ var fixed = map[string][]string{
 type wanted struct {
 	kind, name, cidr string
 	parent           string // the pool from which a pool is carved
-	after            int    // the wanted that has to be made before this one, because it takes its place first; -1: none
+	after            int    // the index of the wanted that must be made before this one, because it takes its block first; -1: none
 	depth            int    // of a pool
 	create           json.RawMessage
-	fields           object // what create says: metadata and spec
+	fields           object // the content of create: metadata and spec
 }
 
-// object is a JSON object as it is compared.
+// object is a JSON object for comparisons.
 type object = map[string]any
 
-// wantedOf lists the things of a plan in its order.
+// wantedOf lists a plan's things in its order.
 func wantedOf(p plan, project string) ([]wanted, error) {
 	l := listing{owner: p.Name}
 	l.add(wanted{kind: kindProject, name: project}, p.Project.create(project))
@@ -62,7 +62,7 @@ func wantedOf(p plan, project string) ([]wanted, error) {
 	return l.all, l.err
 }
 
-// listing is a list of wanted things while it is made.
+// listing collects wanted things.
 type listing struct {
 	owner string
 	all   []wanted
@@ -88,7 +88,8 @@ func (l *listing) add(w wanted, create any) {
 	l.all = append(l.all, w)
 }
 
-// pools lists pools with what is below them. Where one of several siblings gets its place from its parent, it depends on who was there before.
+// pools lists pools and all below them. If the parent places one of several siblings, its block depends on the siblings before it, so they are made
+// one after the other.
 func (l *listing) pools(pools []planPool, parent string, depth int) {
 	inTurn, before := false, -1
 	for _, p := range pools {

@@ -11,22 +11,22 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// found is a thing that is there.
+// found is a thing that exists on the server.
 type found struct {
 	raw      json.RawMessage
 	doc      object
 	name     string
 	cidr     string
 	revision string
-	parent   string   // the pool that a pool or a claim is in
-	space    string   // of a pool at the top
+	parent   string   // the pool around a pool or a claim
+	space    string   // of a root pool
 	classes  []string // names: a pool lists them, a claim has one
 }
 
-// world is what is there, by kind and name. A kind of which a plan has nothing is not asked for.
+// world is the server's content, by kind and name. It lacks kinds that the plan does not contain.
 type world map[string]map[string]found
 
-// look reads what a plan may be about. With prune everything is read that could be of it.
+// look reads the kinds in a plan. With prune it reads all kinds that the plan may have made.
 func look(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
 	has := map[string]bool{kindSpace: true, kindPool: true}
 	for _, w := range all {
@@ -64,7 +64,7 @@ func look(ctx context.Context, s *session.Session, all []wanted, prune bool) (wo
 	return out, nil
 }
 
-// put adds one thing. A class of the platform that has the name of one of the plan is another class.
+// put adds one thing. A platform class with the name of a class in the plan is another class.
 func (w world) put(kind, project string, raw json.RawMessage) error {
 	f := found{raw: raw}
 	var head struct {
@@ -100,7 +100,7 @@ func (w world) put(kind, project string, raw json.RawMessage) error {
 	case kind == kindPool && f.parent == "":
 		f.space = show.RefText(head.Status.SpaceRef, project)
 	}
-	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // it is served at home alone
+	if spec := member(f.doc, "spec"); kind == kindPool && spec["regions"] == nil { // only its home region serves it
 		spec["regions"] = []any{show.FirstOf(text(spec["region"]), head.Metadata.Region)}
 	}
 	w[kind][f.name] = f

@@ -1,4 +1,4 @@
-// Package rules says what becomes of the rows of a source: a mapping, which people edit.
+// Package rules decides what to make of a source's rows, by a mapping that users edit.
 package rules
 
 import (
@@ -16,62 +16,62 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// What becomes of a record.
+// Results of a rule.
 const (
 	AsPool        = "pool"
 	AsClaim       = "claim"
-	AsAuto        = "auto"        // a pool if there is something in it or nothing around it, or else a claim
+	AsAuto        = "auto"        // a pool if it has content or nothing is around it, or else a claim
 	AsReservation = "reservation" // of the pool around it
-	AsClaims      = "claims"      // of a range: as many blocks as it takes
+	AsClaims      = "claims"      // of a range: as many blocks as necessary
 	AsSkip        = "skip"
 )
 
-// What to do with records of which only one can be taken.
+// Policies for records of which only one can be imported.
 const (
-	Refuse = "refuse" // nothing is imported
+	Refuse = "refuse" // import nothing
 	Skip   = "skip"   // none of them
-	First  = "first"  // the one that comes first in the source
+	First  = "first"  // the first one in the source
 	Narrow = "narrow" // of overlaps: the smaller block, and ranges are cut around it
 )
 
-// Mapping says what becomes of the records of a source. It is a file that people edit.
+// Mapping defines what to make of a source's records. It is a file that users edit.
 type Mapping struct {
 	Source string `yaml:"source"`
-	// SpaceBy are the fields whose values together say which routing domain a record is in.
+	// SpaceBy are the fields whose values together identify the routing domain of a record.
 	SpaceBy []string `yaml:"spaceBy,flow"`
-	// Spaces are where each of them goes; others go to a space that is called like them.
+	// Spaces maps routing domains to spaces; a domain without an entry gets a space with its own name.
 	Spaces map[string]SpaceMapping `yaml:"spaces"`
-	// Rules are asked in order; the first that matches is taken.
+	// Rules apply in order; the first match decides.
 	Rules []Rule `yaml:"rules"`
-	// Labels and Annotations are keys, and the fields that have their values.
+	// Labels and Annotations map keys to the fields with their values.
 	Labels      map[string]string `yaml:"labels"`
 	Annotations map[string]string `yaml:"annotations"`
-	// Columns are other names of columns of a CSV file: what ipamctl calls it, and what the file does.
+	// Columns maps ipamctl's names of CSV columns to the file's names.
 	Columns map[string]string `yaml:"columns,omitempty"`
-	// Roots are pools that are made around everything else.
+	// Roots are pools that the import creates around everything else.
 	Roots       []Root `yaml:"roots"`
 	OnDuplicate string `yaml:"onDuplicate"`
 	OnOverlap   string `yaml:"onOverlap"`
 }
 
-// SpaceMapping is where a routing domain of the source goes.
+// SpaceMapping is the target of a routing domain.
 type SpaceMapping struct {
 	Space   string `yaml:"space"`
 	Project string `yaml:"project,omitempty"`
 	Skip    bool   `yaml:"skip,omitempty"`
 }
 
-// Rule says what becomes of the records that match.
+// Rule defines what to make of the matching records.
 type Rule struct {
-	// Match are fields and the values that they may have, with commas between; all must match, and * is any that is there.
+	// Match maps fields to their allowed values, separated by commas; all fields must match, and * is any non-empty value.
 	Match map[string]string `yaml:"match,flow"`
 	As    string            `yaml:"as"`
-	// Name is a template: {field} is its value, {a|b} the first that there is.
+	// Name is a template: {field} is a field's value, {a|b} the first non-empty one.
 	Name   string            `yaml:"name,omitempty"`
 	Labels map[string]string `yaml:"labels,omitempty,flow"`
 }
 
-// Root is a pool that is no row of the source.
+// Root is a pool that is not a source row.
 type Root struct {
 	Name    string `yaml:"name"`
 	CIDR    string `yaml:"cidr"`
@@ -79,7 +79,7 @@ type Root struct {
 	Project string `yaml:"project,omitempty"`
 }
 
-// Preset is the mapping of a source that is taken unless another one is given.
+// Preset returns a source's default mapping.
 func Preset(of string) Mapping {
 	m := Mapping{
 		Source: of, SpaceBy: []string{"space"}, Spaces: map[string]SpaceMapping{"": {Space: "default"}},
@@ -125,7 +125,7 @@ func Preset(of string) Mapping {
 	return m
 }
 
-// Read reads a mapping that somebody has edited.
+// Read reads a mapping that a user has edited.
 func Read(path, of string, text []byte) (Mapping, error) {
 	m := Mapping{OnDuplicate: Refuse, OnOverlap: Refuse}
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -149,7 +149,7 @@ func Read(path, of string, text []byte) (Mapping, error) {
 	return m, nil
 }
 
-// Check says all that is wrong with the mapping.
+// Check returns all faults of the mapping.
 func (m Mapping) Check() error {
 	var faults []error
 	known := []string{AsPool, AsClaim, AsAuto, AsReservation, AsClaims, AsSkip}
@@ -175,7 +175,7 @@ func (m Mapping) Check() error {
 	return errors.Join(faults...)
 }
 
-// Policies are what may be said of duplicates, and of overlaps.
+// Policies returns the policies for duplicates, and for overlaps.
 func Policies(about string) []string {
 	all := []string{Refuse, Skip, First}
 	if about == "onOverlap" {
@@ -184,7 +184,7 @@ func Policies(about string) []string {
 	return all
 }
 
-// Write is the mapping as a file to edit, with the routing domains that the source has. Each goes to a space of its own.
+// Write returns the mapping as a file to edit, with the routing domains of the source. Each maps to a separate space.
 func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	whole := m
 	whole.Spaces = maps.Clone(m.Spaces)
@@ -193,7 +193,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	}
 	found := whole.keys(reading.Records)
 	if whole.ByDomain() && slices.ContainsFunc(slices.Collect(maps.Values(found)), func(domains map[string]bool) bool { return len(domains) > 1 }) {
-		whole.SpaceBy = []string{"routing-domain"} // others do not tell them apart
+		whole.SpaceBy = []string{"routing-domain"} // other fields do not distinguish them
 		found = whole.keys(reading.Records)
 	}
 	taken := map[string]bool{"default": true}
@@ -224,7 +224,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// keys are the routing domains of a source by the values of `spaceBy`, each with the source's own keys of it.
+// keys returns the routing domains of a source by the values of `spaceBy`, each with the source's own keys.
 func (m *Mapping) keys(records []source.Record) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	for n := range records {
@@ -241,7 +241,7 @@ func (m *Mapping) keys(records []source.Record) map[string]map[string]bool {
 	return found
 }
 
-// fieldsOf are the fields that rows of a source have.
+// fieldsOf returns the fields in a source's rows.
 func fieldsOf(records []source.Record) []string {
 	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true, "routing-domain": true}
 	for n := range records {
@@ -261,7 +261,7 @@ const mappingHead = `# What becomes of each row: 'ipamctl import ` + "SOURCE --m
 # onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
 `
 
-// SpaceKey is the routing domain of a record, as the source calls it.
+// SpaceKey returns the values of `spaceBy` that identify the routing domain of a record.
 func (m *Mapping) SpaceKey(r *source.Record) string {
 	var parts []string
 	for _, field := range m.SpaceBy {
@@ -272,7 +272,7 @@ func (m *Mapping) SpaceKey(r *source.Record) string {
 	return strings.Join(parts, "/")
 }
 
-// RuleOf is the place of the rule that a record matches.
+// RuleOf returns the index of the first rule that matches a record.
 func (m *Mapping) RuleOf(r *source.Record) (at int, found bool) {
 	for at := range m.Rules {
 		matches := true
@@ -289,15 +289,15 @@ func (m *Mapping) RuleOf(r *source.Record) (at int, found bool) {
 	return 0, false
 }
 
-// Unsteady reports whether a value says nothing of the thing that has it: the line where a row was found, and the marks of mirrors.
+// Unsteady reports whether a value is not a property of its thing: the line number of its row, or a mirror's mark.
 func (m Mapping) Unsteady(key, value string) bool {
 	return strings.HasPrefix(key, OurKeys) || m.Annotations[key] == "id" && source.OfLine(value)
 }
 
-// OurKeys are what keys of labels and annotations begin with that ipamctl writes for itself.
+// OurKeys is the prefix of the keys of labels and annotations that ipamctl itself writes.
 const OurKeys = "ipamctl.carve/"
 
-// LabelKeys are the labels of which a mapping speaks.
+// LabelKeys returns the labels that a mapping sets.
 func (m Mapping) LabelKeys() []string {
 	keys := slices.Collect(maps.Keys(m.Labels))
 	for _, r := range m.Rules {
@@ -306,18 +306,18 @@ func (m Mapping) LabelKeys() []string {
 	return keys
 }
 
-// domainFields are fields that say in which routing domain a row is.
+// domainFields are the fields that identify the routing domain of a row.
 var domainFields = []string{"routing-domain", "vrf", "vrf.rd", "vrf.id", "network_view", "scope", "scope.id", "space"}
 
-// ByDomain reports whether spaces are told apart by routing domains of the source, and not by something else that the mapping prefers.
+// ByDomain reports whether the mapping assigns spaces by the source's routing domains, and not by other fields.
 func (m *Mapping) ByDomain() bool {
 	return slices.ContainsFunc(m.SpaceBy, func(field string) bool { return slices.Contains(domainFields, field) })
 }
 
-// Use is a place of a mapping that names a field.
+// Use is a place in a mapping that names a field.
 type Use struct{ Where, Field string }
 
-// Uses are all places that name fields.
+// Uses returns all places that name fields.
 func (m *Mapping) Uses() (all []Use) {
 	add := func(where, field string) { all = append(all, Use{where, field}) }
 	for _, name := range m.SpaceBy {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// LongestName is how many characters a name has at most.
+// LongestName is the maximum length of a name in characters.
 const LongestName = 63
 
 var (
@@ -17,7 +17,7 @@ var (
 	field   = regexp.MustCompile(`\{([^{}]*)\}`)
 )
 
-// Name makes a name of any text: a DNS label.
+// Name converts any text into a name, which is a DNS label.
 func Name(text string) string {
 	name := noName.ReplaceAllString(strings.ToLower(text), "-")
 	if len(name) > LongestName {
@@ -26,7 +26,7 @@ func Name(text string) string {
 	return strings.Trim(name, "-")
 }
 
-// WithSuffix is a name with something behind it that has to stay.
+// WithSuffix appends a suffix to a name, and shortens only the name.
 func WithSuffix(name, suffix string) string {
 	if most := LongestName - len(suffix) - 1; len(name) > most {
 		name = strings.TrimRight(name[:most], "-")
@@ -34,7 +34,7 @@ func WithSuffix(name, suffix string) string {
 	return Name(name + "-" + suffix)
 }
 
-// Label makes a value of a label of any text.
+// Label converts any text into a label's value.
 func Label(text string) string {
 	value := noLabel.ReplaceAllString(text, "-")
 	for strings.Contains(value, "--") {
@@ -46,7 +46,7 @@ func Label(text string) string {
 	return strings.Trim(value, "-._")
 }
 
-// Text makes a text of an annotation or a description: of so many bytes, without what breaks lines.
+// Text converts a text for an annotation or a description: at most the given bytes, without control characters except tabs and line ends.
 func Text(text string, most int) string {
 	text = noText.ReplaceAllString(strings.ToValidUTF8(text, ""), "")
 	if len(text) > most {
@@ -55,7 +55,7 @@ func Text(text string, most int) string {
 	return text
 }
 
-// Expand fills a template in.
+// Expand fills in a template.
 func Expand(template string, r *source.Record) string {
 	return field.ReplaceAllStringFunc(template, func(hole string) string {
 		for name := range strings.SplitSeq(strings.Trim(hole, "{}"), "|") {

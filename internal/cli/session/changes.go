@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Changes asks the feed of the project what has changed since a place; empty is now. When there is nothing, the server waits so many seconds for it.
-// It answers the document too, as it came.
+// Changes reads the changes of the project since a position in the feed; "" is now. If there are none, the server waits up to seconds for some.
+// Changes also returns the document.
 func (s *Session) Changes(ctx context.Context, filters Query, after client.ChangesCursor, seconds int) (*client.ChangeList, json.RawMessage, error) {
 	q := filters.With("after", after).With("waitSeconds", strconv.Itoa(seconds))
 	a, err := s.Ask(ctx, Request{Path: s.In("changes"), Query: q, wait: time.Duration(seconds) * time.Second})

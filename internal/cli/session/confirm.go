@@ -9,18 +9,18 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// errDeclined ends a verb that somebody did not want to go on.
+// errDeclined ends a verb that the user has declined.
 var errDeclined = errors.New("nothing was done")
 
-// Confirm asks the person at the terminal whether to go on. what stands before the question, and in the refusal where no person can be asked.
+// Confirm asks the user at the terminal for confirmation. what precedes the question; without a terminal, it is part of the refusal.
 func (p *Program) Confirm(ctx context.Context, what, question string) error {
-	if p.Secret == nil { // nobody is there to be asked
+	if p.Secret == nil { // no user to ask
 		return exit.Usagef("%s: give --yes to go on without a question, or --dry-run to see it", what)
 	}
 	p.Note("%s. %s Type yes:", what, question)
 	answer := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(p.In).ReadString('\n') // what cannot be read is no yes
+		line, _ := bufio.NewReader(p.In).ReadString('\n') // an unreadable line is no yes
 		answer <- strings.TrimSpace(line)
 	}()
 	select {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// Contexts is the file of contexts: servers, with the project and the credential to use there.
+// Contexts is the file of contexts: servers, each with a project and a credential.
 type Contexts struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Setting `yaml:"contexts,omitempty"`
@@ -28,20 +28,20 @@ type Setting struct {
 	APIKey  Token  `yaml:"apiKey,omitempty"`
 }
 
-// Only the owner may read the file, because it holds credentials, and may look into its directory.
+// Only the owner may read the file and its directory, because the file contains credentials.
 const (
 	contextsMode    = 0o600
 	contextsDirMode = 0o700
 	largestContexts = 1 << 20
 )
 
-// contextsPath is where the contexts are: $CARVE_CONFIG, or carve/config.yaml where the programs of this user have their
-// files. Empty when the environment does not say where that is.
+// contextsPath returns the file's path: $CARVE_CONFIG, or carve/config.yaml in the user's configuration directory. It returns "" if the
+// environment sets none of them.
 func (p *Program) contextsPath() string {
 	if path := p.Env("CARVE_CONFIG"); path != "" {
 		return path
 	}
-	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // relative ones do not count, says the specification
+	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the specification ignores relative ones
 		return filepath.Join(dir, "carve", "config.yaml")
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows
@@ -52,8 +52,8 @@ func (p *Program) contextsPath() string {
 	return ""
 }
 
-// ReadContexts reads the file; one that does not exist has no contexts. It refuses a file that others can read: then it is
-// too late for the credentials in it, and better to know.
+// ReadContexts reads the file; a missing file has no contexts. It refuses a file that others can read: its credentials may already be known, and the
+// user should learn that.
 func (p *Program) ReadContexts() (Contexts, error) {
 	path := p.contextsPath()
 	if path == "" {
@@ -88,8 +88,7 @@ func (p *Program) ReadContexts() (Contexts, error) {
 	return c, nil
 }
 
-// parseContexts refuses what it does not know, because writing the file again would lose it. The reader's own words are not
-// passed on: they quote the file.
+// parseContexts refuses unknown fields, because a rewrite would lose them. Its errors omit the parser's text, which quotes the file.
 func parseContexts(text []byte) (Contexts, error) {
 	var c Contexts
 	d := yaml.NewDecoder(bytes.NewReader(text))
@@ -120,15 +119,14 @@ func parseContexts(text []byte) (Contexts, error) {
 	return c, nil
 }
 
-// ChangeContexts reads the contexts, changes them and writes them, while no other ipamctl does. Readers see the old file or
-// the new one, never half of one.
+// ChangeContexts reads, changes and writes the contexts under a lock against other ipamctl processes. Readers see either the old file or the new one.
 func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
 	path := p.contextsPath()
 	if path == "" {
 		return exit.Usagef("where are contexts kept? Set CARVE_CONFIG to a file, or HOME")
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // the file is replaced, not the link to it
+		path = target // replace the file, not the link to it
 	}
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, contextsDirMode); err != nil {
@@ -155,7 +153,7 @@ func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
 	return nil
 }
 
-// write puts the contexts into a new file that nobody else can read, and gives it the name of the old one.
+// write writes the contexts to a new file that only the owner can read, and renames it over the old one.
 func (c Contexts) write(path string) (err error) {
 	text, err := yaml.Marshal(c)
 	if err != nil {
@@ -171,7 +169,7 @@ func (c Contexts) write(path string) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	if err := f.Chmod(contextsMode); err != nil { // whatever the umask took away
+	if err := f.Chmod(contextsMode); err != nil { // regardless of the umask
 		return err
 	}
 	if _, err := f.Write(text); err != nil {

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// modesCount says that the mode of a file tells who may read it.
+// modesCount reports whether the mode of a file decides who may read it.
 const modesCount = true
 
-// lockDir waits until nobody else holds the lock of a directory. The lock ends with the process.
+// lockDir waits for the exclusive lock of a directory. The lock ends with the process.
 func lockDir(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// modesCount is false here: access lists say who may read a file, and what is in a person's profile is that person's.
+// modesCount is false on Windows: access lists decide, and the user's profile is private.
 const modesCount = false
 
-// lockDir waits until nobody else holds the lock of a directory, which is a file in it. The lock ends with the process.
+// lockDir waits for the exclusive lock of a directory, which is a file in it. The lock ends with the process.
 func lockDir(dir string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, contextsMode)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// largestToken is more than a credential has, and less than a header may have.
+// largestToken is the maximum size of a credential, below a header's limit.
 const largestToken = 16 << 10
 
-// An API key is carve_<id>_<secret>. Of it the id alone may be shown.
+// An API key is carve_<id>_<secret>. Only the id may be shown.
 const (
 	keyPrefix = "carve_"
 	keyLength = len(keyPrefix) + 32 + 1 + 52
@@ -23,16 +23,16 @@ const (
 
 var keyRE = regexp.MustCompile(`^carve_([0-9a-f]{32})_[a-z2-7]{52}$`)
 
-// Token is a credential: an API key, or a token of an OpenID Connect issuer. It never prints itself.
+// Token is a credential: an API key, or a token of an OpenID Connect issuer. It never prints its secret.
 type Token string
 
-// String and GoString keep the secret out of whatever is printed, by whichever verb of a format.
+// String and GoString keep the secret out of formatted output, for every verb.
 func (t Token) String() string { return t.About() }
 
-// GoString is %#v.
+// GoString implements %#v.
 func (t Token) GoString() string { return t.About() }
 
-// About says which credential it is, without the secret.
+// About describes the credential without the secret.
 func (t Token) About() string {
 	switch m := keyRE.FindStringSubmatch(string(t)); {
 	case t == "":
@@ -44,7 +44,7 @@ func (t Token) About() string {
 	}
 }
 
-// KeyID is the part of an API key that is no secret, as `status.keyId` shows it; empty for what is no API key.
+// KeyID returns the public part of an API key, as in `status.keyId`, or "" for any other token.
 func (t Token) KeyID() string {
 	if m := keyRE.FindStringSubmatch(string(t)); m != nil {
 		return m[1]
@@ -52,7 +52,7 @@ func (t Token) KeyID() string {
 	return ""
 }
 
-// parseToken reads a credential as it stands in a file, a variable or a terminal's line. No error quotes it.
+// parseToken parses a credential from a file, a variable or a terminal. Its errors do not quote it.
 func parseToken(text []byte) (Token, error) {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -72,8 +72,8 @@ func parseToken(text []byte) (Token, error) {
 	return Token(text), nil
 }
 
-// ReadToken reads the credential of --api-key-file: a file, or with - standard input, which on a terminal is asked for
-// without an echo. A command line never holds it, because others can see command lines.
+// ReadToken reads the credential of --api-key-file: from a file, or for - from standard input, which on a terminal it reads without echo. A command
+// line never contains it, because other users can see command lines.
 func (p *Program) ReadToken(path string) (Token, error) {
 	text, err := p.tokenText(path)
 	if err != nil {
@@ -107,8 +107,7 @@ func (p *Program) tokenText(path string) ([]byte, error) {
 // anyKey finds API keys in a text.
 var anyKey = regexp.MustCompile(`(carve_[0-9a-f]{32}_)[a-z2-7]{52}`)
 
-// Hidden takes credentials out of a text for a terminal or a log: a server may have sent ours back, or a hand may have typed
-// one where none belongs.
+// Hidden removes credentials from a text for a terminal or a log: a server may have returned ours, or the user may have typed one in a wrong place.
 func (p *Program) Hidden(text string) string {
 	if p.sending != "" {
 		text = strings.ReplaceAll(text, string(p.sending), "["+p.sending.About()+"]")

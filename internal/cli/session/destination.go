@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// destination is where requests go, and with what: settled once for a command line, by flags before the environment before
-// the context.
+// destination is the target of requests and its credential. It is fixed once for a command: flags take precedence over the environment, and the
+// environment over the context.
 type destination struct {
 	server  *url.URL
 	Project string
-	Context string // the name of the context in use; empty without one
+	Context string // the context's name; "" without one
 	key     Token
-	keyFrom string // where the key was found
-	unnamed bool   // nothing names a server: it is the default
+	keyFrom string // the key's source
+	unnamed bool   // the server is the default, because nothing names one
 	caFile  string
 }
 
-// Credential says which credential is sent and where it was found.
+// Credential describes the credential and its source.
 func (d destination) Credential() string {
 	if d.key == "" {
 		return d.key.About()
@@ -30,11 +30,9 @@ func (d destination) Credential() string {
 	return d.key.About() + ", from " + d.keyFrom
 }
 
-// destination settles where requests go. A context named by --context counts as a flag; the current one comes after the
-// environment.
+// destination selects the target of requests. A context from --context counts as a flag; the current context comes after the environment.
 //
-// A credential goes to the server that it was given for and to no other: that of a context to the server of the context,
-// that of CARVE_API_KEY to CARVE_SERVER, where that is set.
+// A credential goes only to its own server: a context's credential to the context's server, and CARVE_API_KEY to CARVE_SERVER if that is set.
 func (p *Program) destination() (destination, error) {
 	name, chosen, err := p.chosenContext()
 	if err != nil {
@@ -84,7 +82,7 @@ func (p *Program) destination() (destination, error) {
 	return d, d.guard(p.Flags.InsecureHTTP)
 }
 
-// chosenContext is the context of --context, or the current one.
+// chosenContext returns the context of --context, or the current one.
 func (p *Program) chosenContext() (name string, s Setting, err error) {
 	all, err := p.ReadContexts()
 	if err != nil {
@@ -101,12 +99,12 @@ func (p *Program) chosenContext() (name string, s Setting, err error) {
 	return name, s, nil
 }
 
-// NoContext says that there is no context of a name.
+// NoContext returns the error for an unknown context.
 func NoContext(name string) error {
 	return exit.Usagef("there is no context %q; 'ipamctl context list' shows them, 'ipamctl context set %s' makes it", name, name)
 }
 
-// guard keeps a credential from going through a network in clear text.
+// guard refuses to send a credential over a network unencrypted.
 func (d destination) guard(insecure bool) error {
 	if d.server.Scheme == "https" || insecure || loopback(d.server.Hostname()) || d.key == "" && d.server.User == nil {
 		return nil
@@ -115,18 +113,18 @@ func (d destination) guard(insecure bool) error {
 		"if that network is yours alone", d.server.Redacted())
 }
 
-// Guard refuses to send the credential of another service over plain http, as Carve's own is.
+// Guard refuses to send another service's credential over plain http, as for Carve's own.
 func (p *Program) Guard(server *url.URL) error {
 	return destination{server: server, key: "of another service"}.guard(p.Flags.InsecureHTTP)
 }
 
-// loopback reports whether a host is this machine, by its name alone: no name service is asked who it is.
+// loopback reports whether a host is this machine, by its name alone, without a name lookup.
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
-// ParseServer reads the base URL of a server.
+// ParseServer parses the base URL of a server.
 func ParseServer(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
@@ -135,7 +133,7 @@ func ParseServer(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Redacted is the text of a URL without a password.
+// Redacted returns a URL without its password.
 func Redacted(text string) string {
 	if u, err := url.Parse(text); err == nil {
 		return u.Redacted()
@@ -146,13 +144,13 @@ func Redacted(text string) string {
 	return text
 }
 
-// sameServer reports whether a URL means a server: the same scheme, host, port and path.
+// sameServer reports whether a URL refers to a server: the same scheme, host, port and path.
 func sameServer(text string, u *url.URL) bool {
 	other, err := url.Parse(text)
 	return err == nil && place(other) == place(u)
 }
 
-// Same reports whether two texts mean the same server.
+// Same reports whether two URLs refer to the same server.
 func Same(a, b string) bool {
 	u, err := url.Parse(a)
 	return err == nil && sameServer(b, u)

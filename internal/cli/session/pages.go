@@ -11,26 +11,26 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// largestPage is the most items the contract lets a page hold.
+// largestPage is the contract's maximum for a page's items.
 const largestPage = 500
 
-// Paging are the flags of every list.
+// Paging are every list's flags.
 type Paging struct {
 	Limit       int
 	Cursor      string
 	Consistency string
 
-	// Total counts the items of lists that are read at the same time. The caller ends their progress.
+	// Total counts the items of lists that are read concurrently. The caller ends their progress.
 	Total *atomic.Int64
-	// Drop keeps no items: the watchers read the pages.
+	// Drop discards the items: only the watchers see the pages.
 	Drop bool
 }
 
-// Fetch asks for one page; paging are its parameters beside the filters.
+// Fetch reads one page; paging are its parameters besides the filters.
 type Fetch func(ctx context.Context, paging Query) (Answer, error)
 
-// Pages asks for page after page until there is no more or the limit is reached; then NextCursor says where to go on.
-// Each page is shown to the watchers as it came.
+// Pages reads page after page up to the end or the limit; NextCursor is then the rest's position. It passes each page's document to the
+// watchers.
 func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...func(doc json.RawMessage) error) (show.Page, error) {
 	if l.Limit < 0 {
 		return show.Page{}, exit.Usagef("--limit must not be negative")

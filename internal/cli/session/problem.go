@@ -16,17 +16,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Refusal is a request that the server refused, with its problem document.
+// Refusal is the error for a request that the server refused, with its problem document.
 type Refusal struct {
 	client.Problem
 	Status     int
 	requestID  string
 	retryAfter string // seconds
 	policy     string // of the rate limit
-	credential string // which one was sent, where that is what is refused
+	credential string // the credential that was sent, if the server refused it
 }
 
-// refused reads a refusal. What answers with something else than a problem document is not Carve, or stands before it.
+// refused reads a refusal. A response without a problem document does not come from Carve, but possibly from a proxy.
 func refused(resp *http.Response, body []byte) error {
 	r := &Refusal{
 		Status: resp.StatusCode, requestID: resp.Header.Get("X-Request-Id"),
@@ -41,7 +41,7 @@ func refused(resp *http.Response, body []byte) error {
 	return r
 }
 
-// ItemOf is which item of a list in the request a refusal is about, by its first pointer into it.
+// ItemOf returns the index of the list item that a refusal is about, by its first pointer into the list.
 func ItemOf(err error, list string) (index int, is bool) {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok {
@@ -57,19 +57,19 @@ func ItemOf(err error, list string) (index int, is bool) {
 	return 0, false
 }
 
-// RetryAfter is how long the server asks to wait.
+// RetryAfter returns the delay that the server asks for.
 func (r *Refusal) RetryAfter() time.Duration {
-	seconds, _ := strconv.Atoi(r.retryAfter) // what is no number asks for nothing
+	seconds, _ := strconv.Atoi(r.retryAfter) // anything but a number counts as 0
 	return time.Duration(seconds) * time.Second
 }
 
-// Unwrap is the problem document, as the client's own errors have it.
+// Unwrap returns the problem document, as in the client's own errors.
 func (r *Refusal) Unwrap() error { return &r.Problem }
 
-// ExitCode is that of the status.
+// ExitCode returns the status's exit code.
 func (r *Refusal) ExitCode() int { return exit.CodeOfStatus(r.Status) }
 
-// Error is the sentence, and below it one line for each thing that helps: code, figures, places, ids.
+// Error returns the sentence, and below it one line for each detail: code, figures, places, ids.
 func (r *Refusal) Error() string {
 	var b strings.Builder
 	b.WriteString(show.Clean(r.Detail))
@@ -111,7 +111,7 @@ func (r *Refusal) Error() string {
 	}
 	line("used", r.Used)
 	line("asked for", r.Requested)
-	if r.Status == http.StatusTooManyRequests { // other answers have the policy too, to no purpose of theirs
+	if r.Status == http.StatusTooManyRequests { // other responses have the policy too, but it does not matter there
 		line("rate limit", policyText(r.policy))
 	}
 	if r.retryAfter != "" {
@@ -122,7 +122,7 @@ func (r *Refusal) Error() string {
 		line("at "+e.Pointer, e.Detail)
 	}
 	for _, s := range r.Steps[:min(len(r.Steps), fewSteps)] {
-		if s.Detail != r.Detail { // which stands in the first line
+		if s.Detail != r.Detail { // the first line has it
 			line(string(s.Outcome), string(s.Kind)+" "+s.Name+": "+s.Detail)
 		}
 	}
@@ -136,15 +136,15 @@ func (r *Refusal) Error() string {
 	return b.String()
 }
 
-// fewSteps is how many steps of a decision a refusal shows; claim explain shows all.
+// fewSteps is the number of a decision's steps in a refusal; claim explain shows all.
 const fewSteps = 5
 
-// exhausted reports whether a refusal is for want of room.
+// exhausted reports whether a refusal is for lack of space.
 func exhausted(code client.ProblemCode) bool {
 	return code == client.ProblemCodePoolExhausted || code == client.ProblemCodeExhaustedByCooldown
 }
 
-// policyText reads `"writes";q=200;w=2`, the rate limit that a request counts in.
+// policyText formats a rate limit such as `"writes";q=200;w=2`.
 func policyText(header string) string {
 	m := regexp.MustCompile(`^"(\w+)";q=(\d+);w=(\d+)$`).FindStringSubmatch(header)
 	if m == nil {
@@ -153,13 +153,13 @@ func policyText(header string) string {
 	return m[2] + " " + m[1] + " in " + m[3] + " s"
 }
 
-// foreignError is an answer that is not of the contract.
+// foreignError is a response outside the contract.
 type foreignError struct {
 	text   string
 	status int
 }
 
-// foreign makes a foreignError that quotes the beginning of what was answered.
+// foreign returns a foreignError that quotes the beginning of the response.
 func foreign(resp *http.Response, body []byte) error {
 	const most = 200
 	begin := show.Clean(strings.ToValidUTF8(string(body[:min(len(body), most)]), "?"))
@@ -187,13 +187,13 @@ func origin(resp *http.Response) string {
 func (e *foreignError) Error() string { return e.text }
 func (e *foreignError) ExitCode() int { return exit.CodeOfStatus(e.status) }
 
-// keyedError is a write whose outcome is not known, or that was put off, with the key under which to repeat it.
+// keyedError is the error for a write with an unknown outcome, or of a delayed one, with the key for a retry.
 type keyedError struct {
 	error
 	key string
 }
 
-// keyed adds the key to an error after which a repeat makes sense.
+// keyed adds the key to an error that a retry may resolve.
 func keyed(err error, key string, w Writing) error {
 	var n *noAnswer
 	if exit.CodeOf(err) != exit.Unavailable || w.DryRun || w.Again || errors.As(err, &n) && !n.sent {

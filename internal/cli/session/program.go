@@ -1,5 +1,4 @@
-// Package session is one command line while it runs: what it was given, where its requests go and with which credential, and what
-// came of them.
+// Package session is the state of one running command: its arguments, the target and the credential of its requests, and their results.
 package session
 
 import (
@@ -16,10 +15,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// DefaultServer is where a server listens that was told nothing else.
+// DefaultServer is the default listen address of a server.
 const DefaultServer = "http://127.0.0.1:8080"
 
-// globals are the flags of every verb.
+// globals are every verb's flags.
 type globals struct {
 	Context      string
 	Server       string
@@ -32,25 +31,25 @@ type globals struct {
 	RequestID    string
 }
 
-// Program is one command line while it runs, and what it may touch outside itself.
+// Program is one running command with its connections to the outside.
 type Program struct {
 	*show.Printer
 	In io.Reader
-	// lookup finds an environment variable, as os.LookupEnv does.
+	// Lookup finds an environment variable, as os.LookupEnv does.
 	Lookup          func(name string) (string, bool)
 	Version, Commit string
-	// secret asks the person at the terminal for a secret, without an echo; nil where nobody is there to be asked.
+	// Secret reads a secret from the terminal without echo; nil without a terminal.
 	Secret func(prompt string) ([]byte, error)
 	Clock  func() time.Time
 	Pause  func(ctx context.Context, d time.Duration) error
 
 	Flags   globals
-	Hushed  bool  // repeats of requests are not told: there are many requests
-	Started bool  // a verb runs: what goes wrong now is no longer the usage
-	sending Token // the credential that requests carry; not to be printed
+	Hushed  bool  // do not print retries, because the command sends many requests
+	Started bool  // a verb runs: later errors are not usage errors
+	sending Token // the credential in requests; never printed
 }
 
-// Verb makes a RunE of a function: from here on an error is no longer one of usage, unless it says so.
+// Verb makes a RunE of a function. Errors of the function are not usage errors, unless they declare it.
 func (p *Program) Verb(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.Started = true
@@ -58,14 +57,14 @@ func (p *Program) Verb(run func(ctx context.Context, args []string) error) func(
 	}
 }
 
-// Env is an environment variable, or empty.
+// Env returns an environment variable, or "".
 func (p *Program) Env(name string) string {
 	value, _ := p.Lookup(name)
 	return value
 }
 
-// FromEnvironment sets the global flags that have a variable and were not given. The variables of a server and a database
-// are read where they are needed: a help text must not show them.
+// FromEnvironment sets the global flags that have a variable and were not given. Other code reads the variables of servers and databases when it
+// needs them, because a help text must not show them.
 func (p *Program) FromEnvironment(f *pflag.FlagSet) error {
 	for flag, variable := range map[string]string{"output": "CARVE_OUTPUT", "timeout": "CARVE_TIMEOUT"} {
 		value := p.Env(variable)

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Session is a program that knows its server and, for most verbs, its project.
+// Session is a program with its server and, for most verbs, its project.
 type Session struct {
 	*Program
 	http    client.Repeater
@@ -29,14 +29,14 @@ type Session struct {
 	Project string
 }
 
-// Answer is what a successful request was answered with. The body stays as it came.
+// Answer is the response to a successful request, with its unchanged body.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   json.RawMessage
 }
 
-// Session prepares for requests that are about no project. It connects to nothing yet.
+// Session prepares for requests outside projects. It does not connect yet.
 func (p *Program) Session() (*Session, error) {
 	if p.Flags.Timeout <= 0 {
 		return nil, exit.Usagef("--timeout must be more than nothing, not %s", p.Flags.Timeout)
@@ -56,7 +56,7 @@ func (p *Program) Session() (*Session, error) {
 	return &Session{Program: p, http: p.repeater(next), At: at, Server: at.server.Redacted()}, nil
 }
 
-// InProject prepares for requests about the project of --project.
+// InProject prepares for requests in the project of --project.
 func (p *Program) InProject() (*Session, error) {
 	s, err := p.Session()
 	if err != nil {
@@ -71,23 +71,23 @@ func (p *Program) InProject() (*Session, error) {
 
 // Request is one request of the contract.
 type Request struct {
-	Method string // empty is GET
+	Method string // "" is GET
 	Path   []string
 	Query  Query
 	Match  string // If-Match
-	Create bool   // and replace nothing: If-None-Match
+	Create bool   // create only: If-None-Match
 	key    string // Idempotency-Key
 	Body   json.RawMessage
-	wait   time.Duration // for how long the server itself waits
+	wait   time.Duration // the time that the server itself may wait
 }
 
-// Get is a request that reads.
+// Get returns a read request.
 func Get(path ...string) Request { return Request{Path: path} }
 
-// Query are the parameters of a request, in the order in which they are sent.
+// Query are a request's parameters, in order.
 type Query []string
 
-// With adds a parameter, if it has a value.
+// With adds a parameter, unless its value is "".
 func (q Query) With(name, value string) Query {
 	if value == "" {
 		return q
@@ -95,12 +95,12 @@ func (q Query) With(name, value string) Query {
 	return append(slices.Clip(q), name+"="+url.QueryEscape(value))
 }
 
-// In is the path of what belongs to the project.
+// In returns a path in the project.
 func (s *Session) In(path ...string) []string {
 	return append([]string{"projects", s.Project}, path...)
 }
 
-// of makes an HTTP request, marked as ours.
+// of returns the HTTP request, with our headers.
 func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	at := *s.At.server
 	at.RawQuery = strings.Join(r.Query, "&")
@@ -142,7 +142,7 @@ func (s *Session) of(ctx context.Context, r Request) (*http.Request, error) {
 	return req, nil
 }
 
-// Ask sends one request, with its repeats, and sorts what comes of it: an answer, a *refusal, or a *noAnswer.
+// Ask sends one request with its retries. It returns the answer, or a *Refusal or a *noAnswer as the error.
 func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Flags.Timeout+r.wait)
 	defer cancel()
@@ -150,7 +150,7 @@ func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if r.wait == 0 { // otherwise there may be nothing to answer
+	if r.wait == 0 { // otherwise the server may wait on purpose
 		defer s.Waiting("waiting for " + s.Server)()
 	}
 	resp, err := s.http.Do(req)
@@ -171,7 +171,7 @@ func (s *Session) Ask(ctx context.Context, r Request) (Answer, error) {
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: bytes.TrimSpace(body)}, nil
 }
 
-// refusedWith adds to a refusal for want of rights who it was that was refused.
+// refusedWith adds the credential to a refusal for missing rights.
 func (s *Session) refusedWith(err error) error {
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok || r.Status != http.StatusUnauthorized && r.Status != http.StatusForbidden {
@@ -184,7 +184,7 @@ func (s *Session) refusedWith(err error) error {
 	return r
 }
 
-// lost explains a request that got no whole answer.
+// lost returns the error for a request without a complete response.
 func (s *Session) lost(err error) error {
 	n := &noAnswer{server: s.Server, cause: err, sent: true, unnamed: s.At.unnamed}
 	if lost, ok := errors.AsType[*client.LostError](err); ok {
@@ -200,10 +200,10 @@ func (s *Session) lost(err error) error {
 type Writing struct {
 	DryRun bool
 	Key    string
-	Again  bool // the whole command line can be run again: no key has to be named
+	Again  bool // the user can repeat the whole command: errors need no key
 }
 
-// Query is the parameter of a dry run, absent unless it is asked for.
+// Query returns the parameter of a dry run, if it is one.
 func (w Writing) Query() Query {
 	if !w.DryRun {
 		return nil
@@ -211,8 +211,8 @@ func (w Writing) Query() Query {
 	return Query{"dryRun=true"}
 }
 
-// Post sends a POST under an Idempotency-Key, the caller's or one of its own, so that the repeats of this process and of
-// the next one are carried out once. Where the outcome stays unknown, the error names the key.
+// Post sends a POST under an Idempotency-Key, the caller's or a new one, so that the server carries out retries by this or a later process only once.
+// If the outcome stays unknown, the error contains the key.
 func (s *Session) Post(ctx context.Context, w Writing, r Request) (Answer, error) {
 	r.Method, r.key, r.Query = http.MethodPost, show.FirstOf(w.Key, uuid.NewString()), append(r.Query, w.Query()...)
 	a, err := s.Ask(ctx, r)
@@ -223,14 +223,14 @@ func (s *Session) Post(ctx context.Context, w Writing, r Request) (Answer, error
 	return a, nil
 }
 
-// Keyed sends a POST under a key that the caller makes, and says nothing of it: it is one of many.
+// Keyed sends a POST under the caller's key without remarks, as one of many.
 func (s *Session) Keyed(ctx context.Context, key string, r Request) (Answer, error) {
 	r.Method, r.key = http.MethodPost, key
 	return s.Ask(ctx, r)
 }
 
-// Change sends a PUT or a PATCH. One whose outcome is not known can be said again: it says how things are to be. done is what
-// is then not known, as in "the pool was changed"; without it nothing is said of that.
+// Change sends a PUT or a PATCH. After an unknown outcome the user can repeat it, because it describes the final state. done describes the change for
+// that error, as in "the pool was changed"; without it the error has no such sentence.
 func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, error) {
 	a, err := s.Ask(ctx, r)
 	switch {
@@ -243,7 +243,7 @@ func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, e
 	return a, nil
 }
 
-// remarkOn tells what the headers of an answer to a write say.
+// remarkOn prints remarks about the headers of a response to a write.
 func (s *Session) remarkOn(a Answer) {
 	if a.Header.Get("Dry-Run") == "true" {
 		s.Remark("dry run: nothing was written")
@@ -253,14 +253,14 @@ func (s *Session) remarkOn(a Answer) {
 	}
 }
 
-// noAnswer is a request that was not answered, or not to its end.
+// noAnswer is the error for a request without a complete response.
 type noAnswer struct {
 	server string
 	cause  error
-	after  time.Duration // the time it was given, where that ran out
-	sent   bool          // it may have been carried out
+	after  time.Duration // the timeout, if it has passed
+	sent   bool          // the server may have carried it out
 
-	unnamed bool // the address is the default: the command line, the environment and the contexts name no server
+	unnamed bool // the default address: the command line, the environment and the contexts name no server
 }
 
 func (e *noAnswer) Error() string {
@@ -277,7 +277,7 @@ func (e *noAnswer) text() string {
 	case errors.Is(e.cause, context.Canceled):
 		return "interrupted before there was an answer from " + e.server
 	}
-	// "Get http://...: dial tcp ...": the half that says what happened.
+	// "Get http://...: dial tcp ...": use the part with the cause.
 	if outer, ok := errors.AsType[*url.Error](e.cause); ok {
 		return "no answer from " + e.server + ": " + outer.Err.Error()
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/term"
 )
 
-// TerminalSecret answers how to ask a person for a secret without an echo; nil where in is no terminal. When ctx ends first,
-// as on an interrupt, the terminal gets its echo back and the read is left behind.
+// TerminalSecret returns a function that reads a secret without echo; nil if in is not a terminal. If ctx ends first, as on an interrupt, it restores
+// the echo and abandons the read.
 func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt string) ([]byte, error) {
 	fd := int(in.Fd())
 	if !term.IsTerminal(fd) {
@@ -32,18 +32,18 @@ func TerminalSecret(ctx context.Context, in *os.File, out io.Writer) func(prompt
 			text, err := term.ReadPassword(fd)
 			read <- line{text, err}
 		}()
-		defer func() { _, _ = io.WriteString(out, "\n") }() // the one that was not echoed
+		defer func() { _, _ = io.WriteString(out, "\n") }() // the terminal did not echo it
 		select {
 		case l := <-read:
 			return l.text, l.err
 		case <-ctx.Done():
-			_ = term.Restore(fd, before) // the error is about a terminal that is gone
+			_ = term.Restore(fd, before) // an error means that the terminal is gone
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// TerminalWidth is how many columns a terminal has; 0: it is none.
+// TerminalWidth returns the number of columns of a terminal, or 0 if out is not one.
 func TerminalWidth(out *os.File) int {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {

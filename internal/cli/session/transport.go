@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// HTTPClient is how requests travel. With a file of certificates, servers are trusted by those alone. Redirects are not
-// followed: they would take the credential elsewhere, and a POST with them becomes a GET.
+// HTTPClient returns the client for requests. With a CA file, it trusts only those CAs. It does not follow redirects: they could take the credential
+// to another server, and turn a POST into a GET.
 func HTTPClient(caFile string) (*http.Client, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // somebody replaced it; its settings are theirs
+	if !ok { // other code has replaced it
 		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	transport := base.Clone()
@@ -36,7 +36,8 @@ func HTTPClient(caFile string) (*http.Client, error) {
 	}, nil
 }
 
-// showCertificate has a client show a certificate to servers that ask for one. The file is read for each connection: it may have been renewed.
+// showCertificate makes a client present a certificate to servers that request one. It reads the file for each connection, because it may have been
+// renewed.
 func (p *Program) showCertificate(c *http.Client) error {
 	cert, key := show.FirstOf(p.Flags.ClientCert, p.Env("CARVE_CLIENT_CERT")), show.FirstOf(p.Flags.ClientKey, p.Env("CARVE_CLIENT_KEY"))
 	if cert == "" && key == "" {

@@ -1,4 +1,4 @@
-// Package show prints answers: tables and paragraphs for people, documents for programs.
+// Package show prints responses: tables and paragraphs for people, documents for programs.
 package show
 
 import (
@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// The ways to print.
+// The output formats.
 const (
 	FormatTable = "table"
 	FormatWide  = "wide"
@@ -18,53 +18,53 @@ const (
 	FormatCSV   = "csv"
 )
 
-// Formats are all of them, as a person types them.
+// Formats are all formats, as a user types them.
 var Formats = []string{
 	FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName, FormatCSV, FormatJSONPath + "=", FormatGoTemplate + "=", FormatCustomColumns + "=",
 }
 
-// Page is the shape of every list. The items stay as they came.
+// Page is the form of every list. It keeps the items unchanged.
 type Page struct {
 	Items      []json.RawMessage `json:"items"`
 	NextCursor string            `json:"nextCursor,omitempty"`
 }
 
-// Printer is where answers and notes go, and how they are printed.
+// Printer prints responses and notes in one format.
 type Printer struct {
 	To, Aside        io.Writer
-	Hide             func(text string) string // takes secrets out of notes
+	Hide             func(text string) string // removes secrets from notes
 	Output           string                   // one of the formats
 	Quiet, NoHeaders bool
-	SortBy           string // a path into each document of a list, or the title of a column
-	Colour           bool   // answers go to a terminal that has colours
-	Width            int    // columns of that terminal; 0: it is none
+	SortBy           string // a path into each document of a list, or a column's title
+	Colour           bool   // the output is a terminal with colours
+	Width            int    // columns of that terminal; 0: not a terminal
 
 	Watched  bool      // notes go to a terminal
-	left     int       // columns of the tables that are written next that do not fit the terminal
-	render   rendering // of a format with a text behind it
+	left     int       // columns in the next tables that do not fit the terminal
+	render   rendering // of a format with an argument
 	progress progressing
 }
 
-// View is how one kind of thing is shown to people.
+// View describes how one kind of thing is shown to people.
 type View[T any] struct {
 	Kind    string // for notes: "pool"
 	Columns []Column[T]
 	Name    func(T) string
-	Cidr    func(T) string // nil where there is none
+	Cidr    func(T) string // nil if the kind has none
 
-	// more is what `show` has besides the columns.
+	// More are the fields that `show` prints besides the columns.
 	More []Column[T]
 
-	// below is another table about things that were named, empty where there is nothing to say. nil: there is none.
+	// Below returns another table about named things, or nothing; nil: none.
 	Below func(p *Printer, items []T) []byte
 }
 
-// Column is one column of a table; wide ones are in `-o wide` alone.
+// Column is one column of a table. `-o wide` alone shows wide ones.
 type Column[T any] struct {
 	Title string
 	Wide  bool
-	Bar   bool // on a terminal a percentage is drawn too
-	Whole bool // a narrow terminal cuts all other columns first
+	Bar   bool // draws a percentage on a terminal
+	Whole bool // a narrow terminal truncates all other columns first
 	Cell  func(T) string
 }
 
@@ -73,7 +73,7 @@ func One[T any](p *Printer, v View[T], doc json.RawMessage) error {
 	return Show(p, v, []json.RawMessage{doc}, doc, true)
 }
 
-// SomeOf shows what there is of so many things that were named: one as it is, of more a list.
+// SomeOf shows the found ones of named things: a single document for one name, and else a list.
 func SomeOf[T any](p *Printer, v View[T], docs []json.RawMessage, named int) error {
 	if named == 1 {
 		return One(p, v, docs[0])
@@ -85,7 +85,7 @@ func SomeOf[T any](p *Printer, v View[T], docs []json.RawMessage, named int) err
 	return Show(p, v, docs, whole, true)
 }
 
-// List shows what a list answered.
+// List shows a list.
 func List[T any](p *Printer, v View[T], l Page) error {
 	if err := sortPage(p, v, &l); err != nil {
 		return err
@@ -106,8 +106,8 @@ func List[T any](p *Printer, v View[T], l Page) error {
 	return nil
 }
 
-// Show prints documents in the format that was asked for; whole is what -o json and yaml print. Of documents that were named --quiet
-// means the block and not the name, and there may be more to say than a row.
+// Show prints documents in the requested format; whole is the output of -o json and yaml. For named documents, --quiet prints the block instead of
+// the name, and more output than rows may follow.
 func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMessage, named bool) error {
 	if p.Structured() {
 		return p.Document(whole)
@@ -132,7 +132,7 @@ func Show[T any](p *Printer, v View[T], docs []json.RawMessage, whole json.RawMe
 	return p.Write(text)
 }
 
-// WordsOf is one word of each item.
+// WordsOf returns one word for each item.
 func WordsOf[T any](items []T, word func(T) string) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
@@ -141,7 +141,7 @@ func WordsOf[T any](items []T, word func(T) string) []string {
 	return out
 }
 
-// Marshal is json.Marshal that leaves the documents inside as they are; that one rewrites <, > and & for web pages.
+// Marshal is json.Marshal without the HTML escapes of <, > and &, so that it keeps embedded documents unchanged.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -152,12 +152,12 @@ func Marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// Structured reports whether programs read the answer.
+// Structured reports whether the output is for programs.
 func (p *Printer) Structured() bool {
 	return p.Output == FormatJSON || p.Output == FormatYAML || p.render != nil
 }
 
-// Tabular reports whether people read it, in tables and sentences.
+// Tabular reports whether the output is tables and sentences for people.
 func (p *Printer) Tabular() bool {
 	return !p.Quiet && (p.Output == FormatTable || p.Output == FormatWide)
 }
@@ -171,7 +171,7 @@ func (p *Printer) DocumentOf(v any) error {
 	return p.Document(doc)
 }
 
-// Document prints JSON, indented, or the same as YAML. Hidden characters are written as escapes; nothing else about it is changed.
+// Document prints JSON, indented, or as YAML. It escapes hidden characters and changes nothing else.
 func (p *Printer) Document(doc json.RawMessage) error {
 	if p.render != nil {
 		return p.rendered(doc)
@@ -200,7 +200,7 @@ func (p *Printer) Lines(list []string) error {
 	return p.Write(b.Bytes())
 }
 
-// Write puts everything on standard output at once; a full disk or a closed pipe is a failure of the verb.
+// Write writes the whole text to standard output at once; a full disk or a closed pipe makes the verb fail.
 func (p *Printer) Write(text []byte) error {
 	p.ProgressEnds()
 	if _, err := p.To.Write(text); err != nil {
@@ -213,12 +213,12 @@ func (p *Printer) Write(text []byte) error {
 	return nil
 }
 
-// Note says a line to the person at the terminal.
+// Note prints a line for the user at the terminal.
 func (p *Printer) Note(format string, args ...any) {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
-	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // a failure to print has no other place to be printed
+	_, _ = io.WriteString(p.Aside, Visible(p.Hide(fmt.Sprintf(format, args...)))+"\n") // a failure to print cannot be reported
 }
 
 // Remark is a note that --quiet silences.
@@ -228,7 +228,7 @@ func (p *Printer) Remark(format string, args ...any) {
 	}
 }
 
-// Decode reads documents.
+// Decode decodes documents.
 func Decode[T any](docs []json.RawMessage) ([]T, error) {
 	items := make([]T, len(docs))
 	for i, doc := range docs {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Line is one thing that is said of something, and its value.
+// Line is the name and value of one field.
 type Line [2]string
 
-// Paragraphs prints all there is to say about things that were named: a paragraph for each, one thing a line, and what stands below.
+// Paragraphs prints all fields of named things: a paragraph for each, one field a line, and the table below.
 func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 	items, err := Decode[T](docs)
 	if err != nil {
@@ -37,7 +37,7 @@ func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 	return p.Write(all.Bytes())
 }
 
-// Paragraph is what there is to say, one thing a line. What has no value is left out.
+// Paragraph returns one line for each field with a value.
 func Paragraph(lines []Line) []byte {
 	var b bytes.Buffer
 	for _, l := range lines {

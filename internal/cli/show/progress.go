@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// When progress is told, on a terminal: after the first second, and not more often than eyes can see.
+// Progress appears on a terminal after the first second, and changes at most five times a second.
 const (
 	firstProgress = time.Second
 	nextProgress  = 200 * time.Millisecond
 )
 
-// progressing is how far something is, in a line of the terminal that is written over.
+// progressing is the state of the progress line on a terminal.
 type progressing struct {
 	mu           sync.Mutex
 	began, told  time.Time
-	text, waited string        // how far it is, and what is waited for where nothing says that
-	line         string        // what stands in the terminal; empty: nothing does
-	waiting      int           // how many wait at the same time
-	stop         chan struct{} // closed when nobody waits any more
+	text, waited string        // the progress, and the awaited event if there is no progress
+	line         string        // the line on the terminal; "": none
+	waiting      int           // number of concurrent waits
+	stop         chan struct{} // closed when the last wait ends
 }
 
-// Progress says how far something is, to a person at a terminal, when it takes longer.
+// Progress shows the progress on a terminal, if the work takes longer than a second.
 func (p *Printer) Progress(format string, args ...any) {
 	if !p.Watched || p.Quiet {
 		return
@@ -34,7 +34,7 @@ func (p *Printer) Progress(format string, args ...any) {
 	p.tellProgress()
 }
 
-// Waiting says for how long something goes on that tells nothing of itself, until done is called.
+// Waiting shows the duration of work without progress, until done is called.
 func (p *Printer) Waiting(what string) (done func()) {
 	if !p.Watched || p.Quiet {
 		return func() {}
@@ -57,7 +57,7 @@ func (p *Printer) Waiting(what string) (done func()) {
 	})
 }
 
-// tick tells again and again, until nobody waits.
+// tick updates the line until the last wait ends.
 func (p *Printer) tick(stop <-chan struct{}) {
 	ticks := time.NewTicker(nextProgress)
 	defer ticks.Stop()
@@ -75,7 +75,7 @@ func (p *Printer) tick(stop <-chan struct{}) {
 	}
 }
 
-// tellProgress writes the line over, if it is time. The caller has the lock.
+// tellProgress overwrites the line if it is time. The caller has the lock.
 func (p *Printer) tellProgress() {
 	at, now := &p.progress, time.Now()
 	if at.began.IsZero() {
@@ -88,20 +88,20 @@ func (p *Printer) tellProgress() {
 	at.told = now
 	if line := fmt.Sprintf("%s, %d s", FirstOf(at.text, at.waited), int(long.Seconds())); line != at.line {
 		at.line = line
-		_, _ = io.WriteString(p.Aside, "\r\x1b[K"+Clean(p.Hide(line))) // it is for eyes alone
+		_, _ = io.WriteString(p.Aside, "\r\x1b[K"+Clean(p.Hide(line))) // only for people
 	}
 }
 
-// ProgressEnds takes the line away: something else is said.
+// ProgressEnds removes the line before other output.
 func (p *Printer) ProgressEnds() {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progressEnds()
 }
 
-// progressEnds is ProgressEnds for who has the lock.
+// progressEnds is ProgressEnds for a caller with the lock.
 func (p *Printer) progressEnds() {
-	p.progress.began, p.progress.text = time.Time{}, "" // what comes next has a second of its own
+	p.progress.began, p.progress.text = time.Time{}, "" // the next work starts a new first second
 	if p.progress.line != "" {
 		p.progress.line = ""
 		_, _ = io.WriteString(p.Aside, "\r\x1b[K")

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// formula matches a cell that a spreadsheet computes, with the apostrophes that stand before it.
+// formula matches a cell that a spreadsheet would compute, with any apostrophes before it.
 var formula = regexp.MustCompile(`^'*[=+\-@\t\r]`)
 
-// IsFormula reports whether a spreadsheet would compute a cell, or would do so without the apostrophe at its beginning.
+// IsFormula reports whether a spreadsheet would compute a cell, possibly without the apostrophes before it.
 func IsFormula(cell string) bool { return formula.MatchString(cell) }
 
 // CellText puts an apostrophe before a cell that a spreadsheet would compute, which makes it a text. The console does the same
@@ -23,7 +23,7 @@ func CellText(cell string) string {
 	return cell
 }
 
-// CellMeant takes the apostrophe of CellText away, and no other.
+// CellMeant removes the apostrophe of CellText, and no other.
 func CellMeant(cell string) string {
 	if rest, marked := strings.CutPrefix(cell, "'"); marked && IsFormula(rest) {
 		return rest
@@ -31,18 +31,18 @@ func CellMeant(cell string) string {
 	return cell
 }
 
-// Sheet collects the rows of a CSV file (RFC 4180). It is the only writer of CSV here, so no file has a cell that a spreadsheet computes.
+// Sheet writes the rows of a CSV file (RFC 4180). It is the only CSV writer here, so no file has a cell that a spreadsheet computes.
 type Sheet struct {
 	text bytes.Buffer
 	rows *csv.Writer
 }
 
-// SheetTo is a sheet whose rows go to a file, so that a long one is never held whole. End writes the last of them.
+// SheetTo returns a sheet that writes its rows to a file, without the whole file in memory. End writes the last rows.
 func SheetTo(w io.Writer) *Sheet {
 	return &Sheet{rows: csv.NewWriter(w)} //nolint:forbidigo // CellText marks every cell
 }
 
-// End writes what is left, and reports whether the file took everything.
+// End writes the remaining rows, and returns the first write error.
 func (s *Sheet) End() error {
 	s.rows.Flush()
 	return s.rows.Error()
@@ -57,10 +57,10 @@ func (s *Sheet) Row(cells ...string) {
 	for i, cell := range cells {
 		marked[i] = CellText(cell)
 	}
-	_ = s.rows.Write(marked) // a buffer takes everything, and End reports what a file did not take
+	_ = s.rows.Write(marked) // a buffer never fails, and End reports a file's errors
 }
 
-// Bytes answers the rows so far.
+// Bytes returns the rows so far.
 func (s *Sheet) Bytes() []byte {
 	if s.rows != nil {
 		s.rows.Flush()

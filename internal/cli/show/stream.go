@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Stream prints rows as they come, in columns as wide as what they have held so far.
+// Stream prints rows as they come. Its columns are as wide as their contents so far.
 type Stream[T any] struct {
 	*Printer
 	Columns []Column[T]
 	widths  []int // of the columns
-	left    int   // so many columns at the end do not fit the terminal
+	left    int   // number of columns at the end that do not fit the terminal
 	began   bool  // the titles were printed
 }
 
-// Reserve makes columns as wide as rows that are to come, as far as they are known.
+// Reserve widens the columns for rows that are expected later.
 func (s *Stream[T]) Reserve(items []T) {
 	titles := cells(s.Printer, s.Columns, func(c Column[T]) string { return c.Title })
 	s.widths = make([]int, len(titles))
@@ -80,7 +80,7 @@ func (s *Stream[T]) Rows(items []T) error {
 	return s.Write([]byte(b.String()))
 }
 
-// OneOfMany prints one of several documents: JSON in a line of its own, or YAML after a line that separates documents.
+// OneOfMany prints one of several documents: JSON on a separate line, or YAML after a separator line.
 func (p *Printer) OneOfMany(doc json.RawMessage) error {
 	if p.render != nil {
 		return p.rendered(doc)

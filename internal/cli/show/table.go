@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// gap is what stands between columns, and shortest the least that is shown of one that does not fit.
+// gap is the space between columns, and shortest the minimum width of a truncated one.
 const (
 	gap          = 3
 	shortest     = 8
 	firstColumns = 2
 )
 
-// Table aligns rows under their titles. On a terminal it is no wider than that.
+// Table aligns rows under their titles. On a terminal the table is no wider than the terminal.
 func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	var rows [][]string
 	if !p.NoHeaders && (len(items) > 0 || p.Output == FormatCSV) {
@@ -78,7 +78,7 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	return b.Bytes()
 }
 
-// cells are what a row has in the columns that are printed.
+// cells returns a row's cells in the printed columns.
 func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) (row []string) {
 	for _, c := range columns {
 		text := Clean(cell(c))
@@ -102,7 +102,7 @@ func widthsOf(rows [][]string, n int) []int {
 	return widths
 }
 
-// withoutEmpty leaves out the columns that say nothing in any row, if the terminal has no room for them.
+// withoutEmpty removes columns that are empty in all rows, if the terminal has no room for them.
 func withoutEmpty[T any](p *Printer, rows [][]string, shown []Column[T], items int) (some [][]string, of []Column[T]) {
 	if p.Width <= 0 || roomOf(widthsOf(rows, len(shown))) <= p.Width {
 		return rows, shown
@@ -125,7 +125,7 @@ func withoutEmpty[T any](p *Printer, rows [][]string, shown []Column[T], items i
 	return some, of
 }
 
-// roomOf is how wide columns are together.
+// roomOf returns the total width of columns.
 func roomOf(widths []int) int {
 	total := gap * (len(widths) - 1)
 	for _, w := range widths {
@@ -134,8 +134,8 @@ func roomOf(widths []int) int {
 	return total
 }
 
-// fit makes columns narrower until all are as wide as the terminal, the widest first, and answers how many at the end have no room at all.
-// The first two, which say what a row is about, and those that are whole are cut last.
+// fit narrows columns, the widest first, until they fit the terminal. It returns the number of columns at the end without any room. It narrows the
+// first two columns, which identify a row, and the whole ones last.
 func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	if p.Width <= 0 {
 		return 0
@@ -171,7 +171,7 @@ func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	return len(widths) - len(shown)
 }
 
-// shorten cuts a text with a mark at its end.
+// shorten truncates a text and ends it with an ellipsis.
 func shorten(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
@@ -179,10 +179,10 @@ func shorten(text string, width int) string {
 	return string([]rune(text)[:max(width-1, 0)]) + "…"
 }
 
-// barWidth is how wide a drawn percentage is.
+// barWidth is the width of a percentage's bar.
 const barWidth = 10
 
-// bar draws a percentage behind its number, in the colour of how full it is.
+// bar draws a percentage before its number, in a colour by its size.
 func bar(p *Printer, text string) string {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	if err != nil {
@@ -198,7 +198,7 @@ func bar(p *Printer, text string) string {
 	return p.Coloured(sign, strings.Repeat("█", full)) + p.Coloured("dim", strings.Repeat("░", barWidth-full)) + " " + text
 }
 
-// csvOf writes rows with commas between cells.
+// csvOf returns rows as CSV.
 func csvOf(rows [][]string) []byte {
 	var sheet Sheet
 	for _, row := range rows {

@@ -11,17 +11,17 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Formats that have a text behind them: -o jsonpath=…, -o go-template=…, -o custom-columns=….
+// Formats with an argument: -o jsonpath=…, -o go-template=…, -o custom-columns=….
 const (
 	FormatJSONPath      = "jsonpath"
 	FormatGoTemplate    = "go-template"
 	FormatCustomColumns = "custom-columns"
 )
 
-// rendering prints a document as a text behind a format says.
+// rendering formats a document by a format's argument.
 type rendering func(p *Printer, doc any) ([]byte, error)
 
-// Format is the flag --output: a word, for some words with a text behind it. It is read at once, so that a mistake is one of usage.
+// Format is the flag --output: a word, for some words with an argument. It parses the argument at once, so that a mistake is a usage error.
 type Format struct{ P *Printer }
 
 // String, Type and Set implement pflag.Value.
@@ -32,10 +32,10 @@ func (f Format) String() string {
 	return FirstOf(f.P.Output, FormatTable)
 }
 
-// Type is what the help calls the value.
+// Type returns the type for the help.
 func (Format) Type() string { return "format" }
 
-// Set reads a format.
+// Set parses a format.
 func (f Format) Set(s string) (err error) {
 	word, text, has := strings.Cut(s, "=")
 	word = strings.ToLower(word)
@@ -68,7 +68,7 @@ var exampleFormats = map[string]string{
 	FormatCustomColumns: "custom-columns=NAME:.metadata.name,CIDR:.status.allocatedCIDR",
 }
 
-// path makes a JSONPath of what people write: {.a.b}, .a.b or a.b.
+// path parses a JSONPath in the usual spellings: {.a.b}, .a.b or a.b.
 func path(text string) (*jsonpath.JSONPath, error) {
 	if !strings.Contains(text, "{") {
 		text = "{." + strings.TrimPrefix(text, ".") + "}"
@@ -96,7 +96,7 @@ func goTemplateOf(text string) (rendering, error) {
 	}, err
 }
 
-// lineEnd ends a text with a line, which kubectl leaves to the template, to the sorrow of everybody's prompt. $(…) takes it away.
+// lineEnd ends a text with a line feed, which kubectl leaves to the template. $(…) removes it.
 func lineEnd(text []byte) []byte {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
 		return append(text, '\n')
@@ -128,7 +128,7 @@ func customColumnsOf(text string) (rendering, error) {
 	}, nil
 }
 
-// valueAt is what a path finds in a document, with commas between several values.
+// valueAt returns a path's value in a document, with commas between several values.
 func valueAt(j *jsonpath.JSONPath, doc any) string {
 	results, err := j.FindResults(doc)
 	if err != nil {
@@ -146,7 +146,7 @@ func valueAt(j *jsonpath.JSONPath, doc any) string {
 	return strings.Join(out, ",")
 }
 
-// wholeNumbers keeps numbers as they are spelt: 1000000 is not 1e+06.
+// wholeNumbers decodes a document and keeps the spelling of numbers: 1000000 does not become 1e+06.
 func wholeNumbers(doc json.RawMessage) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -155,7 +155,7 @@ func wholeNumbers(doc json.RawMessage) (any, error) {
 	return v, err
 }
 
-// rendered prints a document by a text.
+// rendered prints a document with the format's argument.
 func (p *Printer) rendered(doc json.RawMessage) error {
 	v, err := wholeNumbers(doc)
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *Printer) rendered(doc json.RawMessage) error {
 	if err != nil {
 		return fmt.Errorf("-o %s: %w", p.Output, err)
 	}
-	if p.Width > 0 { // a terminal; a program gets the values as they are
+	if p.Width > 0 { // a terminal; a program gets the raw values
 		text = []byte(Visible(string(text)))
 	}
 	return p.Write(text)

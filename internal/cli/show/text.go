@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Wrapped breaks a sentence into lines of so many characters, with a text between them.
+// Wrapped breaks a sentence into lines of at most width characters, with a text between them.
 func Wrapped(sentence string, width int, between string) string {
 	var b strings.Builder
 	column := 0
@@ -31,7 +31,7 @@ func Wrapped(sentence string, width int, between string) string {
 	return b.String()
 }
 
-// FirstOf is the first value that is given.
+// FirstOf returns the first value that is not "".
 func FirstOf[T ~string](values ...T) T {
 	for _, v := range values {
 		if v != "" {
@@ -41,7 +41,7 @@ func FirstOf[T ~string](values ...T) T {
 	return ""
 }
 
-// RefText names a resource as seen from a project: `name`, or `project/name` where that is another one.
+// RefText names a resource as seen from a project: `name`, or `project/name` in another project.
 func RefText(ref *client.ResolvedRef, from string) string {
 	switch {
 	case ref == nil:
@@ -53,10 +53,10 @@ func RefText(ref *client.ResolvedRef, from string) string {
 	}
 }
 
-// Percent shows how much of a hundred.
+// Percent formats a percentage.
 func Percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
-// JoinPairs shows labels in a fixed order.
+// JoinPairs formats labels, sorted by key.
 func JoinPairs(m map[string]string) string {
 	out := make([]string, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -65,7 +65,7 @@ func JoinPairs(m map[string]string) string {
 	return strings.Join(out, ",")
 }
 
-// Slashed shows a prefix length; nil is empty.
+// Slashed formats a prefix length; nil is "".
 func Slashed(bits *int) string {
 	if bits == nil {
 		return ""
@@ -73,7 +73,7 @@ func Slashed(bits *int) string {
 	return "/" + strconv.Itoa(*bits)
 }
 
-// Number shows a count; nil is empty.
+// Number formats a count; nil is "".
 func Number(n *int64) string {
 	if n == nil {
 		return ""
@@ -81,7 +81,7 @@ func Number(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// Yes shows what is so, and nothing otherwise.
+// Yes returns "yes" for true, and "" for false.
 func Yes(is bool) string {
 	if is {
 		return "yes"
@@ -89,7 +89,7 @@ func Yes(is bool) string {
 	return ""
 }
 
-// CountOf is so many of something: 1 pool, 2 pools.
+// CountOf formats a number with its noun: 1 pool, 2 pools.
 func CountOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -97,7 +97,7 @@ func CountOf(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// Plural is the word for several of a kind.
+// Plural returns a kind's plural.
 func Plural(kind string) string {
 	if strings.HasSuffix(kind, "s") {
 		return kind + "es"
@@ -105,7 +105,7 @@ func Plural(kind string) string {
 	return kind + "s"
 }
 
-// Capital begins a sentence.
+// Capital capitalizes the first letter.
 func Capital(word string) string {
 	for i, r := range word {
 		return string(unicode.ToUpper(r)) + word[i+len(string(r)):]
@@ -113,7 +113,7 @@ func Capital(word string) string {
 	return ""
 }
 
-// TimeText shows a time to people.
+// TimeText formats a time for people.
 func TimeText(t *time.Time) string {
 	if t == nil {
 		return ""

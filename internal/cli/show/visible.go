@@ -7,13 +7,13 @@ import (
 	"unicode/utf16"
 )
 
-// hidden has the characters without a shape: they change the direction of a text, have no width, break lines or are tags.
+// hidden are the invisible characters: they change a text's direction, have no width, break lines or are tags.
 var hidden = []*unicode.RangeTable{
 	unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
 	{R32: []unicode.Range32{{Lo: 0xe0100, Hi: 0xe01ef, Stride: 1}}}, // the supplement of variation selectors
 }
 
-// Clean makes text from elsewhere fit for one line of a terminal: control characters become blanks, and hidden characters become visible.
+// Clean makes foreign text safe for one line of a terminal: control characters become blanks, and hidden characters become visible.
 func Clean(s string) string {
 	return spelt(s, func(r rune) string {
 		if unicode.IsControl(r) {
@@ -23,7 +23,7 @@ func Clean(s string) string {
 	})
 }
 
-// Visible makes hidden characters visible in a text of several lines, and takes away what controls a terminal.
+// Visible makes hidden characters visible in a text of several lines, and replaces terminal control characters.
 func Visible(s string) string {
 	return spelt(s, func(r rune) string {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -33,7 +33,7 @@ func Visible(s string) string {
 	})
 }
 
-// visible spells a hidden character, as in <U+202E>; it answers an empty text for all others.
+// visible spells out a hidden character, as in <U+202E>; it returns "" for all others.
 func visible(r rune) string {
 	if unicode.In(r, hidden...) {
 		return fmt.Sprintf("<%U>", r)
@@ -41,7 +41,7 @@ func visible(r rune) string {
 	return ""
 }
 
-// escapedJSON writes the hidden characters of a JSON document as escapes, which mean the same.
+// escapedJSON replaces the hidden characters of a JSON document by equivalent escapes.
 func escapedJSON(doc string) string {
 	return spelt(doc, func(r rune) string {
 		switch high, low := utf16.EncodeRune(r); {
@@ -55,7 +55,7 @@ func escapedJSON(doc string) string {
 	})
 }
 
-// escapedYAML writes the hidden characters of a YAML document as escapes. The texts that have any stand in double quotes.
+// escapedYAML replaces the hidden characters of a YAML document by escapes. All texts that contain any are in double quotes.
 func escapedYAML(doc string) string {
 	return spelt(doc, func(r rune) string {
 		switch {
@@ -74,7 +74,7 @@ func hides(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, hidden...) })
 }
 
-// spelt replaces characters; an empty answer keeps one.
+// spelt replaces characters; as returns "" to keep one.
 func spelt(s string, as func(rune) string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOf shows a JSON document as YAML, with its members in their order and its numbers as they are spelt.
+// yamlOf converts a JSON document into YAML, and keeps the member order and the spelling of numbers.
 func yamlOf(doc json.RawMessage) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.UseNumber()
@@ -41,7 +41,7 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 		if v == '{' {
 			node.Kind = yaml.MappingNode
 		}
-		for d.More() { // of an object: names and values in turn
+		for d.More() { // in an object, names and values alternate
 			member, err := yamlValue(d)
 			if err != nil {
 				return nil, err
@@ -64,9 +64,8 @@ func yamlValue(d *json.Decoder) (*yaml.Node, error) {
 	}
 }
 
-// yamlText shows a text: as a block where it has several lines, and in quotes what would be something else, to readers of YAML 1.1 ("yes")
-// too. A block cannot begin with blanks, nor can it have tabs and carriage returns wherever a text can. Hidden characters are escaped, which
-// only quotes allow.
+// yamlText returns a text as YAML: several lines as a block, and ambiguous texts in quotes, also for YAML 1.1 ("yes"). A block cannot start with
+// blanks, nor contain tabs and carriage returns everywhere. Hidden characters need escapes, which only quotes allow.
 func yamlText(v string) *yaml.Node {
 	text := &yaml.Node{}
 	if strings.ContainsAny(v, "\t\r") || hides(v) || strings.TrimLeft(v, " \n") != v || text.Encode(v) != nil || text.Value != v || text.ShortTag() != "!!str" {
@@ -75,8 +74,8 @@ func yamlText(v string) *yaml.Node {
 	return text
 }
 
-// JSONOf reads a file that is one YAML or JSON document. JSON goes through untouched, so that it is the server that judges
-// it; of YAML the anchors and merges are resolved, and a date stays the text that it is.
+// JSONOf reads a file with one YAML or JSON document. It passes JSON on unchanged, so that the server validates it. In YAML it resolves anchors and
+// merges, and keeps dates as texts.
 func JSONOf(text []byte) (json.RawMessage, error) {
 	if json.Valid(text) {
 		if line := notUTF8(text); line > 0 {
@@ -103,7 +102,7 @@ func JSONOf(text []byte) (json.RawMessage, error) {
 	return json.Marshal(value)
 }
 
-// notUTF8 is the first line that is not UTF-8; 0 if there is none. YAML refuses such a text by itself.
+// notUTF8 returns the first line that is not UTF-8, or 0. The YAML parser refuses such a text itself.
 func notUTF8(text []byte) int {
 	for n, line := range bytes.Split(text, []byte("\n")) {
 		if !utf8.Valid(line) {
@@ -113,7 +112,7 @@ func notUTF8(text []byte) int {
 	return 0
 }
 
-// asText makes strings of what YAML would make dates of, and of the keys of maps, which JSON has as strings alone.
+// asText turns YAML's dates into strings, and the map keys, which JSON allows only as strings.
 func asText(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.ShortTag() == "!!timestamp" {
 		n.Tag = "!!str"

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// awsDocument is what a describe- or get- command of the AWS CLI answers, or what AWS publishes of its own ranges.
+// awsDocument is the output of a describe- or get- command of the AWS CLI, or AWS' list of its own ranges.
 type awsDocument struct {
 	NextToken           string           `json:"NextToken"`
 	IpamPoolID          string           `json:"IpamPoolId"`
@@ -25,29 +25,29 @@ type awsDocument struct {
 	IPv6Prefixes        []map[string]any `json:"ipv6_prefixes"`
 }
 
-// awsScope is a scope of IPAM, which is a routing domain.
+// awsScope is an IPAM scope, which is a routing domain.
 type awsScope struct {
 	name, kind string
 	isDefault  bool
 }
 
-// awsReading is one import while its files are read.
+// awsReading is one import's state.
 type awsReading struct {
 	out       *Reading
-	pools     map[string]map[string]any // by their IDs
-	scopes    map[string]awsScope       // by their IDs
-	placed    map[string]bool           // pools that have a block
+	pools     map[string]map[string]any // by ID
+	scopes    map[string]awsScope       // by ID
+	placed    map[string]bool           // pools with a block
 	asked     map[string]bool           // pools whose blocks a file lists
 	allocated map[string]bool           // pools whose allocations a file lists
 }
 
-// awsLists are the members of awsDocument by which an answer is known.
+// awsLists are the members of awsDocument that identify AWS output.
 var awsLists = []string{
 	"IpamPools", "IpamPoolCidrs", "IpamPoolAllocations", "IpamResourceCidrs", "IpamScopes", "Vpcs", "Subnets", "prefixes", "ipv6_prefixes",
 }
 
 // readAWS reads the JSON of `aws ec2 describe-ipam-pools`, `get-ipam-pool-cidrs`, `get-ipam-pool-allocations`, `get-ipam-resource-cidrs`,
-// `describe-ipam-scopes`, `describe-vpcs` and `describe-subnets`, and AWS' own ip-ranges, JSON or CSV.
+// `describe-ipam-scopes`, `describe-vpcs` and `describe-subnets`, and AWS' own ip-ranges, as JSON or CSV.
 func readAWS(files []File, out *Reading) error {
 	out.fill("type", "scope", "scope.id", "region", "locale", "owner", "account", "description", "resource", "vpc", "zone", "service", "services",
 		"network_border_group", "minPrefixLength", "maxPrefixLength", "defaultPrefixLength")
@@ -80,7 +80,7 @@ func readAWS(files []File, out *Reading) error {
 	return nil
 }
 
-// read reads one answer, which must be whole.
+// read reads one document, which must be complete.
 func (d *awsDocument) read(f File) error {
 	var members map[string]json.RawMessage
 	if err := decodeJSON(f, &members); err != nil {
@@ -121,7 +121,7 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 
 var awsPoolID = regexp.MustCompile(`ipam-pool-[0-9a-f]+`)
 
-// document reads one answer. Those about one pool do not say which: the name of the file does, or a member IpamPoolId beside the list.
+// document reads one document. Documents about one pool do not name it: the file name does, or a member IpamPoolId beside the list.
 func (a *awsReading) document(f File, d awsDocument) {
 	pool := d.IpamPoolID
 	if pool == "" {
@@ -179,21 +179,21 @@ func (a *awsReading) document(f File, d awsDocument) {
 	}
 }
 
-// network are the blocks of a VPC or a subnet: one, and those of both families that were associated with it.
+// network adds the blocks of a VPC or a subnet: the main block, and the associated blocks of both families.
 func (a *awsReading) network(id, kind string, c map[string]any) {
 	name, resource := awsName(c, id), id
 	add := func(id, block string) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
-		r.Name, r.Same = name, resource // allocations of IPAM name it too
+		r.Name, r.Same = name, resource // IPAM allocations name it too
 		a.out.Records = append(a.out.Records, r)
 	}
 	first := plain(c["CidrBlock"])
-	if first != "" { // of a subnet with IPv6 alone there is none
+	if first != "" { // an IPv6-only subnet has none
 		add(id, first)
 	}
 	for _, member := range []string{"CidrBlock", "Ipv6CidrBlock"} {
-		list, _ := c[member+"AssociationSet"].([]any) // there may be none
+		list, _ := c[member+"AssociationSet"].([]any) // may be absent
 		for _, one := range list {
 			association, _ := one.(map[string]any)
 			state, _ := association[member+"State"].(map[string]any)
@@ -205,7 +205,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 	}
 }
 
-// poolBlock is a block that a pool of IPAM has.
+// poolBlock adds a block of an IPAM pool.
 func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	p := a.pools[pool]
 	if pool == "" {
@@ -219,7 +219,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 		a.placed[pool] = true
 		r.Name = awsName(p, pool)
 		r.set("description", plain(p["Description"]))
-		if locale := plain(p["Locale"]); locale != "None" { // as AWS writes that there is none
+		if locale := plain(p["Locale"]); locale != "None" { // AWS writes None for no locale
 			r.set("locale", locale)
 		}
 		a.scopeOf(&r, p)
@@ -233,7 +233,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 	a.out.Records = append(a.out.Records, r)
 }
 
-// block is a record of one block, with what all of them have.
+// block returns a record of one block with the common fields.
 func (a *awsReading) block(id, kind string, c map[string]any, member string) Record {
 	r := Record{ID: id, Kind: Prefix}
 	r.set("type", kind)
@@ -244,18 +244,18 @@ func (a *awsReading) block(id, kind string, c map[string]any, member string) Rec
 	} {
 		r.set(field, plain(c[of]))
 	}
-	r.set("owner", plain(c["ResourceOwnerId"])) // as resource CIDRs have it
+	r.set("owner", plain(c["ResourceOwnerId"])) // resource CIDRs have it
 	return r
 }
 
-// scopeOf gives a record the scope of a pool.
+// scopeOf sets a record's scope to a pool's scope.
 func (a *awsReading) scopeOf(r *Record, p map[string]any) {
 	arn := plain(p["IpamScopeArn"])
 	a.scope(r, arn[strings.LastIndex(arn, "/")+1:], plain(p["IpamScopeType"]))
 }
 
-// scope gives a record the scope in which it is. The ID identifies the scope. Its name for people is the tag Name, or the type for the default
-// scope of that type, or else the ID. Where no file lists the scopes, the type stands for the only one that there is.
+// scope sets a record's scope. The ID identifies the scope. Its display name is the tag Name, or the type for the default scope of that type, or
+// else the ID. If no file lists the scopes, the type stands for the only scope.
 func (a *awsReading) scope(r *Record, id, kind string) {
 	s, known := a.scopes[id]
 	name := s.name
@@ -274,7 +274,7 @@ func (a *awsReading) scope(r *Record, id, kind string) {
 	}
 }
 
-// awsName is the tag Name, or the description, or else what is given.
+// awsName returns the tag Name, or otherwise.
 func awsName(c map[string]any, otherwise string) string {
 	if tags, is := c["Tags"].([]any); is {
 		for _, t := range tags {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Unknown is a column whose title a reader does not know.
+// Unknown is a column with a title that the reader does not know.
 type Unknown struct {
 	File, Title, Name string
-	// Like is a known name that the title resembles and that no column has.
+	// Like is a known name that resembles the title and that no column has.
 	Like string
 }
 
-// NoPlace is the refusal of a table that has no column for the place of a row.
+// NoPlace is the refusal of a table without a column for a row's address.
 type NoPlace struct {
 	File     string
 	Line     int
 	Titles   []string
 	Expected string
-	// Guess are the columns that hold addresses, by the names that ipamctl knows.
+	// Guess are the columns that contain addresses, by the names that ipamctl knows.
 	Guess map[string]string
 }
 
-// Error names the titles that the file has and those that would do.
+// Error names the file's titles and the accepted ones.
 func (e *NoPlace) Error() string {
 	titles := make([]string, len(e.Titles))
 	for n, title := range e.Titles {
@@ -34,7 +34,7 @@ func (e *NoPlace) Error() string {
 		"--write-mapping writes one", e.File, e.Line, strings.Join(titles, ", "), e.Expected)
 }
 
-// nowhere refuses a table without a column that it needs. It looks at the first row for columns that hold addresses.
+// nowhere refuses a table without a required column. It searches the first row for columns with addresses.
 func (h *header) nowhere(f File, expected string) error {
 	e := &NoPlace{File: f.Name, Line: h.line, Titles: h.titles, Expected: expected, Guess: map[string]string{}}
 	l := linesOf(f)
@@ -59,7 +59,7 @@ func (h *header) nowhere(f File, expected string) error {
 	return e
 }
 
-// columns notes which fields the rows of a table can have, and which of its columns are unknown.
+// columns notes the fields that rows of a table can have, and the unknown columns.
 func (out *Reading) columns(f File, h *header, places []string, texts ...[]string) {
 	out.fill(h.names...)
 	known := slices.Concat(append(texts, places)...)
@@ -82,7 +82,7 @@ func (out *Reading) columns(f File, h *header, places []string, texts ...[]strin
 	}
 }
 
-// resembles reports whether one word is another one that was mistyped: by one letter, or by two that changed places.
+// resembles reports whether two words differ by a typing mistake: one letter, or two swapped letters.
 func resembles(a, b string) bool {
 	const shortest = 4
 	if len(a) < shortest || len(b) < shortest || a == b {

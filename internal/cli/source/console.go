@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// fromConsole reports whether a table is one that the web console exported.
+// fromConsole reports whether the web console exported a table.
 func fromConsole(h *header) bool {
 	return h.has("kind") && h.has("cidr") && h.has("pool") && h.has("visibility")
 }
@@ -24,15 +24,15 @@ func consoleRow(f File, r row) Record {
 		out.Problem = "it has no block yet: the import of the console creates such things"
 	case strings.Contains(block, "/"):
 		out.network(block)
-	default: // the console takes an address for the block that has it alone
+	default: // the console treats an address as a block with one address
 		out.host(block)
 	}
 	spec := map[string]string{}
-	if visibility := r.get("visibility"); visibility != "" && visibility != "consumer" { // which is what no visibility means
+	if visibility := r.get("visibility"); visibility != "" && visibility != "consumer" { // consumer is the default
 		spec["visibility"] = visibility
 	}
-	// A pool that was carved for a scope becomes an ordinary one, and a class of another project may be called like one here: of such
-	// claims the pool counts alone, as in the export of ipamctl.
+	// A pool that was carved for a scope becomes an ordinary one, and a class of another project may have the name of a local one. For such claims
+	// only the pool counts, as in ipamctl's export.
 	if class := r.get("class"); class != "" && r.get("scope") == "" && !strings.Contains(out.Own.Parent, "/") {
 		spec["className"] = class
 		out.set("class", class)
@@ -45,7 +45,7 @@ func consoleRow(f File, r row) Record {
 	return out
 }
 
-// serve gives pools of the console's tables the classes of the claims in them: a class serves a claim from no pool that does not list it.
+// serve adds the classes of claims to their pools in the console's tables: a class serves claims only from pools that list it.
 func serve(records []Record) {
 	pools := map[string]*Own{}
 	for _, r := range records {
@@ -64,7 +64,7 @@ func serve(records []Record) {
 	}
 }
 
-// pairsOf are labels as the console writes them, with blanks between, and as it reads them, with commas too.
+// pairsOf parses labels as the console writes them, separated by blanks, and as it accepts them, also by commas.
 func pairsOf(text string) map[string]string {
 	all := map[string]string{}
 	for _, pair := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || strings.ContainsRune(" \t\r\n", r) }) {

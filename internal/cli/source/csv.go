@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// OwnColumns are those of `ipamctl export -o csv`.
+// OwnColumns are the columns of `ipamctl export -o csv`.
 var OwnColumns = []string{"kind", "space", "name", "parent", "block", "description", "labels", "annotations", "spec"}
 
 // ownHeader is the first line of our own export.
 var ownHeader = strings.Join(OwnColumns, ",") + "\n"
 
-// readCSV reads tables of anybody: the columns are known by the names that people give them, and all others become fields. What `ipamctl
-// export -o csv` or the console wrote is read as it was.
+// readCSV reads CSV tables from any source. It recognizes columns by their usual names, and turns all others into fields. It restores exports of
+// `ipamctl export -o csv` and of the console exactly.
 func readCSV(files []File, out *Reading) error {
 	out.Table = true
 	for _, f := range files {
@@ -27,7 +27,7 @@ func readCSV(files []File, out *Reading) error {
 	return nil
 }
 
-// readTable reads one table of anybody.
+// readTable reads one table.
 func readTable(f File, out *Reading) error {
 	f.Text = asWritten(f.Text)
 	l := linesOf(f)
@@ -51,7 +51,7 @@ func readTable(f File, out *Reading) error {
 	return l.rows(h, func(r row) { out.Records = append(out.Records, read(f, r)) })
 }
 
-// The names of columns that say where a row is.
+// Names of columns with a row's address.
 var (
 	blockColumns = []string{"cidr", "prefix", "network", "subnet", "block", "ip_prefix", "ipv6_prefix"}
 	hostColumns  = []string{"address", "ip_address", "ip", "ip_addr", "ipv6_address", "host_address"}
@@ -62,17 +62,17 @@ var (
 	statusColumn = []string{"status", "state", "ip_state", "tag"}
 )
 
-// whereColumns are those columns, for people.
+// whereColumns lists those columns for people.
 var whereColumns = strings.Join(blockColumns[:4], ", ") + ", " + strings.Join(hostColumns[:2], ", ") + ", or start_address with end_address"
 
-// textColumns are the other columns that are known, by the names that mean the same.
+// textColumns are the other known columns, grouped by meaning.
 var textColumns = [][]string{nameColumns, statusColumn, {"description"}, {"space"}, {"kind", "type"}}
 
-// anyRow reads a row of a table of anybody.
+// anyRow reads a row of a foreign table.
 func anyRow(f File, r row) Record {
 	out := r.record(f)
 	out.Name, out.Status = r.get(nameColumns...), strings.ToLower(r.get(statusColumn...))
-	if out.Domain = r.get("space"); out.Domain == "default" { // Carve's own name of the space that rows without one are in
+	if out.Domain = r.get("space"); out.Domain == "default" { // Carve's name of the space for rows without one
 		out.Domain = ""
 		out.Fields.Set("space", "")
 	}
@@ -104,8 +104,8 @@ func anyRow(f File, r row) Record {
 	return out
 }
 
-// asWritten keeps the carriage returns in cells of our own export, whose lines end without one: a reader of CSV takes that before the end of
-// a line for a part of it, wherever it is.
+// asWritten preserves carriage returns at the end of cells in our own export, whose lines end in LF: a CSV reader would treat any carriage return
+// before a line feed as a part of the line's end.
 func asWritten(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte(ownHeader)) {
 		return text
@@ -113,7 +113,7 @@ func asWritten(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\r\r\n"))
 }
 
-// ownRow reads a row of our own export.
+// ownRow reads a row in our own export.
 func ownRow(f File, r row) Record {
 	out := Record{ID: at(f, r.line), Kind: Kind(r.get("kind")), Name: r.get("name")}
 	own := &Own{Space: r.get("space"), Parent: r.get("parent"), Labels: map[string]string{}, Annotations: map[string]string{}}

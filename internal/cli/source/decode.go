@@ -13,7 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// marks are the byte order marks with which a text declares its encoding. UTF-32 comes first: its mark begins like the one of UTF-16.
+// marks are the byte order marks that declare a text's encoding. UTF-32 comes first: its mark starts with the mark of UTF-16.
 var marks = []struct {
 	mark     string
 	encoding encoding.Encoding
@@ -24,7 +24,7 @@ var marks = []struct {
 	{"\xfe\xff", unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM)},
 }
 
-// EncodingOf finds an encoding by its name, as IANA or browsers name it.
+// EncodingOf finds an encoding by its IANA name or its name in browsers.
 func EncodingOf(name string) (encoding.Encoding, error) {
 	if name == "" {
 		return nil, nil //nolint:nilnil // it is not declared
@@ -38,7 +38,7 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("%q is no encoding: there are utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 and others", name)
 }
 
-// decode answers the text of a file in UTF-8. A byte order mark or --encoding declares another encoding; nothing is guessed.
+// decode returns a file's text in UTF-8. A byte order mark or --encoding declares another encoding; decode does not guess.
 func (f File) decode() ([]byte, error) {
 	if text, is := bytes.CutPrefix(f.Text, []byte("\xef\xbb\xbf")); is {
 		return text, f.isUTF8(text)
@@ -54,7 +54,7 @@ func (f File) decode() ([]byte, error) {
 	return f.Text, f.isUTF8(f.Text)
 }
 
-// from decodes a text. The decoder writes U+FFFD for bytes that mean nothing, and then letters would be lost.
+// from decodes a text. It refuses a text with U+FFFD, which the decoder writes for invalid bytes, because letters would be lost.
 func (f File) from(e encoding.Encoding) ([]byte, error) {
 	text, err := e.NewDecoder().Bytes(f.Text)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f File) from(e encoding.Encoding) ([]byte, error) {
 	return text, nil
 }
 
-// isUTF8 refuses a text that is not UTF-8, or no text.
+// isUTF8 refuses text that is not UTF-8, and binary files.
 func (f File) isUTF8(text []byte) error {
 	if kind := notText(text); kind != "" {
 		return fmt.Errorf("%s: it is %s", f.Name, kind)
@@ -85,7 +85,7 @@ func (f File) isUTF8(text []byte) error {
 	return nil
 }
 
-// notText says which well-known kind of file begins like this, if it is no text.
+// notText names the kind of a well-known binary file by its first bytes, or returns "".
 func notText(text []byte) string {
 	for begin, kind := range map[string]string{
 		"PK\x03\x04":       "an Excel workbook (.xlsx) or another zip archive: save the sheet as CSV, and import that",
@@ -99,7 +99,7 @@ func notText(text []byte) string {
 	return ""
 }
 
-// place names the line and the column of a byte.
+// place returns the line and the column of a byte.
 func place(name string, text []byte, at int) string {
 	at = min(max(at, 0), len(text))
 	line := 1 + bytes.Count(text[:at], []byte("\n"))
@@ -107,7 +107,7 @@ func place(name string, text []byte, at int) string {
 	return fmt.Sprintf("%s:%d:%d", name, line, 1+utf8.RuneCount(text[begin:at]))
 }
 
-// shown is a text of a file as a message can show it: short, and without bytes that a terminal would obey.
+// shown quotes a text for a message: short, and without control characters for a terminal.
 func shown(text string) string {
 	const most = 60
 	text = strings.TrimSpace(text)

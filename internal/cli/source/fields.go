@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Fields are values by name. The rows of a table share the names of their columns, and a row keeps its cells in one string, so that each row
-// costs little more memory than its text.
+// Fields are values by name. The rows of a table share the names of their columns, and a row keeps its cells in one string, so that it needs little
+// more memory than its text.
 type Fields struct {
 	columns *[]string
-	cells   string   // the cells of the columns, each behind its length; there may be fewer
+	cells   string   // the cells of the columns, each after its length; may be fewer than columns
 	more    []string // name, value, name, value, ...
 }
 
-// cellsOf are fields with the cells of a row of a table.
+// cellsOf returns Fields with the cells of a table's row.
 func cellsOf(columns *[]string, cells []string) Fields {
 	size := 0
 	for _, cell := range cells {
@@ -28,7 +28,7 @@ func cellsOf(columns *[]string, cells []string) Fields {
 	return Fields{columns: columns, cells: string(text)}
 }
 
-// each is an iterator over the columns and the cells as they are, with the blanks around them.
+// each iterates over the columns and the raw cells, with surrounding blanks.
 func (f Fields) each(yield func(column, cell string) bool) {
 	if f.columns == nil {
 		return
@@ -55,7 +55,7 @@ func (f Fields) each(yield func(column, cell string) bool) {
 	}
 }
 
-// raw is a cell as it is, with the blanks around it.
+// raw returns a cell with its surrounding blanks.
 func (f Fields) raw(name string) string {
 	for column, cell := range f.each {
 		if column == name {
@@ -65,7 +65,7 @@ func (f Fields) raw(name string) string {
 	return ""
 }
 
-// Get is the value of a field; of several columns with one name, the first that is not empty.
+// Get returns a field's value. If several columns have the name, it returns the first non-empty value.
 func (f Fields) Get(name string) string {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {
@@ -82,7 +82,7 @@ func (f Fields) Get(name string) string {
 	return ""
 }
 
-// Set gives a field a value. It covers the column of the same name, if there is one.
+// Set sets a field's value. It overrides the column of the same name.
 func (f *Fields) Set(name, value string) {
 	for at := 0; at < len(f.more); at += 2 {
 		if f.more[at] == name {
@@ -95,7 +95,7 @@ func (f *Fields) Set(name, value string) {
 	}
 }
 
-// All are the fields that have values.
+// All iterates over the fields with values.
 func (f Fields) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		seen := map[string]bool{"": true}

@@ -15,23 +15,23 @@ type infobloxPlace struct {
 	address netip.Addr
 }
 
-// infobloxReading is one import of Infoblox while its files are read.
+// infobloxReading is one import's state.
 type infobloxReading struct {
 	out   *Reading
 	hosts []infobloxHost
-	// listed are the addresses of hosts that have rows of their own.
+	// listed are the addresses of hosts that have their own rows.
 	listed map[infobloxPlace]bool
-	// unplaced are the rows of such addresses that do not say in which view they are, by their places among the records.
+	// unplaced are the indexes of such rows without a network view.
 	unplaced []int
 }
 
-// infobloxHost is a host record with an address that may be listed by itself.
+// infobloxHost is a host record with an address that may have its own row.
 type infobloxHost struct {
 	Record
-	named string // the host
+	named string // name of the host
 }
 
-// readInfoblox reads the CSV of Infoblox NIOS, in which a line header-TYPE says what the columns of the lines of TYPE are.
+// readInfoblox reads Infoblox NIOS' CSV, in which a line header-TYPE defines the columns of the lines of TYPE.
 func readInfoblox(files []File, out *Reading) error {
 	out.Table = true
 	i := infobloxReading{out: out, listed: map[infobloxPlace]bool{}}
@@ -82,7 +82,7 @@ func (i *infobloxReading) file(f File) error {
 	}
 }
 
-// joined finds the cell of a row in which another row seems to begin. Rows may end early, as NIOS lets them, but not late.
+// joined finds a row's cell in which another row seems to begin. NIOS may omit trailing cells, but never adds any.
 func joined(cells []string, titles int, headers map[string]*[]string) int {
 	for at := 1; at < len(cells); at++ {
 		cell := strings.ToLower(cells[at])
@@ -114,7 +114,7 @@ func columns(titles []string) *[]string {
 	return &names
 }
 
-// line reads one line. A host record stands for each of its addresses.
+// line reads one line. A host record yields a record for each of its addresses.
 func (i *infobloxReading) line(f File, kind string, r row) {
 	if kind != "hostrecord" {
 		out := infobloxRow(f, kind, r)
@@ -145,8 +145,8 @@ func (i *infobloxReading) line(f File, kind string, r row) {
 	}
 }
 
-// place settles the addresses of host records when all files were read. A row of such an address that names no view is in the view of its
-// host; without such a host it is in the default one.
+// place settles the addresses of host records after all files were read. An address row without a view belongs to the view of its host, or else to
+// the default view.
 func (i *infobloxReading) place() {
 	for _, n := range i.unplaced {
 		r := &i.out.Records[n]
@@ -175,7 +175,7 @@ func (i *infobloxReading) place() {
 	}
 }
 
-// infobloxRow reads one line that is no host record.
+// infobloxRow reads one line that is not a host record.
 func infobloxRow(f File, kind string, r row) Record {
 	out := r.record(f)
 	infobloxCommon(&out)
@@ -206,7 +206,7 @@ func infobloxRow(f File, kind string, r row) Record {
 	return out
 }
 
-// infobloxCommon gives fields the names that other sources have for them.
+// infobloxCommon renames fields to the names that other sources use.
 func infobloxCommon(out *Record) {
 	out.set("description", out.Fields.Get("comment"))
 	if out.Fields.Get("network_view") == "default" {

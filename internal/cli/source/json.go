@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// decodeJSON reads a file that is one JSON document.
+// decodeJSON reads a file with one JSON document.
 func decodeJSON(f File, into any) error {
 	d := json.NewDecoder(bytes.NewReader(f.Text))
 	d.UseNumber()
@@ -22,10 +22,10 @@ func decodeJSON(f File, into any) error {
 	return nil
 }
 
-// blanks is how many bytes of white space a text begins with.
+// blanks returns the number of white-space bytes that start a text.
 func blanks(text []byte) int { return len(text) - len(bytes.TrimLeft(text, " \t\r\n")) }
 
-// faulty says where a file is no JSON, or not of the shape that is expected. at is where the reader stood.
+// faulty returns an error with the position where a file is not valid JSON or has an unexpected shape. at is the reader's position.
 func (f File) faulty(err error, at int) error {
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		at = int(syntax.Offset) - 1

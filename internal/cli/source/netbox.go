@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The models that are about addresses.
+// The models with addresses.
 const (
 	modelAggregate = "ipam.aggregate"
 	modelPrefix    = "ipam.prefix"
@@ -17,36 +17,36 @@ const (
 	modelVRF       = "ipam.vrf"
 )
 
-// netboxEndpoints are the lists of the API that are read.
+// netboxEndpoints are the API lists to read.
 var netboxEndpoints = map[string]string{
 	"vrfs": modelVRF, "aggregates": modelAggregate, "prefixes": modelPrefix, "ip-ranges": modelRange, "ip-addresses": modelAddress,
 }
 
-// netboxReferences are fields that name another object, and the models of those.
+// netboxReferences are the fields that name another object, and the models of those objects.
 var netboxReferences = map[string]string{
 	"tenant": "tenancy.tenant", "role": "ipam.role", "site": "dcim.site", "rir": "ipam.rir", "vlan": "ipam.vlan",
 }
 
-// sharedRoles are the roles of addresses that NetBox lets several interfaces have at once: each has a row of its own.
+// sharedRoles are the roles of addresses that NetBox allows several interfaces to share: each interface has a row for the address.
 var sharedRoles = []string{"anycast", "vip", "vrrp", "hsrp", "glbp", "carp"}
 
-// share notes that an address may stand in several rows.
+// share notes that several rows may have the same address.
 func (r *Record) share(role string) {
 	if role = strings.ToLower(role); r.Kind == Address && slices.Contains(sharedRoles, role) {
 		r.Same = "an address that is shared"
 	}
 }
 
-// netboxReading is one import of NetBox while its files are read.
+// netboxReading is one import's state.
 type netboxReading struct {
 	out    *Reading
-	seen   map[string]int    // the places of records by their IDs
-	names  map[string]string // the names of objects, by model and number
-	dumped []dumpedRecord    // the records of a dump, whose fields name others by number
+	seen   map[string]int    // indexes of records by ID
+	names  map[string]string // names of objects, by model and number
+	dumped []dumpedRecord    // records of a dump, which refer to other objects by number
 	vrfs   vrfs
 	pages  []*netboxPage
-	types  map[string]string   // the content types of a dump, by number
-	tags   map[string][]string // the tags of objects of a dump, by model and number
+	types  map[string]string   // content types of a dump, by number
+	tags   map[string][]string // tags of a dump's objects, by model and number
 }
 
 // dumpedRecord is a record of a dump, with the scope of its object.
@@ -61,7 +61,7 @@ func newNetBoxReading(out *Reading) *netboxReading {
 	return &netboxReading{out: out, seen: map[string]int{}, names: map[string]string{}, types: map[string]string{}, tags: map[string][]string{}}
 }
 
-// readNetBox reads what NetBox writes: answers of its API, dumps of its database (`manage.py dumpdata`), and the CSV of its lists.
+// readNetBox reads NetBox' output: API responses, database dumps (`manage.py dumpdata`), and the CSV of its lists.
 func readNetBox(files []File, out *Reading) error {
 	n := newNetBoxReading(out)
 	for _, f := range files {
@@ -81,13 +81,13 @@ func readNetBox(files []File, out *Reading) error {
 	return nil
 }
 
-// object makes a record of an object of the API or of a dump.
+// object makes a record of an object in the API or in a dump.
 func (n *netboxReading) object(model string, members map[string]any) error {
 	if model == "" {
 		model = plain(members["model"])
 	}
 	fields, isDump := members["fields"].(map[string]any)
-	if isDump { // as dumpdata writes it
+	if isDump { // the form of dumpdata
 		fields["id"] = members["pk"]
 		members = fields
 	}
@@ -105,7 +105,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 		if is := n.out.Records[at]; is.Where() != r.Where() {
 			return fmt.Errorf("%s is %s in one place and %s in another: give the files of one NetBox, written at one time", r.ID, is.Where(), r.Where())
 		}
-		return nil // pages overlap where somebody wrote while they were read
+		return nil // pages overlap if rows changed between two reads
 	}
 	n.seen[r.ID] = len(n.out.Records)
 	if name := plain(members["name"]); isDump && name != "" {
@@ -122,7 +122,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	return nil
 }
 
-// netboxPlace gives a record its kind and its place, and reports whether the model is one of addresses.
+// netboxPlace sets the kind and the address of a record, and reports whether the model has addresses.
 func (r *Record) netboxPlace(model string, member func(name string) string) bool {
 	switch model {
 	case modelAggregate:
@@ -145,7 +145,7 @@ func (r *Record) netboxPlace(model string, member func(name string) string) bool
 	return true
 }
 
-// others keeps what an object says about others: VRFs, content types and tags.
+// others keeps data about other objects: VRFs, content types and tags.
 func (n *netboxReading) others(model, id string, members map[string]any) {
 	switch model {
 	case modelVRF:
@@ -157,7 +157,7 @@ func (n *netboxReading) others(model, id string, members map[string]any) {
 	}
 }
 
-// describe gives a record the fields of its object.
+// describe sets a record's fields.
 func (n *netboxReading) describe(r *Record, members map[string]any) {
 	for field := range netboxReferences {
 		r.set(field, plain(members[field]))
@@ -174,7 +174,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	r.share(plain(members["role"]))
 	r.set("description", plain(members["description"]))
 	r.set("is_pool", plain(members["is_pool"]))
-	if scope, is := members["scope"].(map[string]any); is { // since NetBox 4.2 in the place of the site
+	if scope, is := members["scope"].(map[string]any); is { // replaces the site since NetBox 4.2
 		r.scope(plain(members["scope_type"]), plain(scope))
 	}
 	if tags, is := members["tags"].([]any); is {
@@ -191,7 +191,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 	}
 }
 
-// scope notes where a prefix is used: at a site, in a region, in a group of sites or at a location.
+// scope sets a prefix's scope: a site, a region, a group of sites or a location.
 func (r *Record) scope(kind, name string) {
 	r.set("scope", name)
 	r.set("scope_type", kind)
@@ -204,7 +204,7 @@ func (r *Record) scope(kind, name string) {
 	r.set(kind, name)
 }
 
-// resolve gives records the names of the objects that they mention.
+// resolve replaces references in records by the names of their objects.
 func (n *netboxReading) resolve() {
 	for _, d := range n.dumped {
 		r := &n.out.Records[d.at]
@@ -241,7 +241,7 @@ func (n *netboxReading) resolve() {
 	}
 }
 
-// typeOf is a content type: its natural key, or the one of a number.
+// typeOf returns a content type, from its natural key or its number.
 func (n *netboxReading) typeOf(v any) string {
 	text := naturalKey(v)
 	if name, found := n.types[text]; found {
@@ -253,7 +253,7 @@ func (n *netboxReading) typeOf(v any) string {
 	return ""
 }
 
-// naturalKey is a reference of a dump as a text: ["dcim", "site"] is dcim.site.
+// naturalKey returns a dump's reference as text: ["dcim", "site"] is dcim.site.
 func naturalKey(v any) string {
 	if list, is := v.([]any); is && len(list) == 2 {
 		return plain(list[0]) + "." + plain(list[1])
@@ -261,7 +261,7 @@ func naturalKey(v any) string {
 	return plain(v)
 }
 
-// untyped notes that a dump names content types by numbers which it does not explain.
+// untyped notes that a dump refers to content types by unknown numbers.
 func (n *netboxReading) untyped() {
 	unknown := false
 	for _, d := range n.dumped {
@@ -279,7 +279,7 @@ func (n *netboxReading) untyped() {
 	}
 }
 
-// plain is a value of JSON as a text: of an object its name.
+// plain returns a JSON value as text; for an object it returns its name.
 func plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -304,7 +304,7 @@ func plain(v any) string {
 	}
 }
 
-// modelOf knows an object by its URL, or by its members.
+// modelOf identifies an object's model by its URL, or by its members.
 func modelOf(url string, has func(name string) bool) string {
 	for endpoint, model := range netboxEndpoints {
 		if strings.Contains(url, "/ipam/"+endpoint+"/") {

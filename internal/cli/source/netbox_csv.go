@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The columns of NetBox' lists that are known.
+// The known columns of NetBox' lists.
 var (
 	netboxPlaces = []string{"prefix", "aggregate", "address", "ip_address", "start_address", "end_address"}
 	netboxTexts  = [][]string{
@@ -55,7 +55,7 @@ func (n *netboxReading) table(f File) error {
 	return l.rows(h, func(r row) { n.out.Records = append(n.out.Records, n.row(f, model, r)) })
 }
 
-// ofVRFs reports whether a table has names and nothing but what a VRF has.
+// ofVRFs reports whether a table has names and only columns of VRFs.
 func (h *header) ofVRFs() bool {
 	known := []string{"name", "rd", "tenant", "description", "enforce_unique", "tags", "comments", "id", "import_targets", "export_targets"}
 	return h.has("name") && !slices.ContainsFunc(h.names, func(name string) bool { return !slices.Contains(known, name) })
@@ -88,7 +88,7 @@ func (n *netboxReading) row(f File, model string, r row) Record {
 		out.set("vrf", m[1])
 		out.set("vrf.rd", m[2])
 		n.vrfs.know(vrf{name: m[1], rd: m[2]})
-	case r.get("vrf") == "Global": // as lists show that there is none
+	case r.get("vrf") == "Global": // lists show Global for no VRF
 		out.Fields.Set("vrf", "")
 	}
 	return out

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// netboxPage is what a page of a list says about itself.
+// netboxPage is the metadata of a list page.
 type netboxPage struct {
 	file           string
 	count, rows    int
@@ -20,7 +20,7 @@ type netboxPage struct {
 	next, previous string
 }
 
-// documents reads a file: pages of the API, lists of objects, or a dump. There may be several documents in it, one behind the other.
+// documents reads a file: pages of the API, lists of objects, or a dump. A file may contain several documents.
 func (n *netboxReading) documents(f File) error {
 	d := json.NewDecoder(bytes.NewReader(f.Text))
 	d.UseNumber()
@@ -37,7 +37,7 @@ func (n *netboxReading) documents(f File) error {
 	}
 }
 
-// value reads the next value, and reports whether it has a list of objects. model is what the objects are, if that is known.
+// value reads the next value, and reports whether it contains a list of objects. model is their model, if known.
 func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool, err error) {
 	token, err := d.Token()
 	if err != nil {
@@ -89,7 +89,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 	return found, inside(err)
 }
 
-// inside is the error of a document that ends too early.
+// inside returns the error for a truncated document.
 func inside(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -97,7 +97,7 @@ func inside(err error) error {
 	return err
 }
 
-// note keeps what a page says about the others.
+// note stores a member of a page's metadata.
 func (p *netboxPage) note(name string, value any) {
 	switch name {
 	case "count":
@@ -111,7 +111,7 @@ func (p *netboxPage) note(name string, value any) {
 	}
 }
 
-// items reads the objects of a list whose bracket was read.
+// items reads a list's objects after its opening bracket.
 func (n *netboxReading) items(d *json.Decoder, model string) (count int, err error) {
 	for d.More() {
 		var members map[string]any
@@ -130,7 +130,7 @@ func (n *netboxReading) items(d *json.Decoder, model string) (count int, err err
 	return count, inside(err)
 }
 
-// whole checks that all pages of each list were given.
+// whole checks that the files contain all pages of each list.
 func (n *netboxReading) whole() error {
 	lists := map[string][]*netboxPage{}
 	var order []string
@@ -152,7 +152,7 @@ func (n *netboxReading) whole() error {
 	return nil
 }
 
-// listOf is the list of which a link names a page.
+// listOf returns the list of a page's link, without the page.
 func listOf(link string) string {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -165,11 +165,11 @@ func listOf(link string) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// allPages checks the pages of one list. A list to which somebody wrote while it was read has the count of its last page.
+// allPages checks one list's pages. The count of the last page applies, since the list may have changed between reads.
 func allPages(pages []*netboxPage) error {
 	rows, count := 0, -1
 	last := slices.IndexFunc(pages, func(p *netboxPage) bool { return p.next == "" })
-	seen := map[string]bool{} // a page that was given twice is one
+	seen := map[string]bool{} // a page that was given twice counts once
 	for _, p := range pages {
 		if links := p.previous + " " + p.next; !seen[links] {
 			seen[links] = true

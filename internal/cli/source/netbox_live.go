@@ -12,17 +12,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-// Live is a NetBox that answers.
+// Live is a live NetBox.
 type Live struct {
 	URL, Token string
 	HTTP       *http.Client
-	// Wait waits for a server that is busy.
+	// Wait waits for a busy server.
 	Wait func(ctx context.Context, answer *http.Response) error
 }
 
 const largestAnswer = 256 << 20
 
-// Read reads everything about addresses by the API, page after page.
+// Read reads all addresses through the API, page by page.
 func (l Live) Read(ctx context.Context) (*Reading, error) {
 	base, err := url.Parse(l.URL)
 	if err != nil || base.Host == "" {
@@ -39,8 +39,8 @@ func (l Live) Read(ctx context.Context) (*Reading, error) {
 	return out, nil
 }
 
-// list reads one list. While it is read, somebody may write: then rows move from page to page, and the reader takes a row that comes twice
-// once. But a list that does not change has as many rows as it says.
+// list reads one list. If the list changes during the read, rows move between pages, and list drops duplicate rows. If the count stays the same, list
+// requires exactly that number of rows.
 func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoint string) error {
 	next := base.JoinPath("api", "ipam", endpoint, "/")
 	next.RawQuery = "limit=500"
@@ -53,7 +53,7 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 		}
 		for _, members := range page.Results {
 			if err := n.object(netboxEndpoints[endpoint], members); err != nil {
-				return away{err} // it was changed between two pages
+				return away{err} // it changed between two pages
 			}
 		}
 		count = page.Count
@@ -74,15 +74,15 @@ type livePage struct {
 	Results []map[string]any `json:"results"`
 }
 
-// away is a source that does not answer now.
+// away is the error for a source that does not respond now.
 type away struct{ error }
 
-// ExitCode is that of a server that does not answer.
+// ExitCode returns the exit code of an unavailable server.
 func (away) ExitCode() int { return exit.Unavailable }
 
 func (e away) Unwrap() error { return e.error }
 
-// following is the next page, of the same server: the token goes nowhere else.
+// following returns the URL of the next page. It refuses another host, since the token must not go there.
 func (l Live) following(base *url.URL, next string) (*url.URL, error) {
 	if next == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -91,7 +91,7 @@ func (l Live) following(base *url.URL, next string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the next page of NetBox is %q: %w", next, err)
 	}
-	u.Scheme = base.Scheme // behind a proxy NetBox may take itself to be spoken to in plain http
+	u.Scheme = base.Scheme // behind a proxy, NetBox may report plain http
 	if u.Host != base.Host {
 		return nil, fmt.Errorf("the next page of NetBox is at %s, and not at %s: the token is not sent there", u.Host, base.Host)
 	}
@@ -113,7 +113,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 			return p, away{fmt.Errorf("no answer from NetBox: %w", err)}
 		}
 		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
-		_ = resp.Body.Close() // it was read
+		_ = resp.Body.Close() // already read
 		switch {
 		case err != nil:
 			return p, away{fmt.Errorf("the answer of NetBox broke off: %w", err)}
@@ -138,7 +138,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 	}
 }
 
-// tokenKind is how a token is named: those of NetBox 4.5 and later begin with nbt_.
+// tokenKind returns the scheme for a token: tokens of NetBox 4.5 and later begin with nbt_.
 func tokenKind(token string) string {
 	if strings.HasPrefix(token, "nbt_") {
 		return "Bearer "

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vrf is a routing domain of NetBox. Its name need not be unique; its route distinguisher, if it has one, and its number are.
+// vrf is a routing domain of NetBox. Its number is unique, and so is its route distinguisher if it has one; its name need not be.
 type vrf struct{ id, rd, name, tenant string }
 
 // vrfs are the routing domains that the files mention.
@@ -16,10 +16,10 @@ type vrfs struct {
 	byID, byRD map[string]*vrf
 }
 
-// displayed is how NetBox shows a VRF that has a route distinguisher, in lists and in their CSV.
+// displayed matches NetBox' display form of a VRF with a route distinguisher, in lists and in their CSV.
 var displayed = regexp.MustCompile(`^(.*) \((\d+(?:\.\d+\.\d+\.\d+)?:\d+)\)$`)
 
-// know adds a VRF, or adds to one that is known already.
+// know adds a VRF, or completes a known one.
 func (v *vrfs) know(one vrf) {
 	if v.byID == nil {
 		v.byID, v.byRD = map[string]*vrf{}, map[string]*vrf{}
@@ -39,7 +39,7 @@ func (v *vrfs) know(one vrf) {
 	}
 }
 
-// find is the VRF of a number or a route distinguisher.
+// find returns the VRF with a number or a route distinguisher, or nil.
 func (v *vrfs) find(one vrf) *vrf {
 	if is := v.byID[one.id]; is != nil && one.id != "" {
 		return is
@@ -60,7 +60,7 @@ func (v *vrfs) named(name string) (all []*vrf) {
 	return all
 }
 
-// key identifies a VRF to people: by its name and route distinguisher, as NetBox shows it, or by its number if others have that name.
+// key identifies a VRF for people: by its name and route distinguisher, as NetBox displays it, or by its number if other VRFs have the name.
 func (v *vrfs) key(one *vrf) string {
 	switch {
 	case one.name != "" && one.rd != "":
@@ -75,7 +75,7 @@ func (v *vrfs) key(one *vrf) string {
 	return one.name
 }
 
-// resolve gives a record the VRF that it mentions, by number, by route distinguisher or by name.
+// resolve sets the VRF of a record, which the record names by number, route distinguisher or name.
 func (v *vrfs) resolve(r *Record) {
 	mention := vrf{id: r.Fields.Get("vrf.id"), rd: r.Fields.Get("vrf.rd"), name: r.Fields.Get("vrf")}
 	if mention == (vrf{}) {
@@ -83,7 +83,7 @@ func (v *vrfs) resolve(r *Record) {
 	}
 	is := v.find(mention)
 	if is == nil && mention.id == "" && mention.rd == "" {
-		var free []*vrf // those that lists show by the name alone
+		var free []*vrf // VRFs that lists show by name alone
 		for _, one := range v.named(mention.name) {
 			if one.rd == "" {
 				free = append(free, one)

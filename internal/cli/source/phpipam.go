@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The columns of phpIPAM's exports that are known.
+// The known columns of phpIPAM's exports.
 var (
 	phpipamPlaces = []string{"ip_address", "ip_addr", "ip", "subnet", "mask"}
 	phpipamTexts  = [][]string{
@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// readPHPIPAM reads the exports of phpIPAM, saved as CSV: its subnets, and its addresses.
+// readPHPIPAM reads phpIPAM's exports of subnets and addresses, saved as CSV.
 func readPHPIPAM(files []File, out *Reading) error {
 	out.Table = true
 	out.fill(slices.Concat(phpipamTexts...)...)
@@ -54,7 +54,7 @@ func readPHPIPAM(files []File, out *Reading) error {
 	return nil
 }
 
-// phpipamRow reads a row. A table that has a column for addresses is one of addresses: the subnet in it is around them.
+// phpipamRow reads a row. In a table with an address column, each row is an address, and its subnet is the network around it.
 func phpipamRow(f File, h *header, r row) Record {
 	out := r.record(f)
 	out.Status = strings.ToLower(r.get("tag", "ip_state", "state"))

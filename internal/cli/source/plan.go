@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// planNode is a space, a class, a pool or a claim of an address plan: what is not named here is its spec.
+// planNode is a space, class, pool or claim of an address plan. Members without a field here belong to its spec.
 type planNode struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
@@ -25,7 +25,7 @@ type planNode struct {
 	Claims      []json.RawMessage `json:"claims"`
 }
 
-// readPlan reads address plans whose blocks are all said, as `ipamctl export -o plan` writes them.
+// readPlan reads address plans that contain all blocks, as `ipamctl export -o plan` writes them.
 func readPlan(files []File, out *Reading) error {
 	for _, f := range files {
 		doc, err := show.JSONOf(f.Text)
@@ -62,7 +62,7 @@ type planReading struct {
 	err     error
 }
 
-// list reads the things of a list, and what is below them.
+// list reads a list of things and their children.
 func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, parent string) {
 	for i, text := range list {
 		where := at + "[" + strconv.Itoa(i) + "]"
@@ -105,7 +105,7 @@ func (p *planReading) list(at string, kind Kind, list []json.RawMessage, space, 
 	}
 }
 
-// place says which block a pool or a claim has. One that the server is to choose is for `ipamctl apply`.
+// place sets the block of a pool or a claim. `ipamctl apply` handles those without a block, which the server chooses.
 func (p *planReading) place(r *Record, n planNode) {
 	switch {
 	case n.CIDR != "":

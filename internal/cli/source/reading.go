@@ -7,29 +7,30 @@ import (
 	"slices"
 )
 
-// Reading is everything that the files of one source say.
+// Reading is the content of one source's files.
 type Reading struct {
 	Records []Record
-	// Notes are remarks about the files that a person must see.
+	// Notes are remarks about the files for the user.
 	Notes []string
 	// Missing are the reasons why the source has more rows than these files.
 	Missing []string
-	// Table reports whether a file is a table. A table that was cut at the end of a line is still a table, so nothing in it shows the cut.
+	// Table reports whether a file is a table. A table that was truncated at the end of a line is still valid, so the reader cannot detect the
+	// truncation.
 	Table bool
 	// Sum identifies the content of the files.
 	Sum string
 
-	// Unknown are the columns that a reader does not know; their values are fields for mappings.
+	// Unknown are the unknown columns; mappings can use their values as fields.
 	Unknown []Unknown
 
-	fields map[string]bool // the fields that rows can have, also where no row has a value
-	titles []string        // the titles of all columns, as the files write them
+	fields map[string]bool // fields that rows can have, even if no row has a value
+	titles []string        // titles of all columns, as in the files
 }
 
-// reader reads files of one source into a reading. A row that makes no sense has a problem; an error is about a whole file.
+// reader reads one source's files. An invalid row becomes a record with a Problem; an error concerns a whole file.
 type reader func(files []File, out *Reading) error
 
-// readers are the sources by the names that people type.
+// readers are the sources by name.
 var readers = map[string]reader{
 	"netbox": readNetBox, "csv": readCSV, "phpipam": readPHPIPAM, "infoblox": readInfoblox, "aws": readAWS, "whereabouts": readWhereabouts, "plan": readPlan,
 }
@@ -62,7 +63,7 @@ func Read(of string, files []File) (*Reading, error) {
 	return out, nil
 }
 
-// columnsUsed checks that the names in `columns` of the mapping are titles of a file.
+// columnsUsed checks that the names in `columns` of the mapping are titles in a file.
 func (out *Reading) columnsUsed(files []File) error {
 	for _, f := range files {
 		for name, theirs := range f.Columns {
@@ -82,7 +83,7 @@ func (out *Reading) CanHave(field string) bool {
 	return slices.ContainsFunc(out.Records, func(r Record) bool { return r.Fields.Get(field) != "" })
 }
 
-// fill gives fields that rows can have.
+// fill adds fields that rows can have.
 func (out *Reading) fill(names ...string) {
 	for _, name := range names {
 		out.fields[name] = true

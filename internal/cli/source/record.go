@@ -1,4 +1,4 @@
-// Package source reads what other address managers export, or what `ipamctl export` wrote, into one neutral model.
+// Package source reads the exports of other address managers and of `ipamctl export` into one neutral model.
 package source
 
 import (
@@ -11,32 +11,32 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// Kind is what a row of a source is about.
+// Kind is the kind of a row.
 type Kind string
 
-// The kinds. The last four are Carve's own, which are taken as they are.
+// The kinds. The last four are Carve's own, which an import restores unchanged.
 const (
-	Aggregate Kind = "aggregate" // a block at the top
+	Aggregate Kind = "aggregate" // a top-level block
 	Prefix    Kind = "prefix"    // a network
 	Address   Kind = "address"   // one address
 	Range     Kind = "range"     // from one address to another
-	Reference Kind = "reference" // a row that says something about others, or nothing about addresses
+	Reference Kind = "reference" // a row about other rows, or without addresses
 	Space     Kind = "space"
 	Class     Kind = "class"
 	Pool      Kind = "pool"
 	Claim     Kind = "claim"
 )
 
-// Record is one row of a source. Every row that is read is one, also a row that means nothing to Carve.
+// Record is one row of a source. Rows that mean nothing to Carve have a record too.
 type Record struct {
-	// ID finds the row again: the source's own number of it, or a file and a line.
+	// ID identifies the row: the source's own number, or a file and a line.
 	ID   string
 	Kind Kind
-	// Name is the source's name of it; it may be empty, and need not be unique.
+	// Name is the name in the source; it may be empty, and need not be unique.
 	Name string
 	// Domain identifies the routing domain of the row by the source's own key. The global domain has an empty key.
 	Domain string
-	// Same identifies what the row is about where a source lists one network, or one address that several devices share, in several rows.
+	// Same groups rows about the same thing: a source can list a network, or an address that several devices share, in several rows.
 	Same string
 	// Block is valid unless the row is a range or has a problem.
 	Block netip.Prefix
@@ -45,39 +45,39 @@ type Record struct {
 	Status string
 	// Fields are all other values, by their names in the source.
 	Fields Fields
-	// Problem is why the row cannot be read.
+	// Problem is the reason why the row is not valid.
 	Problem string
 
-	// Own is what only rows of Carve's own have.
+	// Own is set only for rows of Carve's own exports.
 	Own *Own
 }
 
-// Span is from one address to another.
+// Span is a range of addresses.
 type Span struct{ First, Last netip.Addr }
 
-// Own is what only rows of Carve's own exports have.
+// Own has the fields of rows from Carve's own exports.
 type Own struct {
 	Space, Parent       string
 	Labels, Annotations map[string]string
 	Spec                json.RawMessage
-	// Serves are the classes of a pool, where its row does not say them and those of what is in it do.
+	// Serves are a pool's classes, if the pool's row does not list them but the rows of its content do.
 	Serves []string
 }
 
-// File is one input, read whole.
+// File is one input, completely read.
 type File struct {
-	Name string // as it was given; said of rows
+	Name string // as given; appears in row IDs
 	Text []byte
 	// Encoding is the declared encoding of the text; nil is UTF-8.
 	Encoding encoding.Encoding
-	// Columns are other names of columns, by the names that are known here.
+	// Columns maps known names of columns to the file's names.
 	Columns map[string]string
 }
 
-// ownFields are the fields that each row has.
+// ownFields are the fields that every row has.
 var ownFields = []string{"name", "kind", "status", "id", "source-id", "routing-domain", "block", "address", "length"}
 
-// Field is a field of a record by its name in mappings.
+// Field returns a field of a record by its name in mappings.
 func (r *Record) Field(name string) string {
 	switch name {
 	case "name":
@@ -104,7 +104,7 @@ func (r *Record) Field(name string) string {
 	return r.Fields.Get(name)
 }
 
-// first is the first address of what the record is about.
+// first returns a record's first address.
 func (r *Record) first() netip.Addr {
 	if r.Span != nil {
 		return r.Span.First
@@ -112,7 +112,7 @@ func (r *Record) first() netip.Addr {
 	return r.Block.Addr()
 }
 
-// Where is the block, the address or the range, for people.
+// Where returns the block, address or range for people.
 func (r *Record) Where() string {
 	switch {
 	case r.Span != nil:
@@ -126,14 +126,14 @@ func (r *Record) Where() string {
 	}
 }
 
-// set notes a field that is not empty.
+// set sets a field if the value is not empty.
 func (r *Record) set(name, value string) {
 	if value = strings.TrimSpace(value); value != "" {
 		r.Fields.Set(name, value)
 	}
 }
 
-// network reads a network. The bits of the host must be zero: the reader does not guess which network is meant.
+// network parses a network. The host bits must be zero: the reader does not guess the intended network.
 func (r *Record) network(text string) {
 	text = strings.TrimSpace(text)
 	block, err := netip.ParsePrefix(text)
@@ -147,7 +147,7 @@ func (r *Record) network(text string) {
 	}
 }
 
-// host reads one address, with or without the length of the network around it.
+// host parses one address, with or without a prefix length.
 func (r *Record) host(text string) {
 	address, err := hostOf(text)
 	if err != nil {
@@ -157,7 +157,7 @@ func (r *Record) host(text string) {
 	r.Block = netip.PrefixFrom(address, address.BitLen())
 }
 
-// span reads a range. One that is a single address is that address.
+// span parses a range. A range of one address becomes that address.
 func (r *Record) span(first, last string) {
 	from, err1 := hostOf(first)
 	to, err2 := hostOf(last)
@@ -171,7 +171,7 @@ func (r *Record) span(first, last string) {
 	}
 }
 
-// hostOf reads an address. The length of the network may stand behind it, and must be one.
+// hostOf parses an address. A valid prefix length may follow it.
 func hostOf(text string) (netip.Addr, error) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "/") {
@@ -185,10 +185,10 @@ func hostOf(text string) (netip.Addr, error) {
 	return address, err
 }
 
-// octal is an IPv4 address with a number that has leading zeros.
+// octal matches an IPv4 address with leading zeros in a number.
 var octal = regexp.MustCompile(`^([0-9.]*\.)?0[0-9]+(\.|$)`)
 
-// hint explains the common reasons why a text is no address and no CIDR.
+// hint explains common reasons why a text is neither an address nor a CIDR.
 func hint(text string) string {
 	address, length, found := strings.Cut(text, "/")
 	_, err := netip.ParseAddr(length)
@@ -216,7 +216,7 @@ func netmask(address, mask string) string {
 			ones++
 		}
 		if bits != 0 {
-			return address + "/" + mask // which is no CIDR
+			return address + "/" + mask // no valid CIDR
 		}
 		mask = fmt.Sprint(ones)
 	}

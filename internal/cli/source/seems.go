@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// seems says what a file seems to be, for the refusal of one that a reader does not know.
+// seems describes the probable content of a file, for the refusal of an unknown one.
 func seems(text []byte) string {
 	trimmed := bytes.TrimSpace(text)
 	switch {
@@ -33,7 +33,7 @@ func seems(text []byte) string {
 	return seemsTable(trimmed)
 }
 
-// seemsJSON says what a JSON object seems to be.
+// seemsJSON describes the probable content of a JSON object.
 func seemsJSON(doc map[string]json.RawMessage) string {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { _, found := doc[name]; return found })
@@ -59,7 +59,7 @@ func seemsJSON(doc map[string]json.RawMessage) string {
 	return "a JSON document with the members " + namesOf(doc)
 }
 
-// memberOf is the first of some members that an object has, or else the names of all its members.
+// memberOf returns the first of some members that an object has, or else the names of all its members.
 func memberOf(object map[string]json.RawMessage, names ...string) string {
 	for _, name := range names {
 		if value := strings.Trim(string(object[name]), `"`); value != "" {
@@ -69,7 +69,7 @@ func memberOf(object map[string]json.RawMessage, names ...string) string {
 	return "the members " + namesOf(object)
 }
 
-// namesOf are the names of the members of an object.
+// namesOf returns the names of an object's members.
 func namesOf(doc map[string]json.RawMessage) string {
 	const most = 8
 	names := slices.Sorted(maps.Keys(doc))
@@ -79,7 +79,7 @@ func namesOf(doc map[string]json.RawMessage) string {
 	return strings.Trim(shown(strings.Join(names, ", ")), `"`)
 }
 
-// seemsTable says what a text that is no JSON seems to be.
+// seemsTable describes the probable content of a text that is not JSON.
 func seemsTable(text []byte) string {
 	h, err := linesOf(File{Text: text}).header()
 	switch {

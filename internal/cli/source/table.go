@@ -20,7 +20,7 @@ type row struct {
 	fields Fields
 }
 
-// get is the first cell that is not empty of some columns.
+// get returns the first non-empty cell of some columns.
 func (r row) get(names ...string) string {
 	for _, name := range names {
 		if value := r.fields.Get(name); value != "" {
@@ -30,16 +30,16 @@ func (r row) get(names ...string) string {
 	return ""
 }
 
-// record is a record that has all cells of the row as fields.
+// record returns a record with all cells of the row as fields.
 func (r row) record(f File) Record { return Record{ID: at(f, r.line), Fields: r.fields} }
 
-// column is the name of a column as rows have it.
+// column normalizes a column's title.
 func column(title string) string {
 	title = strings.ToLower(strings.Trim(strings.TrimSpace(title), "*"))
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(title)
 }
 
-// column is the name of a column of a file, by which it is known here.
+// column returns the known name of a file's column.
 func (f File) column(title string) string {
 	for name, theirs := range f.Columns {
 		if column(theirs) == column(title) {
@@ -49,16 +49,16 @@ func (f File) column(title string) string {
 	return column(title)
 }
 
-// lines reads a CSV file by RFC 4180, strictly: a quotation mark that is out of place ends the reading, because it can hide the rows behind it.
+// lines reads a CSV file strictly by RFC 4180. A misplaced quotation mark ends the reading with an error, because it can hide the rows after it.
 type lines struct {
 	File
 	comma rune
-	first int    // how many lines of the file stand before the text that the CSV reader sees
-	none  string // a cell that shows that there is no value
+	first int    // lines of the file before the text that the CSV reader sees
+	none  string // the text of a cell without a value
 	csv   *csv.Reader
 }
 
-// linesOf begins to read a file. Lines may end with CR LF, LF or, if there is no LF at all, CR.
+// linesOf starts to read a file. Lines may end with CR LF, LF or, in a file without any LF, CR.
 func linesOf(f File) *lines {
 	l := &lines{File: f}
 	if !bytes.Contains(f.Text, []byte("\n")) {
@@ -66,7 +66,7 @@ func linesOf(f File) *lines {
 	}
 	text := l.Text
 	if first, rest, found := bytes.Cut(text, []byte("\n")); found && len(bytes.TrimSpace(first)) == len("sep=,") && bytes.HasPrefix(first, []byte("sep=")) {
-		l.comma, l.first, text = rune(first[len("sep=")]), 1, rest // as Excel declares the separator
+		l.comma, l.first, text = rune(first[len("sep=")]), 1, rest // Excel declares the separator like this
 	} else {
 		l.comma = separator(text)
 	}
@@ -75,7 +75,7 @@ func linesOf(f File) *lines {
 	return l
 }
 
-// next is the next line that is not blank, with its number. The cells are good until the next call.
+// next returns the next line that is not blank, with its number. The cells are valid until the next call.
 func (l *lines) next() (number int, cells []string, err error) {
 	for {
 		cells, err = l.csv.Read()
@@ -99,7 +99,7 @@ func (l *lines) next() (number int, cells []string, err error) {
 	}
 }
 
-// misquoted says where a quotation mark is out of place.
+// misquoted returns an error with the position of a misplaced quotation mark.
 func (l *lines) misquoted(err error) error {
 	fault, is := errors.AsType[*csv.ParseError](err)
 	if !is {
@@ -119,7 +119,7 @@ func (l *lines) misquoted(err error) error {
 	}
 }
 
-// hidden is a line within a quoted cell that would be a row of the table by itself: two stray marks can enclose rows.
+// hidden returns a line within a quoted cell that looks like a row of the table, or "": two stray quotation marks can enclose rows.
 func (l *lines) hidden(cell string, columns int) string {
 	if !strings.Contains(cell, "\n") || bytes.HasPrefix(l.Text, []byte(ownHeader)) {
 		return ""
@@ -133,7 +133,7 @@ func (l *lines) hidden(cell string, columns int) string {
 	return ""
 }
 
-// separator is the character that stands between the titles of the first line.
+// separator returns the character that separates the titles in the first line.
 func separator(text []byte) rune {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	best, most := ',', bytes.Count(first, []byte(","))
@@ -145,22 +145,23 @@ func separator(text []byte) rune {
 	return best
 }
 
-// header is the first line of a table.
+// header is a table's first line.
 type header struct {
-	names  []string // the names by which the columns are known
-	titles []string // as the file has them
+	names  []string // known names of the columns
+	titles []string // the file's titles
 	line   int
 }
 
-// has reports whether a table has one of some columns.
+// has reports whether a table has one of the named columns.
 func (h *header) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(h.names, name) })
 }
 
-// addressLike is a text with an address in it.
+// addressLike matches a text that contains an address.
 var addressLike = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+|[0-9A-Fa-f]*:[0-9A-Fa-f:]*:|::`)
 
-// header reads the titles. A row among them would be lost, so a title has no address in it, and no title is empty but the last ones.
+// header reads the titles. It refuses titles with an address, because the first line would then be a row, and empty titles before the last non-empty
+// one.
 func (l *lines) header() (*header, error) {
 	number, cells, err := l.next()
 	if errors.Is(err, io.EOF) {
@@ -183,12 +184,13 @@ func (l *lines) header() (*header, error) {
 	return h, nil
 }
 
-// room makes room for the records of a file at once: a list that grows by copying needs twice the memory.
+// room allocates a file's records at once: growing by copies would need twice the memory.
 func (out *Reading) room(f File) {
 	out.Records = slices.Grow(out.Records, bytes.Count(f.Text, []byte("\n")))
 }
 
-// rows goes through the rows of a table. Each has as many cells as there are titles: a row with more or fewer was cut, or joined with another one.
+// rows iterates over a table's rows. It refuses a row with more or fewer cells than titles: such a row was truncated, or joined with another
+// one.
 func (l *lines) rows(h *header, each func(row)) error {
 	for {
 		number, cells, err := l.next()
@@ -217,10 +219,10 @@ func (l *lines) rows(h *header, each func(row)) error {
 	}
 }
 
-// at is the ID of a line.
+// at returns the ID of a line.
 func at(f File, line int) string { return fmt.Sprintf("%s:%d", filepath.Base(f.Name), line) }
 
 var lineID = regexp.MustCompile(`:\d+(#\d+)?$`)
 
-// OfLine reports whether an ID is that of a line. Such an ID says where the row was found, and not which row it is: it changes with the lines before.
+// OfLine reports whether an ID is the ID of a line. Such an ID is a position, not an identity: it changes when earlier lines change.
 func OfLine(id string) bool { return lineID.MatchString(id) && !strings.Contains(id, "/") }

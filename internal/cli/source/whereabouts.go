@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// whereaboutsObject is an IPPool or an OverlappingRangeIPReservation, as far as it is read.
+// whereaboutsObject is the relevant part of an IPPool or an OverlappingRangeIPReservation.
 type whereaboutsObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
@@ -39,8 +39,8 @@ type whereaboutsList struct {
 	Items []json.RawMessage `json:"items"`
 }
 
-// readWhereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses that
-// overlapping ranges share repeat the pools.
+// readWhereabouts reads IPPools of whereabouts.cni.cncf.io, as `kubectl get -o json` writes them. Reservations of addresses in overlapping ranges
+// repeat the pools, so each becomes a Reference.
 func readWhereabouts(files []File, out *Reading) error {
 	out.fill("pod", "interface", "container")
 	for _, f := range files {
@@ -92,7 +92,7 @@ func (o whereaboutsObject) records() []Record {
 	return all
 }
 
-// behind is the address so far behind the first one of a block, if it is within.
+// behind returns the address at an offset from a block's first address, if it is in the block.
 func behind(block netip.Prefix, key string) netip.Addr {
 	n, ok := new(big.Int).SetString(key, 10)
 	if !ok || n.Sign() < 0 || !block.IsValid() {

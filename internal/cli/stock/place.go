@@ -6,7 +6,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Bounds are the first and the last address of a reservation.
+// Bounds returns the first and the last address of a reservation.
 func Bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
 	switch {
 	case r.CIDR != "":
@@ -25,7 +25,7 @@ func Bounds(pool netip.Prefix, r client.Reservation) (from, to netip.Addr) {
 	return from, to
 }
 
-// plus is the address so far behind another one, or before it.
+// plus returns the address at an offset, which may be negative.
 func plus(a netip.Addr, n int) netip.Addr {
 	bytes := a.AsSlice()
 	for at := len(bytes) - 1; at >= 0 && n != 0; at-- {
@@ -37,7 +37,7 @@ func plus(a netip.Addr, n int) netip.Addr {
 	return out
 }
 
-// Last is the last address of a block.
+// Last returns a block's last address.
 func Last(block netip.Prefix) netip.Addr {
 	bytes := block.Addr().AsSlice()
 	for bit := block.Bits(); bit < 8*len(bytes); bit++ {
@@ -47,7 +47,7 @@ func Last(block netip.Prefix) netip.Addr {
 	return last
 }
 
-// Blocks are the fewest CIDRs that make up a range.
+// Blocks returns the fewest CIDRs that cover a range exactly.
 func Blocks(first, last netip.Addr) (out []netip.Prefix) {
 	for {
 		bits := first.BitLen()

@@ -10,7 +10,8 @@ import (
 // Spec is a spec by its members.
 type Spec = map[string]json.RawMessage
 
-// ClaimRest is what a claim says beside its block and its pool. A class is one of its own project, or else the pool counts alone.
+// ClaimRest returns the spec of a claim without its block and pool. It keeps a class of the claim's own project; for any other class only the pool
+// counts.
 func ClaimRest(c client.IPClaim) (Spec, error) {
 	spec, err := Rest(c.Spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
 	if err != nil {
@@ -24,12 +25,12 @@ func ClaimRest(c client.IPClaim) (Spec, error) {
 	return spec, err
 }
 
-// PoolRest is what a pool says beside its place.
+// PoolRest returns the spec of a pool without its position.
 func PoolRest(p client.IPPool) (Spec, error) {
 	return Rest(p.Spec, "cidr", "prefixLength", "parentRef", "spaceRef", "description", "drain")
 }
 
-// Whole is a spec with all of its members.
+// Whole returns a spec with all of its members.
 func Whole(spec any) (all Spec, err error) {
 	text, err := show.Marshal(spec)
 	if err != nil {
@@ -39,7 +40,7 @@ func Whole(spec any) (all Spec, err error) {
 	return all, err
 }
 
-// Rest is a spec without some members, and without what the server says by default.
+// Rest returns a spec without some members, and without the server's defaults.
 func Rest(spec any, but ...string) (Spec, error) {
 	all, err := Whole(spec)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package stock reads what a project has: what an import compares itself with, and what an export writes.
+// Package stock reads a project's content, for an import's comparison and for an export.
 package stock
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Stock is what a project has, by name.
+// Stock is a project's content, by name.
 type Stock struct {
 	Spaces  map[string]client.Space
-	Classes map[string]client.IPClass // by project/name: those of others that it may use are among them
+	Classes map[string]client.IPClass // by project/name, including usable classes of other projects
 	Pools   map[string]client.IPPool
 	Claims  map[string]client.IPClaim
 }
 
-// In is a session in another project.
+// In returns a session in another project.
 func In(s *session.Session, project string) *session.Session {
 	there := *s
 	there.Project = project
 	return &there
 }
 
-// Read asks for everything of the project.
+// Read reads the whole project.
 func Read(ctx context.Context, s *session.Session) (*Stock, error) {
 	if _, err := s.Ask(ctx, session.Get("projects", s.Project)); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func Read(ctx context.Context, s *session.Session) (*Stock, error) {
 	return st, g.Wait()
 }
 
-// List asks for all things of a kind that the filters leave, by name.
+// List reads all things of a kind that match the filters, by name.
 func List[T any](ctx context.Context, s *session.Session, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	return list(ctx, s, nil, collection, filters, name)
 }
@@ -80,7 +80,7 @@ func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, c
 	return all, err
 }
 
-// SpaceOf is the space of a pool as people write it: with its project, if that is another one.
+// SpaceOf returns a pool's space as users write it: with its project, if that is another one.
 func SpaceOf(p client.IPPool) string {
 	if p.Status.SpaceRef.Project != p.Metadata.Project {
 		return p.Status.SpaceRef.Project + "/" + p.Status.SpaceRef.Name

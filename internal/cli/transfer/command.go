@@ -1,6 +1,6 @@
-// Package transfer brings what other address managers know into Carve, once or again and again: readers (package source) make records, a
-// mapping (package rules) says what becomes of them, a plan compares that with what the server has, a run sends what is missing, and a
-// report accounts for every row.
+// Package transfer imports the content of other address managers into Carve, once or continuously. Readers (package source) produce records, a
+// mapping (package rules) decides what to make of them, and a plan compares the result with the server. A run sends the missing parts, and a report
+// accounts for every row.
 package transfer
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// importing is one command line that imports.
+// importing is the command line of an import.
 type importing struct {
 	input
 	writeMapping string
@@ -31,7 +31,7 @@ type importing struct {
 	parallel     int
 }
 
-// what each source is, for the help.
+// about is the help text for each source.
 var about = map[string]string{
 	"netbox":      "NetBox: answers of its API, dumps of its database, the CSV of its lists, or a NetBox that answers (--url)",
 	"csv":         "A CSV file of anybody, or what 'ipamctl export -o csv' or the console wrote",
@@ -42,7 +42,7 @@ var about = map[string]string{
 	"plan":        "An address plan whose blocks are all said, as 'ipamctl export -o plan' writes it",
 }
 
-// ImportCommand is `import`.
+// ImportCommand returns the command `import`.
 func ImportCommand(p *session.Program) *cobra.Command {
 	var commands []*cobra.Command
 	for _, of := range slices.Sorted(maps.Keys(about)) {
@@ -111,7 +111,7 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	return m.carryOut(ctx, s, plan)
 }
 
-// carryOut does what the plan says, unless it is a dry run or a policy refuses it, and reports.
+// carryOut runs the plan, unless it is a dry run or a policy refuses it, and reports the result.
 func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan) error {
 	var failed error
 	begun := !m.dry && !plan.refused
@@ -126,7 +126,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 			m.p.Remark("%s", said)
 		}
 	}
-	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document has all of them
+	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document contains all rows
 	out := account(plan.wishes, m.dry, !m.dry, func(out *report, line reportRow) bool { return whole || !m.p.Quiet && !out.plain(line) })
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
@@ -166,7 +166,7 @@ func (m *importing) show(out *report) error {
 	return out.diff(m.p.Printer, most)
 }
 
-// writeOut writes the mapping to a file, which must not be there yet: somebody may have edited it.
+// writeOut writes the mapping to a new file. It fails if the file exists: the user may have edited it.
 func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths []string) error {
 	reading, err := m.records(ctx, mapping, paths)
 	if unplaced, is := errors.AsType[*source.NoPlace](err); is { // the mapping names the columns

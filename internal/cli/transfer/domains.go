@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// sourceName is the annotation with the source's own name of a thing. On a space it is the routing domain that an import put there.
+// sourceName is the annotation with a thing's name in the source. On a space it names the routing domain that an import put there.
 const sourceName = "source-name"
 
-// origin is a routing domain of the source that goes to a space.
+// origin is a routing domain of the source that maps to a space.
 type origin struct {
 	key      string // the values of the fields in `spaceBy`
 	identity string // the source's own key
 	explicit bool   // the mapping names the space
 }
 
-// said is an origin for people.
+// said returns an origin's name for people.
 func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
 
-// from notes that a row of a routing domain goes to a space.
+// from notes that a row of a routing domain maps to a space.
 func (w *wishes) from(d domain, o origin, r *source.Record) {
 	if w.origins[d] == nil {
 		w.origins[d] = map[origin]string{}
@@ -35,8 +35,8 @@ func (w *wishes) from(d domain, o origin, r *source.Record) {
 	}
 }
 
-// apart refuses an import by which two routing domains of the source would become one space: from then on, the addresses of one would be
-// taken for those of the other. A mapping that names the space of each key is a decision, and is followed.
+// apart refuses an import that would merge two routing domains of the source into one space: their equal addresses would then count as the same. A
+// mapping that names each key's space is an explicit decision, and apart allows it.
 func (w *wishes) apart() error {
 	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int { return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.space, b.space)) }) {
 		all := slices.SortedFunc(maps.Keys(w.origins[d]), func(a, b origin) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.identity, b.identity)) })
@@ -84,7 +84,7 @@ func (w *wishes) strangers(states map[string]*state) error {
 	return nil
 }
 
-// spaceItem is a space that is to be made for a routing domain. It keeps the name that the source has for it.
+// spaceItem returns the item of a new space for a routing domain. It keeps the domain's name in the source as an annotation.
 func (w *wishes) spaceItem(d domain) *item {
 	i := &item{more: &more{}, domain: d, kind: string(source.Space), name: d.space}
 	var names []string

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// inherit gives things of Carve's own what their rows leave to others. A thing that says no space has that of the pool which it names, in
-// the source or else on the server: tables of the console say it only of pools at the top. Pools serve those classes that there are.
+// inherit fills in the space of things from Carve's own exports. A thing without a space gets the space of its pool, in the source or else on the
+// server: the console's tables list the space only for root pools. It also limits the classes of pools to existing ones.
 func (w *wishes) inherit(states map[string]*state) {
 	pools := map[string]*item{} // by project/name
 	for _, i := range w.items {
@@ -32,7 +32,7 @@ func (w *wishes) inherit(states map[string]*state) {
 			return !found
 		})
 	}
-	classes := map[string][]*item{} // the pools that serve them, by project/name
+	classes := map[string][]*item{} // the pools that serve each class, by project/name
 	if len(byClass) > 0 {
 		classes = w.serving(states)
 	}
@@ -45,17 +45,17 @@ func (w *wishes) inherit(states map[string]*state) {
 	}
 }
 
-// specOf is what a spec says of classes.
+// specOf returns the class names in a spec.
 func specOf(i *item) (spec struct {
 	ClassName  string
 	ClassNames []string
 },
 ) {
-	_ = json.Unmarshal(i.spec, &spec) // what cannot be read is said where the request is made
+	_ = json.Unmarshal(i.spec, &spec) // the request for it reports a spec that is not valid
 	return spec
 }
 
-// serving are the pools that list a class, by its project/name. In a plan, claims of a class name no pool.
+// serving returns the pools that list each class, by project/name. In a plan, claims with a class name no pool.
 func (w *wishes) serving(states map[string]*state) map[string][]*item {
 	all := map[string][]*item{}
 	for _, i := range w.items {
@@ -77,10 +77,10 @@ func (w *wishes) serving(states map[string]*state) map[string][]*item {
 	return all
 }
 
-// spaceAround looks for a space in the pools around a thing.
+// spaceAround returns the space of the pools around a thing.
 func spaceAround(i *item, pools map[string]*item, st *state) string {
 	at := i
-	for range len(pools) + 1 { // pools that name each other have no end
+	for range len(pools) + 1 { // pools that name each other form a cycle
 		parent := pools[at.project+"/"+at.ownParent]
 		if at.space != "" || parent == nil {
 			break

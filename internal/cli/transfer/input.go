@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// input is what is read, and by which mapping.
+// input is the source to read and its mapping.
 type input struct {
 	p           *session.Program
 	of          string
@@ -43,7 +43,7 @@ func (m *input) urlFlag(f *pflag.FlagSet) {
 	f.StringVar(&m.url, "url", "", "base `URL` of a NetBox to read from; the token is in the environment variable NETBOX_TOKEN")
 }
 
-// mapping is the one of the file, or the preset, with what the flags say.
+// mapping returns the file's mapping, or the preset, with the flags applied.
 func (m *input) mapping() (mapping rules.Mapping, err error) {
 	mapping = rules.Preset(m.of)
 	if m.mappingFile != "" {
@@ -69,14 +69,14 @@ func (m *input) mapping() (mapping rules.Mapping, err error) {
 	return mapping, nil
 }
 
-// frugal has memory collected early for as long as many rows are held: most of what is held is held to the end.
+// frugal makes the garbage collector run more often while many rows are in memory: they stay until the end, so heap growth is no useful signal.
 func frugal() (over func()) {
 	const percent = 25
 	before := debug.SetGCPercent(percent)
 	return func() { debug.SetGCPercent(before) }
 }
 
-// read reads the source, and tells people what the mapping does not use of it.
+// read reads the source, and notes the parts that the mapping does not use.
 func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
 	reading, err := m.records(ctx, mapping, paths)
 	if err != nil {
@@ -96,7 +96,7 @@ func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string)
 	return reading, nil
 }
 
-// records reads files, or a NetBox that answers.
+// records reads files, or a live NetBox.
 func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
 	if m.url != "" {
 		if len(paths) > 0 {
@@ -126,16 +126,16 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	return reading, nil
 }
 
-// unreadable is a file that cannot be read: it is as wrong as a command line.
+// unreadable is the error for a file that cannot be read. It counts as a wrong command line.
 type unreadable struct{ error }
 
-// ExitCode implements the exit codes.
+// ExitCode returns the exit code of a wrong command line.
 func (unreadable) ExitCode() int { return exit.Usage }
 
 func (e unreadable) Unwrap() error { return e.error }
 
-// named refuses a mapping with a field that no row of the source can have: the fields of the preset are known, though a source may have no
-// value of one today. A tag is known by the rows that have it, so a tag that no row has is only noted.
+// named refuses a mapping with a field that no source row can have. It knows the preset's fields, even if the source has no value of one
+// today. A tag is known only through rows that have it, so for an unknown tag named only prints a warning.
 func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	known := map[string]bool{}
 	preset := rules.Preset(m.of)
@@ -154,7 +154,7 @@ func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 	return nil
 }
 
-// unused notes the columns of tables that nothing reads, and refuses one that seems to be a mistyped column.
+// unused notes the columns of tables that nothing reads, and refuses one that looks like a mistyped column.
 func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 	used := map[string]bool{}
 	for _, u := range mapping.Uses() {
@@ -180,7 +180,7 @@ func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 	return nil
 }
 
-// live reads a NetBox that answers.
+// live reads a live NetBox.
 func (m *input) live(ctx context.Context) (*source.Reading, error) {
 	at, err := url.Parse(m.url)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
@@ -202,7 +202,7 @@ func (m *input) live(ctx context.Context) (*source.Reading, error) {
 		if tries++; tries > patience {
 			return http.ErrHandlerTimeout
 		}
-		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date is as good as nothing
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // a date counts as no value
 		return m.p.Pause(ctx, max(time.Second, time.Duration(seconds)*time.Second))
 	}}.Read(ctx)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// What has become of a row, or would.
+// Outcomes of a row, done or planned.
 const (
 	outcomeCreate    = "to create"
 	outcomeCreated   = "created"
@@ -20,17 +20,17 @@ const (
 	outcomeDiffers   = "differs"
 	outcomeSkipped   = "skipped"
 	outcomeRefused   = "refused"
-	outcomeReference = "no block"    // a row about something else
-	outcomeLeft      = "not reached" // the import ended before
+	outcomeReference = "no block"    // a row about something else than a block
+	outcomeLeft      = "not reached" // the import ended before this row
 
-	// Of a shadow alone.
+	// Outcomes only of a shadow.
 	outcomeChange    = "to change"
 	outcomeChanged   = "changed"
 	outcomeRelease   = "to release"
 	outcomeReleased  = "released"
-	outcomeHeldBack  = "held back"  // it would be released, but for a safety
-	outcomeTaken     = "taken"      // somebody else holds the block
-	outcomeOnlyHere  = "only here"  // it is not the mirror's, or Carve leads
+	outcomeHeldBack  = "held back"  // a safety prevents the release
+	outcomeTaken     = "taken"      // another project or user holds the block
+	outcomeOnlyHere  = "only here"  // the mirror did not make it, or Carve leads
 	outcomeOnlyThere = "only there" // Carve leads
 	outcomeEnded     = "ended here" // Carve leads, and has released it since
 )
@@ -38,7 +38,7 @@ const (
 // domain is a routing domain: a space of a project.
 type domain struct{ project, space string }
 
-// item is one thing that is to be in Carve, or that is there. There may be many, so what few have is in more.
+// item is one thing, wanted or on the server. An import can have many, so fields that few items use are in more.
 type item struct {
 	domain
 	*more
@@ -47,14 +47,14 @@ type item struct {
 	block netip.Prefix
 	span  *source.Span // of a range
 
-	// by makes the labels, annotations and description of a row of the source when they are asked for: a map for each of many rows costs
-	// more memory than all else. Things of Carve's own, of the mapping and of the server have labels, annotations and a description.
+	// by makes the labels, annotations and description of a source row on demand: a map for each of many rows would take more memory than all else.
+	// Items of Carve's own exports, of the mapping and of the server have their labels, annotations and description in more.
 	by     *making
-	record *source.Record // the row that by reads
+	record *source.Record // the row for by
 
-	row    int   // of the source, counted from 1; 0: it is on the server, or of the mapping
-	there  bool  // it is on the server
-	stands bool  // a mirror has made a pool of this block, which may have more in it than comes from the source
+	row    int   // row of the source, from 1; 0: a server item or of the mapping
+	there  bool  // on the server
+	stands bool  // a mirror made the pool of this block, which may contain more than the source
 	parent *item // the pool around it
 	depth  int
 	is     *item // the counterpart: on the server for a row, in the mirror for an object of the server
@@ -63,25 +63,25 @@ type item struct {
 	why     string
 }
 
-// more is what few items have.
+// more holds the fields that few items use.
 type more struct {
 	labels      map[string]string
 	annotations map[string]string
 	description string
-	phase       client.IPAllocationPhase                   // of a block that somebody holds
-	spec        json.RawMessage                            // of Carve's own
-	serves      []string                                   // classes that a pool is to list if it is made
-	current     func() (map[string]json.RawMessage, error) // the spec of what is on the server
-	ownParent   string                                     // the pool that it names, of Carve's own or on the server
+	phase       client.IPAllocationPhase                   // of a held block
+	spec        json.RawMessage                            // of Carve's own exports
+	serves      []string                                   // classes that a new pool will list
+	current     func() (map[string]json.RawMessage, error) // the spec on the server
+	ownParent   string                                     // the pool that the item names, in Carve's own exports or on the server
 	revision    string                                     // on the server
 	holds       []client.Reservation
 	parts       []span // of a reservation
 }
 
-// none stands for an empty more. Items share it, so nothing writes to it; rich gives an item its own.
+// none is the empty more that items share. Nothing writes to it; rich gives an item its own.
 var none = &more{}
 
-// rich gives an item a more of its own, to write to.
+// rich gives an item its own more for writing.
 func (i *item) rich() *more {
 	if i.more == none {
 		i.more = &more{}
@@ -89,13 +89,13 @@ func (i *item) rich() *more {
 	return i.more
 }
 
-// end is the outcome of an item that is settled.
+// end sets an item's outcome.
 func (i *item) end(outcome, why string) { i.outcome, i.why = outcome, why }
 
 func (i *item) isPool() bool  { return i.kind == rules.AsPool }
 func (i *item) isRange() bool { return i.span != nil }
 
-// from and to are the first and the last address.
+// from and to return the first and the last address.
 func (i *item) from() netip.Addr {
 	if i.isRange() {
 		return i.span.First
@@ -110,17 +110,17 @@ func (i *item) to() netip.Addr {
 	return stock.Last(i.block)
 }
 
-// before reports whether an item comes before another one in the source. What is of the mapping comes before all rows.
+// before reports whether an item precedes another in the source. Items of the mapping precede all rows.
 func (i *item) before(other *item) bool {
 	return other.row > 0 && i.row < other.row
 }
 
-// where is the block for people.
+// where returns the block for people.
 func (i *item) where() string {
 	return (&source.Record{Block: i.block, Span: i.span}).Where()
 }
 
-// target is what an item is called in Carve.
+// target returns an item's name in Carve.
 func (i *item) target() string {
 	if i.kind == rules.AsReservation && i.parent != nil {
 		return "pool/" + i.parent.name
@@ -128,8 +128,7 @@ func (i *item) target() string {
 	return i.kind + "/" + i.name
 }
 
-// byPlace orders items so that what is around comes before what is within: pools before claims of the same block, and what is
-// on the server before what is to come.
+// byPlace sorts items so that outer ones precede inner ones: pools before claims of the same block, and server items before new ones.
 func byPlace(items []*item) {
 	there := func(i *item) int {
 		if i.there {

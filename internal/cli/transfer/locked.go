@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// locked is a writer for requests that are under way at once.
+// locked is a writer for concurrent requests.
 type locked struct {
 	mu sync.Mutex
 	to io.Writer

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/rules"
 )
 
-// settleRanges settles ranges that are the same, and ranges that overlap, by the policies. By `narrow`, the smaller range is laid first, and
-// cut leaves the others what it does not take.
+// settleRanges settles duplicate and overlapping ranges by the policies. With `narrow`, the smaller range takes its addresses first, and cut leaves
+// the rest to the others.
 func (t *tree) settleRanges() {
 	byRow := func(a, b *item) int { return cmp.Compare(a.row, b.row) }
 	slices.SortStableFunc(t.ranges, byRow)
@@ -67,13 +67,13 @@ func (i *item) overlaps(other *item) bool {
 	return i.from().Is4() == other.from().Is4() && !i.to().Less(other.from()) && !other.to().Less(i.from())
 }
 
-// size is how many addresses an item has behind its first one.
+// size returns the number of addresses after an item's first one.
 func (i *item) size() *big.Int {
 	from, to := new(big.Int).SetBytes(i.from().AsSlice()), new(big.Int).SetBytes(i.to().AsSlice())
 	return to.Sub(to, from)
 }
 
-// cut answers the parts of a span that other ranges of this import have not taken.
+// cut returns the parts of a span that other ranges of this import have not taken.
 func (t *tree) cut(s span) []span {
 	left := []span{s}
 	for _, taken := range t.taken {
@@ -89,7 +89,7 @@ func (t *tree) cut(s span) []span {
 	return left
 }
 
-// without is a span without the addresses from first to last.
+// without returns a span without the addresses from first to last.
 func (s span) without(first, last netip.Addr) (parts []span) {
 	if last.Less(s.first) || s.last.Less(first) {
 		return []span{s}

@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// plan is what is to be done, in the order in which it is done.
+// plan is an import's steps, in order.
 type plan struct {
 	*wishes
 	states  map[string]*state // by project
-	create  [][]*item         // spaces; classes; pools, level after level
+	create  [][]*item         // spaces; classes; pools, level by level
 	claims  [][]*item         // batches
-	refused bool              // a policy says that nothing is to be imported
+	refused bool              // a policy refuses the whole import
 }
 
-// prepare compares wishes with what the server has.
+// prepare compares wishes with the server's content.
 func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) {
 	p := &plan{wishes: w, states: map[string]*state{}}
 	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
@@ -49,7 +49,7 @@ func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) 
 	return p, nil
 }
 
-// grow nests wishes into what the server has, domain by domain.
+// grow nests wishes into the server's content, domain by domain.
 func (p *plan) grow() {
 	byDomain := map[domain][]*item{}
 	for _, st := range p.states {
@@ -69,7 +69,7 @@ func (p *plan) grow() {
 	}
 }
 
-// byName settles things whose name the server has already for another block.
+// byName settles things whose name the server uses for another block.
 func (p *plan) byName() {
 	for _, i := range slices.Concat(p.extras, p.items) {
 		if i.outcome != "" || i.kind == rules.AsReservation {
@@ -91,7 +91,7 @@ func (p *plan) byName() {
 			i.end(outcomeDiffers, i.target()+" is "+is+", not "+i.where())
 		}
 	}
-	for _, i := range p.items { // what is below something that differs has no place
+	for _, i := range p.items { // an item below one that differs cannot be placed
 		for up := i.parent; up != nil && i.outcome == ""; up = up.parent {
 			if up.outcome == outcomeDiffers {
 				i.end(outcomeRefused, up.target()+", which is around it, is another one on the server")
@@ -100,7 +100,7 @@ func (p *plan) byName() {
 	}
 }
 
-// steps puts what is missing in order.
+// steps orders the missing items.
 func (p *plan) steps() {
 	var spaces, classes []*item
 	wanted := map[domain]bool{}
@@ -145,13 +145,13 @@ func (p *plan) steps() {
 	p.claims = batches(claims)
 }
 
-// The bounds of a batch: of its claims, and of its body, which the server bounds too.
+// Limits of a batch: the number of its claims, and the size of its body, which the server limits too.
 const (
 	mostClaims = 1000
 	mostBytes  = 600 << 10
 )
 
-// batches puts claims together that go to the same pool, in the order of their blocks.
+// batches groups claims by their pool, in the order of their blocks.
 func batches(claims []*item) (out [][]*item) {
 	groups := map[string][]*item{}
 	for _, i := range claims {
@@ -185,7 +185,7 @@ func batches(claims []*item) (out [][]*item) {
 	return out
 }
 
-// document is the body of the request that creates an item, and the collection where it goes.
+// document returns the body of the request that creates an item, and its collection.
 func (i *item) document() (collection string, body any, err error) {
 	meta := client.CreateMetadata{Name: i.name, Labels: i.labelMap(), Annotations: i.annotationMap()}
 	switch i.kind {
@@ -226,7 +226,7 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 	return doc, nil
 }
 
-// lengths are the bounds that a source has for what is carved from a pool.
+// lengths sets the source's limits of the prefix lengths that may be carved from a pool.
 func (i *item) lengths(spec *client.IPPoolSpec) {
 	number := func(field string) *int {
 		if n, err := strconv.Atoi(i.record.Fields.Get(field)); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
@@ -249,7 +249,7 @@ func (i *item) lengths(spec *client.IPPoolSpec) {
 	text, err := json.Marshal(doc)
 	if err == nil {
 		spec.Allocation = &client.PoolAllocation{}
-		_ = json.Unmarshal(text, spec.Allocation) // numbers, as they were written
+		_ = json.Unmarshal(text, spec.Allocation) // numbers in the written form
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// progress tells how far an import is, and how fast: on a terminal in one line, and elsewhere now and then.
+// progress shows the progress and rate of an import: on a terminal in one line, and elsewhere now and then.
 type progress struct {
 	mu       sync.Mutex
 	to       io.Writer
@@ -38,7 +38,7 @@ func newProgress(p *session.Program, total int) *progress {
 	return out
 }
 
-// add notes that so many things are settled.
+// add counts n more settled things.
 func (p *progress) add(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *progress) rate() float64 {
 	return float64(p.done) / took
 }
 
-// end takes the line away, and answers what there is to say of the whole.
+// end removes the line, and returns the summary.
 func (p *progress) end() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *progress) end() string {
 	if p.done == 0 || took <= 0 {
 		return ""
 	}
-	if took < time.Second { // too short to tell a rate
+	if took < time.Second { // too short to compute a rate
 		return fmt.Sprintf("%s in %s", show.CountOf(p.done, "thing"), took.Round(time.Millisecond))
 	}
 	return fmt.Sprintf("%s in %s, %.0f a minute", show.CountOf(p.done, "thing"), took.Round(100*time.Millisecond), 60*p.rate())

@@ -11,16 +11,16 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// span is a part of a range that lies in one pool.
+// span is a part of a range within one pool.
 type span struct {
-	pool        *item // nil: in none
+	pool        *item // nil: in no pool
 	first, last netip.Addr
 }
 
-// mostReservations is how many a pool can have.
+// mostReservations is the maximum number of reservations in a pool.
 const mostReservations = 64
 
-// lay makes reservations or claims of a range, in the pools where its parts lie.
+// lay makes reservations or claims of a range, in the pools that contain its parts.
 func (t *tree) lay(r *item) {
 	spans := t.spans(t.roots, nil, r.span.First, r.span.Last)
 	var free []span
@@ -51,7 +51,7 @@ func (t *tree) lay(r *item) {
 	}
 }
 
-// spans splits a range where pools begin and end.
+// spans splits a range at the pool bounds.
 func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []span) {
 	next := first
 	for _, p := range among {
@@ -75,7 +75,7 @@ func (t *tree) spans(among []*item, pool *item, first, last netip.Addr) (out []s
 	return append(out, span{pool, next, last})
 }
 
-// around answers the parts of a span that claims leave free; false where a policy has ended the range.
+// around returns the parts of a span that claims leave free. It returns false if a policy has ended the range.
 func (t *tree) around(r *item, s span) (free []span, ok bool) {
 	next := s.first
 	for _, c := range t.children[s.pool] {
@@ -83,7 +83,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 			continue
 		}
 		if c.row > 0 && c.row == r.row {
-			continue // a part of this range that is there
+			continue // a part of this range that exists already
 		}
 		switch policy := t.w.mapping.OnOverlap; {
 		case policy == rules.First && !c.there && r.before(c):
@@ -115,12 +115,12 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 	return append(free, span{s.pool, next, s.last}), true
 }
 
-// mine reports whether a claim of the server is one that the range was made into before.
+// mine reports whether an earlier import made this server claim from the range.
 func mine(r, c *item) bool {
 	return r.kind == rules.AsClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotationMap()["source-row"]
 }
 
-// reserve withholds a part of a range in its pool.
+// reserve reserves a part of a range in its pool.
 func (t *tree) reserve(r *item, s span) {
 	reason := rules.Text(first(r.text(), r.labelMap()["status"], r.name), 250)
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
@@ -129,7 +129,7 @@ func (t *tree) reserve(r *item, s span) {
 		from, to := stock.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
-			return // the pool has it
+			return // the pool has it already
 		case !to.Less(s.first) && !s.last.Less(from):
 			r.end(outcomeRefused, fmt.Sprintf("it overlaps the reservation %s-%s of pool %s", from, to, s.pool.name))
 			return
@@ -148,12 +148,12 @@ func (t *tree) reserve(r *item, s span) {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})
 		if r.outcome == outcomeSame {
-			r.outcome = "" // it is as its pool will be
+			r.outcome = "" // it shares the outcome of its pool
 		}
 	}
 }
 
-// intoClaims makes a range several claims.
+// intoClaims turns a range into several claims.
 func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
 	for _, s := range free {
@@ -184,5 +184,5 @@ func (t *tree) intoClaims(r *item, free []span) {
 	}
 	t.w.rows[r.row-1].rest = became
 	t.w.items = append(t.w.items, parts...)
-	r.outcome = outcomeSame // its parts speak for it
+	r.outcome = outcomeSame // its parts have their own outcomes
 }

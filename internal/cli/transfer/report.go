@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// reportRow accounts for one row of the source.
+// reportRow accounts for one source row.
 type reportRow struct {
 	Row     string `json:"row"`
 	Kind    string `json:"kind"`
@@ -26,10 +26,10 @@ type reportRow struct {
 	Target  string `json:"target,omitempty"`
 	Why     string `json:"why,omitempty"`
 
-	Difference string `json:"difference,omitempty"` // of a shadow: what it says of the two sides
+	Difference string `json:"difference,omitempty"` // of a shadow: the difference between the two sides
 }
 
-// report accounts for every row of the source.
+// report accounts for every source row.
 type report struct {
 	Source  string         `json:"source"`
 	DryRun  bool           `json:"dryRun"`
@@ -37,19 +37,19 @@ type report struct {
 	Counts  map[string]int `json:"counts"`
 	Items   []reportRow    `json:"items"`
 	ordered []string
-	shadow  string // the name of a mirror
-	after   bool   // the import was begun, and what is open was not reached
+	shadow  string // a mirror's name
+	after   bool   // the import has started, so open rows were not reached
 	rows    []row  // of the source
 }
 
-// order is how bad an outcome is: a row that became several things is what became of the worst of them.
+// order ranks outcomes by severity. A row with several items has the worst of their outcomes.
 var order = []string{
 	outcomeReference, outcomeSkipped, outcomeSame, outcomeEnded, outcomeCreated, outcomeChanged, outcomeReleased, outcomeCreate, outcomeChange,
 	outcomeRelease, outcomeLeft, outcomeOnlyHere, outcomeOnlyThere, outcomeDiffers, outcomeHeldBack, outcomeTaken, outcomeRefused,
 }
 
-// account says what has become of each row. after: the import was begun. It counts every row and keeps those that somebody asks for, because
-// what is said of a row needs about as much memory as the row.
+// account reports each row's outcome. after means that the import has started. It counts every row but keeps only those that keep selects,
+// because a row's report needs about as much memory as the row.
 func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) report {
 	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, rows: w.rows}
 	for n := range w.rows {
@@ -62,7 +62,7 @@ func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) rep
 	return out
 }
 
-// line says what has become of a row.
+// line returns a row's report.
 func (out *report) line(r row) reportRow {
 	line := reportRow{Row: r.ID, Kind: string(r.Kind), Block: r.Where()}
 	line.Outcome, line.Why = r.ended()
@@ -99,12 +99,12 @@ func (out *report) line(r row) reportRow {
 	return line
 }
 
-// open are the rows that were not taken, although they were to be.
+// open returns the number of wanted rows that were not imported.
 func (out *report) open() int {
 	return out.Counts[outcomeRefused] + out.Counts[outcomeDiffers] + out.Counts[outcomeLeft]
 }
 
-// summary is a line of what has become of how many rows.
+// summary returns one line with the number of rows for each outcome.
 func (out *report) summary() string {
 	var parts []string
 	for _, outcome := range out.ordered {
@@ -118,7 +118,7 @@ func (out *report) summary() string {
 	return show.CountOf(out.Rows, "row") + ": " + strings.Join(parts, ", ")
 }
 
-// write writes the report to a file: JSON, which is the document, or CSV, by how its name ends.
+// write writes the report to a file, as JSON (the document) or CSV, by the file's extension.
 func (out *report) write(path string, document any) error {
 	var put func(io.Writer) error
 	switch strings.ToLower(filepath.Ext(path)) {
@@ -161,7 +161,7 @@ func (out *report) asSheet(w io.Writer) error {
 	return sheet.End()
 }
 
-// lines are all rows, also those that were not kept.
+// lines yields all rows, including those that account did not keep.
 func (out *report) lines(yield func(reportRow) bool) {
 	for _, r := range out.Items {
 		if out.rows == nil && !yield(r) {
@@ -175,19 +175,19 @@ func (out *report) lines(yield func(reportRow) bool) {
 	}
 }
 
-// Signs of a diff.
+// signs are the diff's signs.
 var signs = map[string]string{
 	outcomeCreate: "+", outcomeCreated: "+", outcomeSame: " ", outcomeDiffers: "~", outcomeRefused: "!", outcomeSkipped: "-", outcomeReference: " ",
 	outcomeLeft: "?", outcomeChange: "~", outcomeChanged: "~", outcomeRelease: "-", outcomeReleased: "-", outcomeHeldBack: "!", outcomeTaken: "!",
 	outcomeOnlyHere: "?", outcomeOnlyThere: "?", outcomeEnded: " ",
 }
 
-// plain reports whether a row needs no word to people.
+// plain reports whether people need no line about a row.
 func (out *report) plain(r reportRow) bool {
 	return r.Outcome == outcomeReference || r.Outcome == outcomeSame || !out.DryRun && r.Outcome == outcomeCreated
 }
 
-// diff is the report for people: every row that is not the same in a dry run, and otherwise what was not taken.
+// diff prints the report for people: in a dry run every row that is not the same, and otherwise the rows that were not imported.
 func (out *report) diff(p *show.Printer, most int) error {
 	var rows []reportRow
 	for _, r := range out.Items {

@@ -19,17 +19,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// run sends what is missing.
+// run sends the missing items.
 type run struct {
 	*session.Session
 	plan     *plan
 	parallel int
 	progress *progress
-	mu       sync.Mutex // of the items: a batch may be settled while another is read
-	again    sync.Mutex // of who is sent away by a busy server: one at a time tries again, as each try costs the caller's budget
+	mu       sync.Mutex // guards the items: one batch may be settled while another is read
+	again    sync.Mutex // held while retrying after a busy server's refusal: one at a time, as each attempt costs the caller's budget
 }
 
-// do goes through the plan. What was refused is noted at its item and does not end it; an error is that there is no more answer.
+// do runs the plan. It notes a refusal at its item and continues; it returns an error only if the server no longer responds.
 func (r *run) do(ctx context.Context) error {
 	for _, level := range r.plan.create {
 		err := r.each(ctx, len(level), func(ctx context.Context, n int) error { return r.one(ctx, level[n]) })
@@ -54,7 +54,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n in
 	return g.Wait()
 }
 
-// orphaned reports whether the pool around an item could not be made.
+// orphaned reports whether the pool around an item could not be created.
 func (r *run) orphaned(i *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *run) one(ctx context.Context, i *item) error {
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && ofAnother(refusal) {
 		_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
 	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
-		// The key has an answer of an earlier import: the thing may have been deleted since.
+		// The key has the response of an earlier import: the thing may have been deleted since.
 		if _, err = r.Ask(ctx, session.Get("projects", i.project, collection, i.name)); exit.CodeOf(err) == exit.NotFound {
 			_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
 		}
@@ -107,12 +107,12 @@ func (r *run) one(ctx context.Context, i *item) error {
 	return nil
 }
 
-// ofAnother reports whether the key has an answer of somebody else, who imported the same: what that made may have been deleted since.
+// ofAnother reports whether another caller's import has used the key for the same request. The thing that it made may have been deleted since.
 func ofAnother(refusal *session.Refusal) bool {
 	return refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
-// batch creates claims together. The server names the first one that it refuses; it is left out, and the others are sent again.
+// batch creates claims together. The server names the first claim that it refuses; batch removes that claim and sends the others again.
 func (r *run) batch(ctx context.Context, items []*item) error {
 	salt := int64(0)
 	var left []*item
@@ -148,7 +148,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 		if at < 0 {
 			if len(left) == 1 {
 				at = 0
-			} else { // it says of none of them: one half after the other
+			} else { // the refusal names none of them: try one half after the other
 				if err := r.batch(ctx, left[:len(left)/2]); err != nil {
 					return err
 				}
@@ -164,7 +164,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 
 var claimPointer = regexp.MustCompile(`^/claims/(\d+)(/|$)`)
 
-// namedIn is the claim of a batch that a refusal is about; -1 if it names none.
+// namedIn returns the index of the claim that a refusal names; -1 if it names none.
 func namedIn(r *session.Refusal, of int) int {
 	for _, f := range r.Errors {
 		if m := claimPointer.FindStringSubmatch(f.Pointer); m != nil {
@@ -178,7 +178,7 @@ func namedIn(r *session.Refusal, of int) int {
 
 func reason(r *session.Refusal) string { return show.Clean(r.Detail) + " (" + string(r.Code) + ")" }
 
-// post sends a body under a key that is made of it, so that the same import, run again, sends the same request.
+// post sends a body under a key that is derived from it, so that the same import, run again, sends the same request.
 func (r *run) post(ctx context.Context, project, collection string, doc any, salt int64) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil {
@@ -189,8 +189,7 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 	return r.patiently(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
 }
 
-// patiently sends what can be sent again. It waits for a server that has too much to do for as long as it takes, and for one that does not
-// answer for a minute.
+// patiently sends a request and retries it. It waits for an overloaded server as long as necessary, and for one that does not respond up to a minute.
 func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
 	const (
 		firstPause   = 250 * time.Millisecond
@@ -198,7 +197,7 @@ func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)
 		patience     = 60 * time.Second
 	)
 	pause, waited := firstPause, time.Duration(0)
-	var alone func() // ends that others wait; nil: they do not
+	var alone func() // releases the lock that makes other retries wait; nil: not locked
 	defer func() {
 		if alone != nil {
 			alone()
@@ -211,7 +210,7 @@ func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)
 		if err == nil || ctx.Err() != nil || exit.CodeOf(err) != exit.Unavailable || !busy && waited >= patience {
 			return answer, err
 		}
-		if busy { // it says for how long
+		if busy { // the response says how long to wait
 			pause, waited = firstPause, 0
 			if alone == nil {
 				r.again.Lock()

@@ -13,17 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// What a mirror knows is written on what it made, in Carve itself: so it may run anywhere, and be killed at any time.
+// A mirror stores its state in Carve, on the things that it made, so it may run anywhere, and be killed at any time.
 const (
 	shadowLabel    = rules.OurKeys + "shadow"          // of pools and claims: the name of the mirror that made them
-	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation of a pool: which of its reservations the mirror made
-	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation of a pool: since when Carve leads in it
-	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, with the name: what the last pass found
+	shadowRanges   = rules.OurKeys + "shadow-ranges"   // annotation of a pool: the reservations that the mirror made
+	shadowSwitched = rules.OurKeys + "shadow-switched" // annotation of a pool: the time since which Carve leads in it
+	shadowNote     = rules.OurKeys + "shadow-of-"      // annotation of the space default, plus the name: the result of the last pass
 	planLabel      = rules.OurKeys + "plan"
 )
 
-// mirror makes Carve follow another system. That one leads: what is new there is made here, what is gone there is released here if the
-// mirror had made it, and nothing else is touched. In pools that were switched Carve leads, and the mirror only looks.
+// mirror makes Carve follow another system, which leads. The mirror creates things that are new there and releases things that are gone there if it
+// made them; it touches nothing else. In switched pools Carve leads, and the mirror only compares.
 type mirror struct {
 	*session.Session
 	input    *input
@@ -36,10 +36,10 @@ type mirror struct {
 	parallel int
 
 	states map[string]*stock.Stock
-	held   map[string][]client.IPAllocation // by project: blocks that no claim of the project explains
+	held   map[string][]client.IPAllocation // by project: held blocks that no claim of the project explains
 }
 
-// pass mirrors once. What was done is answered also where it ended early.
+// pass mirrors once. It returns the result also if it ends early.
 func (m *mirror) pass(ctx context.Context) (*view, error) {
 	reading, err := m.look(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	return m.follow(ctx, v)
 }
 
-// look reads what is here, and then what is there. In this order nothing seems to be gone there that another mirror has just made of a row
-// that is younger than this look at the source.
+// look reads Carve first and the source second. In the other order, things that another mirror has just made from newer rows would seem to be gone
+// from the source.
 func (m *mirror) look(ctx context.Context) (*source.Reading, error) {
 	m.states, m.held = map[string]*stock.Stock{}, map[string][]client.IPAllocation{}
 	for _, project := range m.projects() {
@@ -86,7 +86,7 @@ func (m *mirror) look(ctx context.Context) (*source.Reading, error) {
 	return m.input.read(ctx, m.mapping, m.paths)
 }
 
-// projects are all that the mapping names.
+// projects returns all projects in the mapping.
 func (m *mirror) projects() []string {
 	all := map[string]bool{m.Project: true}
 	for _, s := range m.mapping.Spaces {
@@ -98,8 +98,8 @@ func (m *mirror) projects() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// readHeld asks for blocks that are held although no claim of the project explains it: retained ones, those that cool down, and claims of
-// other projects in pools that others may use.
+// readHeld reads held blocks that no claim of the project explains: retained ones, cooling ones, and other projects' claims in pools that others
+// may use.
 func (m *mirror) readHeld(ctx context.Context, project string) error {
 	filters := []session.Query{{"phase=" + string(client.IPAllocationPhaseRetained)}, {"phase=" + string(client.IPAllocationPhaseCoolingDown)}}
 	for _, name := range slices.Sorted(maps.Keys(m.states[project].Pools)) {
@@ -122,15 +122,15 @@ func (m *mirror) readHeld(ctx context.Context, project string) error {
 	return nil
 }
 
-// kept is what is not released, whatever the source says.
+// kept is the things that the mirror does not release, whatever the source contains.
 type kept struct {
-	why  map[string]string // things, and why
-	sure map[string]bool   // if there is such a list, nothing else is released
-	// otherwise is why not.
+	why  map[string]string // reason by thing
+	sure map[string]bool   // if not nil, the only things that may be released
+	// otherwise is the reason for things outside sure.
 	otherwise string
 }
 
-// settle compares until what is to be released can be: a pool goes when all that is in it goes, and nothing goes where a safety says so.
+// settle compares until the releases are consistent: it releases a pool only with all its content, and releases nothing if a safety prevents it.
 func (m *mirror) settle(records []source.Record, k kept) (*view, error) {
 	why, safety := maps.Clone(k.why), ""
 	if why == nil {
@@ -162,8 +162,7 @@ func (m *mirror) settle(records []source.Record, k kept) (*view, error) {
 	}
 }
 
-// lookTwice reads the source again before anything is released: a row can fall between two pages while somebody writes. What is gone is gone
-// both times.
+// lookTwice reads the source again before a release: concurrent changes can hide a row between two pages. A thing is gone only if both reads lack it.
 func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 	reading, err := m.input.records(ctx, m.mapping, m.paths)
 	if err != nil {
@@ -176,7 +175,7 @@ func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 	return m.settle(reading.Records, k)
 }
 
-// follow does what a comparison found: it releases first, so that blocks and names are free for what comes in their place.
+// follow applies the result of a comparison. It releases first, so that their blocks and names are free for new things.
 func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	if len(v.releases) > 0 {
 		gone := v.releases
@@ -218,7 +217,7 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 	return v, err
 }
 
-// forget takes out of what is known what was released.
+// forget removes a released thing from the cached state.
 func (m *mirror) forget(e *item) {
 	if e.isPool() {
 		delete(m.states[e.project].Pools, e.name)

@@ -14,11 +14,11 @@ import (
 // missed identifies the tables of a pass that no longer had something. The next pass compares it with its own.
 type missed struct {
 	Content string `json:"content"`
-	Written string `json:"written"` // when
+	Written string `json:"written"` // time
 }
 
-// believe decides whether files prove that rows are gone. Files that say themselves that rows are missing prove nothing. A table proves nothing
-// alone, because one that was cut at the end of a line is a table too: what is gone is released when the same table was written a second time.
+// believe decides whether files prove that rows are gone. Files that state that rows are missing prove nothing. One table proves nothing either,
+// because a truncated table is valid too: the mirror releases only when the same table was written a second time.
 func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
 	var why string
 	var now *missed
@@ -43,7 +43,7 @@ func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
 	return held, nil
 }
 
-// written is when the files were written. A file that nobody has written again is the same reading.
+// written returns the times at which the files were written. A file with the same time is the same reading.
 func (m *mirror) written() string {
 	times := make([]string, len(m.paths))
 	for n, path := range m.paths {
@@ -56,7 +56,7 @@ func (m *mirror) written() string {
 	return strings.Join(times, " ")
 }
 
-// lastNote is what the pass before this one wrote down. A note that cannot be read is none, so that nothing is released by it.
+// lastNote returns the note of the previous pass. It ignores a note that cannot be read, so that nothing is released because of it.
 func (m *mirror) lastNote() (n passNote) {
 	text := m.states[m.Project].Spaces["default"].Metadata.Annotations[shadowNote+m.name]
 	if json.Unmarshal([]byte(text), &n) != nil {
@@ -65,7 +65,7 @@ func (m *mirror) lastNote() (n passNote) {
 	return n
 }
 
-// announce lists what is going to be released.
+// announce lists the things to be released.
 func (m *mirror) announce(gone []*item) {
 	const most = 50
 	for n, e := range gone {

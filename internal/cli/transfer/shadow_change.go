@@ -20,17 +20,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// change is what is otherwise in the source of a thing that is here.
+// change is the difference between the source and a thing in Carve.
 type change struct {
 	i, is       *item
-	ranges      []*item // that become reservations by it
+	ranges      []*item // that become reservations with this change
 	labels      map[string]any
 	annotations map[string]any
 	spec        map[string]any
 	what        []string
 }
 
-// change compares a wish with what is there of it. Only what the mapping speaks of is compared: other labels and annotations are people's.
+// change compares a wish with its counterpart. It compares only the mapping's fields: other labels and annotations belong to users.
 func (m *mirror) change(i, e *item) change {
 	c := change{i: i, is: e, labels: map[string]any{}, annotations: map[string]any{}, spec: map[string]any{}}
 	labels, annotations := map[string]string{}, map[string]string{}
@@ -73,7 +73,7 @@ func orNull(text string) any {
 	return text
 }
 
-// pairs compares labels or annotations; empty is none.
+// pairs compares labels or annotations; "" is none.
 func (c *change) pairs(what string, want, have map[string]string, into map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if value := want[key]; have[key] != value {
@@ -83,7 +83,7 @@ func (c *change) pairs(what string, want, have map[string]string, into map[strin
 	}
 }
 
-// spans are the reservations of a pool.
+// spans returns a pool's reservations.
 func (i *item) spans() []span {
 	out := make([]span, len(i.holds))
 	for n, r := range i.holds {
@@ -93,13 +93,13 @@ func (i *item) spans() []span {
 	return out
 }
 
-// mark is a short sign of a span: that of 64 fit into an annotation.
+// mark returns a short hash of a span; those of 64 reservations fit into an annotation.
 func (s span) mark() string {
 	sum := sha256.Sum256([]byte(s.first.String() + "-" + s.last.String()))
 	return hex.EncodeToString(sum[:5])
 }
 
-// withMarks adds to the annotations of a pool which of its reservations are the mirror's.
+// withMarks adds the marks of the mirror's reservations to a pool's annotations.
 func withMarks(annotations map[string]string, holds []client.Reservation, block netip.Prefix) map[string]string {
 	all := maps.Clone(annotations)
 	if all == nil {
@@ -113,7 +113,7 @@ func withMarks(annotations map[string]string, holds []client.Reservation, block 
 	return all
 }
 
-// reservations compares those that come from ranges. What people have reserved stays. all: those that are there are the mirror's too.
+// reservations compares the reservations that come from ranges. It keeps users' reservations. all: the existing ones are the mirror's too.
 func (c *change) reservations(all bool) {
 	made := strings.Fields(c.is.annotations[shadowRanges])
 	wanted := c.i.spans()
@@ -156,7 +156,7 @@ func (c *change) reservations(all bool) {
 	c.annotations[shadowRanges] = orNull(strings.Join(marks, " "))
 }
 
-// lengths compares the bounds of what is carved, of a source that has some.
+// lengths compares the prefix length limits, if the source has any.
 func (c *change) lengths() {
 	var want client.IPPoolSpec
 	c.i.lengths(&want)
@@ -185,7 +185,7 @@ func (c *change) lengths() {
 	}
 }
 
-// change sends a change, in the revision that was compared.
+// change sends a change, for the revision that was compared.
 func (r *run) change(ctx context.Context, c change) error {
 	patch := map[string]any{}
 	metadata := map[string]any{}
@@ -225,7 +225,7 @@ func (r *run) change(ctx context.Context, c change) error {
 	return nil
 }
 
-// path is where an item of the server is found.
+// path returns the API path of a server item.
 func (i *item) path() []string {
 	collection := "claims"
 	if i.isPool() {
@@ -234,8 +234,8 @@ func (i *item) path() []string {
 	return []string{"projects", i.project, collection, i.name}
 }
 
-// release deletes what the mirror made and what is no longer wanted, each in the revision that was compared: claims first, and then pools
-// from the inside out. What is refused stays.
+// release deletes things that the mirror made and no longer wants, each at the compared revision: claims first, and then pools from the inside out.
+// Refused things stay.
 func (m *mirror) release(ctx context.Context, items []*item) error {
 	r := &run{Session: m.Session, parallel: m.parallel, progress: newProgress(m.Program, len(items))}
 	defer r.progress.end()
@@ -254,7 +254,7 @@ func (m *mirror) release(ctx context.Context, items []*item) error {
 	return nil
 }
 
-// remove deletes one thing. A revision is never used again: what was deleted by a request whose answer was lost is not there the next time.
+// remove deletes one thing. Revisions are never reused: if a request deleted it and the response was lost, the next request finds nothing.
 func (r *run) remove(ctx context.Context, e *item) error {
 	_, err := r.patiently(ctx, func() (session.Answer, error) {
 		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.revision + `"`})

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
-// shadowing is one command line about shadows.
+// shadowing is the command line of a shadow command.
 type shadowing struct {
 	input
 	name       string
@@ -32,18 +32,18 @@ type shadowing struct {
 	back       bool
 }
 
-// shortest is how often a source is read at most: a NetBox has others to answer.
+// shortest is the minimum interval between reads of a source, which must also serve others.
 const shortest = 10 * time.Second
 
-// longestMirror is how long the name of a mirror can be, which is part of the key of an annotation.
+// longestMirror is the maximum length of a mirror's name, which is part of an annotation's key.
 const longestMirror = 50
 
-// mirrored are the sources that can be mirrored.
+// mirrored returns the sources that can be mirrored.
 func mirrored() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(about)), func(of string) bool { return of == "plan" })
 }
 
-// ShadowCommand is `shadow`.
+// ShadowCommand returns the command `shadow`.
 func ShadowCommand(p *session.Program) *cobra.Command {
 	return verbs.Group("shadow", "Keep Carve beside another address manager, and switch over pool by pool", nil,
 		mirrorCommand(p), switchCommand(p), shadowStatusCommand(p))
@@ -86,7 +86,7 @@ Exit code 0: both sides are the same now; 4: differences are left; 5: the source
 	return cmd
 }
 
-// common are the flags of the verbs that read a source.
+// common adds the flags of the commands that read a source.
 func (m *shadowing) common(cmd *cobra.Command) {
 	f := cmd.Flags()
 	m.flags(f)
@@ -98,7 +98,7 @@ func (m *shadowing) common(cmd *cobra.Command) {
 	f.IntVar(&m.parallel, "parallel", 4, "how many `REQUESTS` are under way at once")
 }
 
-// mirror is what the command line says.
+// mirror returns the mirror of a command line.
 func (m *shadowing) mirror(args []string) (*mirror, error) {
 	m.of = args[0]
 	switch {
@@ -138,7 +138,7 @@ func (m *shadowing) mirror(args []string) (*mirror, error) {
 		parallel: m.parallel}, nil
 }
 
-// removalsOf reads --max-removals.
+// removalsOf parses --max-removals.
 func removalsOf(text string) (out removals, err error) {
 	share, percent := strings.CutSuffix(text, "%")
 	n, err := strconv.ParseFloat(share, 64)
@@ -153,7 +153,7 @@ func removalsOf(text string) (out removals, err error) {
 	return out, nil
 }
 
-// once is one pass, told.
+// once runs one pass and prints its report.
 func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	defer frugal()()
 	v, failed := mirror.pass(ctx)
@@ -198,7 +198,7 @@ func (m *shadowing) tell(out *shadowReport) error {
 	return err
 }
 
-// loop mirrors until it is stopped. A pass that fails is told, and the next one comes at its time.
+// loop mirrors until it is stopped. It prints the error for a failed pass and continues with the next one.
 func (m *shadowing) loop(ctx context.Context, mirror *mirror) error {
 	for {
 		begun := m.p.Clock()

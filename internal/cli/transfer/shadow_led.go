@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// judgeAside compares what the source has in pools where Carve leads, and touches nothing.
+// judgeAside compares the source with pools where Carve leads, without changes.
 func (v *view) judgeAside(m *mirror) {
 	there := map[place]bool{}
 	var ranges []*item
@@ -42,7 +42,7 @@ func (v *view) judgeAside(m *mirror) {
 	}
 }
 
-// judge compares one of them.
+// judge compares one item.
 func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 	missing := ""
 	switch {
@@ -69,14 +69,14 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 		i.end(outcomeSame, "")
 		return
 	}
-	i.kind, i.name = rules.AsPool, l.name // where it would be
+	i.kind, i.name = rules.AsPool, l.name // the pool that would contain it
 	i.end(outcomeOnlyThere, missing+" was added there: Carve leads in pool "+l.name+" since "+l.since)
 }
 
-// mostBack is about how many blocks a pass asks who held them: each is a request.
+// mostBack limits the blocks whose history a pass reads: each is a request.
 const mostBack = 1000
 
-// lookBack asks what was here, where Carve leads, when it took the lead: what was released here since is nothing that the other side did.
+// lookBack reads the holders of blocks at the time when Carve took the lead: a block that Carve has released since is no change of the other side.
 func (m *mirror) lookBack(ctx context.Context, v *view) error {
 	v.back = map[place]string{}
 	for _, i := range v.aside {
@@ -109,7 +109,7 @@ func (m *mirror) lookBack(ctx context.Context, v *view) error {
 	return nil
 }
 
-// recall settles what is known to have been released here.
+// recall settles the items that Carve is known to have released.
 func (v *view) recall() {
 	for _, i := range v.aside {
 		if why := v.back[i.place()]; why != "" && i.outcome == outcomeOnlyThere {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// wanted are the pools and claims that are to be there, pools from the outside in, and then claims.
+// wanted returns the wanted pools, from the outside in, and then the wanted claims.
 func (v *view) wanted() []*item {
 	var all []*item
 	for _, i := range slices.Concat(v.extras, v.items) {
@@ -32,7 +32,7 @@ func (v *view) wanted() []*item {
 	return all
 }
 
-// match finds what the mirror made for each wish. What it made for none is to be released.
+// match finds the mirror's thing for each wish. Things without a wish are to be released.
 func (v *view) match(m *mirror) {
 	made := map[place][]*item{}
 	for _, e := range v.made {
@@ -53,7 +53,7 @@ func (v *view) match(m *mirror) {
 	v.unwanted(m.input.of)
 }
 
-// sameParent reports whether a thing is carved from the pool that is around a wish.
+// sameParent reports whether a thing is carved from the pool around a wish.
 func sameParent(i, e *item) bool {
 	switch p := i.parent; {
 	case p == nil:
@@ -65,7 +65,7 @@ func sameParent(i, e *item) bool {
 	}
 }
 
-// keep says what is to be changed of what is there. What others made is theirs, unless the mirror is to take it over.
+// keep plans the changes of an existing thing. It leaves the things of others alone, unless the mirror may adopt them.
 func (v *view) keep(m *mirror, i *item) {
 	e := i.is
 	switch {
@@ -88,10 +88,10 @@ func (v *view) keep(m *mirror, i *item) {
 	v.changes = append(v.changes, c)
 }
 
-// leads reports whether Carve leads where a thing of the server is.
+// leads reports whether Carve leads in a thing's pool.
 func (v *view) leads(e *item) bool { return v.inLed[e.id()] }
 
-// reservations settles ranges: each is as the pools that it is in.
+// reservations settles ranges: each has the outcome of its pools.
 func (v *view) reservations() {
 	changes := map[*item]*change{}
 	for n := range v.changes {
@@ -115,12 +115,12 @@ func (v *view) reservations() {
 	}
 }
 
-// in reports whether a pool of the server has a reservation of this very span.
+// in reports whether a server pool has a reservation of exactly this span.
 func (s span) in(pool *item) bool {
 	return slices.ContainsFunc(pool.spans(), func(is span) bool { return is.first == s.first && is.last == s.last })
 }
 
-// unwanted are things that the mirror made and that the source, by the mapping, has no more.
+// unwanted finds things that the mirror made and that the mapped source no longer has.
 func (v *view) unwanted(of string) {
 	wishes := map[place][]*item{}
 	var ranges []*item
@@ -162,7 +162,7 @@ func (v *view) unwanted(of string) {
 	v.insideOut()
 }
 
-// insideOut puts claims before pools, and pools before those around them.
+// insideOut sorts claims before pools, and pools before the pools around them.
 func (v *view) insideOut() {
 	depth := map[string]int{}
 	parent := map[string]string{}
@@ -185,7 +185,7 @@ func (v *view) insideOut() {
 	slices.SortStableFunc(v.releases, func(a, b *item) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
-// order puts what is to be made in order, under names that nobody has.
+// order orders the new things and gives them unused names.
 func (v *view) order() {
 	taken := map[named]string{}
 	for project, st := range v.states {
@@ -212,14 +212,14 @@ func (v *view) order() {
 	v.steps()
 }
 
-// removals is how much may be released at once: a number, or a share of what the mirror made.
+// removals limits the releases of one pass: a number, or a share of the mirror's things.
 type removals struct {
 	number  int
 	percent float64
 	any     bool
 }
 
-// against says why what a comparison found is not to be released.
+// against returns the reason why a comparison's releases are refused, or "".
 func (r removals) against(v *view) string {
 	unreadable := 0
 	for _, row := range v.rows {

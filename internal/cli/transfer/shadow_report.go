@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// differences are what an outcome says of the two sides.
+// differences describes each outcome as a difference between the two sides.
 var differences = map[string]string{
 	outcomeCreate: "missing here", outcomeCreated: "missing here", outcomeRefused: "missing here", outcomeLeft: "missing here",
 	outcomeOnlyThere: "missing here", outcomeEnded: "missing here",
@@ -18,18 +18,18 @@ var differences = map[string]string{
 	outcomeTaken: "taken",
 }
 
-// shadowReport accounts for every row of the source, and for what is here and not there.
+// shadowReport accounts for every source row, and for things that only Carve has.
 type shadowReport struct {
 	Shadow   string         `json:"shadow"`
 	At       time.Time      `json:"at"`
-	Mirrored int            `json:"mirrored"` // things that the mirror has made, where the other system leads
+	Mirrored int            `json:"mirrored"` // things that the mirror made, where the other system leads
 	HeldBack string         `json:"heldBack,omitempty"`
-	Here     map[string]int `json:"here"` // what became of things that are here and not there
+	Here     map[string]int `json:"here"` // outcomes of things that only Carve has
 	report
 	missed *missed
 }
 
-// account says what a pass found and did.
+// account reports the findings and actions of a pass.
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
 		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun}}
@@ -60,7 +60,7 @@ func (v *view) account(m *mirror) *shadowReport {
 	return out
 }
 
-// here adds what is no row of the source.
+// here adds a thing that is not a source row.
 func (out *shadowReport) here(row string, i *item, outcome string) {
 	line := reportRow{
 		Row: first(row, i.annotationMap()["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
@@ -73,7 +73,7 @@ func (out *shadowReport) here(row string, i *item, outcome string) {
 	out.Items = append(out.Items, line)
 }
 
-// open are the differences that are left.
+// open returns the number of remaining differences.
 func (out *shadowReport) open() int {
 	left := []string{outcomeRefused, outcomeDiffers, outcomeLeft, outcomeTaken, outcomeHeldBack, outcomeOnlyHere, outcomeOnlyThere, outcomeRelease}
 	if out.DryRun {
@@ -86,7 +86,7 @@ func (out *shadowReport) open() int {
 	return n
 }
 
-// summary is the pass in a line.
+// summary returns the pass in one line.
 func (out *shadowReport) summary() string {
 	text := out.Shadow + ": " + out.report.summary()
 	var parts []string
@@ -101,7 +101,7 @@ func (out *shadowReport) summary() string {
 	return text
 }
 
-// diff is the report for people: all that differs, and what became of it.
+// diff prints the report for people: all differences and their outcomes.
 func (out *shadowReport) diff(p *show.Printer, most int) error {
 	var rows []reportRow
 	for _, r := range out.Items {
@@ -109,7 +109,7 @@ func (out *shadowReport) diff(p *show.Printer, most int) error {
 			rows = append(rows, r)
 		}
 	}
-	rank := func(r reportRow) int { // releases come first: they are what cannot be taken back
+	rank := func(r reportRow) int { // releases come first: they cannot be undone
 		if r.Outcome == outcomeRelease || r.Outcome == outcomeReleased {
 			return len(order)
 		}

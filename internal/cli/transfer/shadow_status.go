@@ -21,17 +21,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// passNote is what is written down of a pass.
+// passNote is the stored note of a pass.
 type passNote struct {
 	Source   string    `json:"source"`
 	At       time.Time `json:"at"`
 	Rows     int       `json:"rows"`
 	Left     int       `json:"differencesLeft"`
 	HeldBack string    `json:"heldBack,omitempty"`
-	Missed   *missed   `json:"missed,omitempty"` // the tables that lack something which is not released yet
+	Missed   *missed   `json:"missed,omitempty"` // tables that lack something not yet released
 }
 
-// note writes down in the space default of the project when the mirror was here last, and what was left.
+// note stores the time and the pass's remaining differences in the space default of the project.
 func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	text, err := show.Marshal(passNote{out.Source, out.At, out.Rows, out.open(), out.HeldBack, out.missed})
 	if err != nil {
@@ -41,7 +41,7 @@ func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	if err != nil {
 		return err
 	}
-	// Two mirrors at a time each write what they found: the last one stays.
+	// If two mirrors write at the same time, the last note stays.
 	_, err = m.Ask(ctx, session.Request{Method: http.MethodPatch, Path: m.In("spaces", "default"), Body: body, Match: "*"})
 	if err != nil {
 		return exit.About("what the mirror found could not be written down in the space default", err)
@@ -49,7 +49,7 @@ func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	return nil
 }
 
-// shadowPool is a pool at the top of what is mirrored, or one that was switched.
+// shadowPool is a root of mirrored pools, or a switched pool.
 type shadowPool struct {
 	Pool     string `json:"pool"`
 	Block    string `json:"block"`
@@ -61,7 +61,7 @@ type shadowPool struct {
 	Own      int    `json:"otherClaims"`
 }
 
-// shadowStatus is how far it is with the shadows of a project.
+// shadowStatus is the state of the shadows in a project.
 type shadowStatus struct {
 	Mirrors map[string]passNote `json:"mirrors"`
 	Pools   []*shadowPool       `json:"pools"`
@@ -96,7 +96,7 @@ the mirror and others have made. Below stands what the last pass of each mirror 
 	return cmd
 }
 
-// statusOf counts.
+// statusOf counts the claims of each mirrored or switched pool.
 func statusOf(has *stock.Stock) (*shadowStatus, error) {
 	out := &shadowStatus{Mirrors: map[string]passNote{}, Pools: []*shadowPool{}}
 	for key, text := range has.Spaces["default"].Metadata.Annotations {
@@ -152,7 +152,7 @@ func statusOf(has *stock.Stock) (*shadowStatus, error) {
 	return out, nil
 }
 
-// show is the status for people.
+// show prints the status for people.
 func (st *shadowStatus) show(p *show.Printer, now time.Time) error {
 	if len(st.Pools) == 0 && len(st.Mirrors) == 0 {
 		p.Remark("nothing is mirrored in this project: see 'ipamctl shadow mirror --help'")

@@ -89,7 +89,7 @@ func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 	return nil
 }
 
-// within are the differences that touch a pool. A row that cannot be read may be about it.
+// within returns the differences that touch a pool. They include unreadable rows, which may concern it.
 func (v *view) within(m *mirror, name string) *shadowReport {
 	out := v.account(m)
 	pool := v.states[m.Project]
@@ -102,7 +102,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	touches := func(i *item) bool {
 		return at != nil && i.domain == at.domain && i.from().Is4() == at.from().Is4() && !i.to().Less(at.from()) && !at.to().Less(i.from())
 	}
-	led := map[*item]bool{} // which is decided
+	led := map[*item]bool{} // decided: Carve leads
 	for _, i := range v.aside {
 		led[i] = true
 	}
@@ -127,7 +127,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	return out
 }
 
-// lead writes down that Carve leads in a pool, in the revision that was compared. The time is the server's: the history of the pool goes by it.
+// lead stores that Carve leads in a pool, for the revision that was compared. The time is the server's, because the pool's history uses it.
 func (m *mirror) lead(ctx context.Context, pool client.IPPool) (string, error) {
 	since := m.Clock().UTC().Format(time.RFC3339Nano)
 	for _, query := range []session.Query{{"dryRun=true"}, nil} {

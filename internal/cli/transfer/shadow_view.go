@@ -13,38 +13,38 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// view is what a comparison of both sides found.
+// view is the result of comparing both sides.
 type view struct {
 	*plan
 	records  []source.Record
-	made     []*item           // what the mirror made, where the other system leads
-	why      map[string]string // what of that is kept although it is no longer wanted, and why
-	keeps    []*item           // the same
-	still    []*item           // what the source still has, and which is refused now
-	releases []*item           // what is no longer wanted
-	gone     []*item           // what this pass released, or tried to
+	made     []*item           // the mirror's things, where the other system leads
+	why      map[string]string // reason for each thing that is kept although it is no longer wanted
+	keeps    []*item           // the things of why
+	still    []*item           // the source still has it, but it is refused now
+	releases []*item           // no longer wanted
+	gone     []*item           // released by this pass, or attempted
 	changes  []change
 	led      []ledPool
-	inLed    map[string]bool  // what is in them
+	inLed    map[string]bool  // their content
 	aside    []*item          // wishes in pools where Carve leads
-	lone     []*item          // what is here, in a mirrored pool, and of which the other system knows nothing
-	back     map[place]string // what was released here, where Carve leads
-	safety   string           // why nothing is released
-	begun    bool             // what was to be made was begun
-	missed   *missed          // the tables that lack something which is not released yet
+	lone     []*item          // in a mirrored pool, and unknown to the other system
+	back     map[place]string // released by Carve, where Carve leads
+	safety   string           // reason why nothing is released
+	begun    bool             // the creation has started
+	missed   *missed          // tables that lack something not yet released
 }
 
-// ledPool is a pool in which Carve leads, with what is in it.
+// ledPool is a pool in which Carve leads, with its content.
 type ledPool struct {
 	*item
 	since string
 	holds []*item
 }
 
-// id finds an item of the server again.
+// id returns a key for a server item.
 func (i *item) id() string { return i.project + "/" + i.kind + "/" + i.name }
 
-// pool is the name of the pool that an item of the server is, or that it is in.
+// pool returns the name of a server item that is a pool, or else of the pool that contains it.
 func (i *item) pool() string {
 	if i.isPool() {
 		return i.name
@@ -52,8 +52,8 @@ func (i *item) pool() string {
 	return i.ownParent
 }
 
-// compare asks what the import would make of the source if the mirror had made nothing: this is what is to be there. What the mirror made
-// and is not that is to be released.
+// compare computes the result of an import into a server without the mirror's things: these are the wanted things. The mirror's things that are not
+// wanted are to be released.
 func (m *mirror) compare(records []source.Record, why map[string]string) (*view, error) {
 	w, err := wish(m.mapping, m.Project, records)
 	if err != nil {
@@ -79,7 +79,7 @@ func (m *mirror) compare(records []source.Record, why map[string]string) (*view,
 	return v, nil
 }
 
-// sort tells what the mirror made from what others did.
+// sort separates the mirror's things from those of others.
 func (v *view) sort(m *mirror, project string) error {
 	st := &state{Stock: m.states[project]}
 	if err := st.place(project); err != nil {
@@ -127,7 +127,7 @@ func (v *view) sort(m *mirror, project string) error {
 	return nil
 }
 
-// switchedPools says of each pool which one around it, or itself, was switched.
+// switchedPools returns for each pool the switched pool that it is or is in.
 func switchedPools(st *stock.Stock) map[string]string {
 	all := map[string]string{}
 	for name := range st.Pools {
@@ -148,7 +148,7 @@ func switchedPools(st *stock.Stock) map[string]string {
 	return all
 }
 
-// heldItem is a block that somebody holds.
+// heldItem returns the item of a held block.
 func heldItem(project string, a client.IPAllocation, pools map[string]client.IPPool) (*item, error) {
 	block, err := netip.ParsePrefix(a.Status.AllocatedCIDR)
 	if err != nil {
@@ -170,7 +170,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	return i, nil
 }
 
-// mark puts the mirror's name on what is to be made.
+// mark labels the new things with the mirror's name.
 func (v *view) mark(name string) {
 	pools := map[place]bool{}
 	for _, e := range v.made {
@@ -189,7 +189,7 @@ func (v *view) mark(name string) {
 	}
 }
 
-// place is a block of a routing domain.
+// place is a block in a routing domain.
 type place struct {
 	domain
 	block netip.Prefix
@@ -197,7 +197,7 @@ type place struct {
 
 func (i *item) place() place { return place{i.domain, i.block} }
 
-// setAside takes wishes out that lie in pools where Carve leads.
+// setAside removes wishes in pools where Carve leads.
 func (v *view) setAside() {
 	v.items = slices.DeleteFunc(v.items, func(i *item) bool {
 		for _, l := range v.led {
@@ -210,7 +210,7 @@ func (v *view) setAside() {
 	})
 }
 
-// stuck are pools that cannot be released, because something in them stays.
+// stuck returns the pools that cannot be released, because something in them stays.
 func (v *view) stuck() map[string]string {
 	more := map[string]string{}
 	for _, e := range v.still {
@@ -230,7 +230,7 @@ func (v *view) stuck() map[string]string {
 	return more
 }
 
-// alone finds what lies in mirrored pools and is not of the source.
+// alone finds things in mirrored pools that do not come from the source.
 func (v *view) alone() {
 	mirrored := map[string]bool{}
 	for _, e := range v.made {

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// state is what the server has in one project.
+// state is the server's content of one project.
 type state struct {
 	*stock.Stock
 	items []*item // pools and claims
 }
 
-// read asks for everything of a project.
+// read reads all of a project.
 func read(ctx context.Context, s *session.Session) (*state, error) {
 	has, err := stock.Read(ctx, s)
 	if err != nil {
@@ -32,7 +32,7 @@ func read(ctx context.Context, s *session.Session) (*state, error) {
 	return st, err
 }
 
-// place makes items of what is there.
+// place makes the items of the server's content.
 func (st *state) place(project string) error {
 	for _, name := range slices.Sorted(maps.Keys(st.Pools)) {
 		p := st.Pools[name]
@@ -75,7 +75,7 @@ func (st *state) place(project string) error {
 	return nil
 }
 
-// spaceOf and classOf are what an import compares with a space and with a class of its source.
+// spaceOf and classOf return the items that an import compares with a space and a class of its source.
 func spaceOf(s client.Space) *item {
 	return &item{kind: string(source.Space), name: s.Metadata.Name, there: true, more: &more{
 		labels: s.Metadata.Labels, annotations: s.Metadata.Annotations, description: s.Spec.Description,

@@ -13,19 +13,19 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// tree is one routing domain: what is there and what is to come, nested.
+// tree is one routing domain: existing and new items, nested.
 type tree struct {
 	w        *wishes
-	items    []*item // in order of place, without ranges
+	items    []*item // sorted by byPlace, without ranges
 	ranges   []*item
-	taken    []span // what ranges have taken, by the policy narrow
+	taken    []span // taken by ranges, with the policy narrow
 	roots    []*item
 	children map[*item][]*item
 	existing map[netip.Prefix][]*item
-	refused  bool // a policy says that nothing is to be imported
+	refused  bool // a policy refuses the whole import
 }
 
-// grow nests the items of a domain, and settles duplicates and overlaps by the policies.
+// grow nests a domain's items, and settles duplicates and overlaps by the policies.
 func grow(w *wishes, items []*item) *tree {
 	t := &tree{w: w, children: map[*item][]*item{}, existing: map[netip.Prefix][]*item{}}
 	for _, i := range items {
@@ -51,7 +51,7 @@ func grow(w *wishes, items []*item) *tree {
 	return t
 }
 
-// decide settles what is open of items that exist already: they are what they are.
+// decide sets the open kind of items that exist already to the existing kind.
 func (t *tree) decide() {
 	for _, i := range t.items {
 		if i.kind != rules.AsAuto {
@@ -63,7 +63,7 @@ func (t *tree) decide() {
 	}
 }
 
-// duplicates settles wishes for the same block twice. What is of Carve's own is known by its name.
+// duplicates settles several wishes for the same block. Items of Carve's own exports are distinguished by name.
 func (t *tree) duplicates() {
 	type key struct {
 		block netip.Prefix
@@ -101,7 +101,7 @@ func (t *tree) duplicates() {
 	}
 }
 
-// settle ends one or both of two items by a policy; loser is the one that gives way where the policy is to take one.
+// settle ends one or both of two items by a policy. loser is the item that ends if the policy keeps one.
 func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	winner := a
 	if loser == a {
@@ -120,7 +120,7 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 	}
 }
 
-// said names an item to people: by its row.
+// said names an item for people, by its row.
 func (t *tree) said(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
@@ -156,7 +156,7 @@ func around(outer, inner *item) bool {
 	return outer.block.Bits() <= inner.block.Bits() && outer.block.Contains(inner.block.Addr())
 }
 
-// place puts one item below the innermost that is around it.
+// place puts one item below the innermost pool around it.
 func (t *tree) place(stack []*item, n int, i *item) []*item {
 	var top *item
 	for len(stack) > 0 {
@@ -165,12 +165,12 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 			break
 		}
 		if top.there && i.there {
-			return stack // an address of a block that another project's pool has
+			return stack // an address of a block in another project's pool
 		}
 		if t.meets(top, i) {
 			return stack
 		}
-		stack, top = stack[:len(stack)-1], nil // the wider one gave way
+		stack, top = stack[:len(stack)-1], nil // the wider item was ended
 	}
 	if i.kind == rules.AsAuto {
 		i.kind = rules.AsPool
@@ -204,7 +204,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	return append(stack, i)
 }
 
-// meets settles an item within the block of a claim, and reports whether it is settled.
+// meets settles an item within a claim's block, and reports whether it is settled.
 func (t *tree) meets(top, i *item) bool {
 	switch {
 	case top.there && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
@@ -225,7 +225,7 @@ func (t *tree) meets(top, i *item) bool {
 	return true
 }
 
-// holdsMore reports whether something that is to come lies within an item.
+// holdsMore reports whether a new item lies within an item.
 func (t *tree) holdsMore(n int, i *item) bool {
 	for _, next := range t.items[n+1:] {
 		if !around(i, next) {
@@ -238,7 +238,7 @@ func (t *tree) holdsMore(n int, i *item) bool {
 	return false
 }
 
-// twin is the pool of the server that an item is.
+// twin returns the server's pool that equals an item.
 func (t *tree) twin(stack []*item, i *item) *item {
 	if i.there || !i.isPool() {
 		return nil
@@ -252,7 +252,7 @@ func (t *tree) twin(stack []*item, i *item) *item {
 	return found
 }
 
-// specDifferences compares what a row of our own export says beside the block.
+// specDifferences compares the fields of a row in our own export, without the block.
 func specDifferences(i, is *item) (all []string) {
 	var want map[string]any
 	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
@@ -271,7 +271,7 @@ func specDifferences(i, is *item) (all []string) {
 	return all
 }
 
-// compare settles an item that is on the server.
+// compare settles an item that exists on the server.
 func (w *wishes) compare(i, is *item) {
 	var all []string
 	i.is, is.is = is, i

@@ -12,21 +12,21 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// row is what has become of one row of the source. There may be many, and nearly all of them become one item.
+// row is one source row with its result. There may be many, and nearly all of them become one item.
 type row struct {
 	*source.Record
-	item *item  // the only one that was made of it
-	rest *other // nil: there is an item
+	item *item  // the only item made from it
+	rest *other // nil: there is one item
 }
 
-// other is a row that did not become one item.
+// other is the result of a row that did not become exactly one item.
 type other struct {
 	items   []*item
 	outcome string // of rows without items
 	why     string
 }
 
-// items are the things that were made of a row.
+// items returns the things made from a row.
 func (r row) items() []*item {
 	switch {
 	case r.rest != nil:
@@ -37,7 +37,7 @@ func (r row) items() []*item {
 	return nil
 }
 
-// ended are the outcome of a row without items, and the reason for it.
+// ended returns the outcome of a row without items, and its reason.
 func (r row) ended() (outcome, why string) {
 	if r.rest == nil {
 		return "", ""
@@ -45,20 +45,20 @@ func (r row) ended() (outcome, why string) {
 	return r.rest.outcome, r.rest.why
 }
 
-// wishes are the rows of a source with the items that the mapping makes of them.
+// wishes are a source's rows with the items that the mapping makes from them.
 type wishes struct {
 	mapping rules.Mapping
-	project string // where nothing else is said
+	project string // the default project
 	rows    []row
 	items   []*item
 	extras  []*item                      // roots of the mapping
-	spaces  []*item                      // of Carve's own
-	makings []*making                    // by the rules of the mapping
-	origins map[domain]map[origin]string // the routing domains that go to a space, each with one of its rows
+	spaces  []*item                      // of Carve's own exports
+	makings []*making                    // by the mapping's rules
+	origins map[domain]map[origin]string // the routing domains that map to a space, each with one of its rows
 	classes []*item
 }
 
-// wish asks the mapping what becomes of each record.
+// wish applies the mapping to each record.
 func wish(m rules.Mapping, project string, records []source.Record) (*wishes, error) {
 	w := &wishes{mapping: m, project: project, rows: make([]row, len(records)), items: make([]*item, 0, len(records)), origins: map[domain]map[origin]string{}}
 	for _, rule := range m.Rules {
@@ -95,7 +95,7 @@ func first(values ...string) string {
 	return ""
 }
 
-// record makes the item of one record, or says why there is none.
+// record makes one record's item, or notes why there is none.
 func (w *wishes) record(n int, r *source.Record) {
 	end := func(outcome, why string) { w.rows[n].rest = &other{outcome: outcome, why: why} }
 	switch {
@@ -153,7 +153,7 @@ func (w *wishes) add(n int, i *item) {
 	w.items = append(w.items, i)
 }
 
-// fits says why an item cannot be what the mapping makes of it.
+// fits returns the reason why an item cannot be what the mapping makes of it, or "".
 func (i *item) fits() string {
 	mapped := netip.MustParsePrefix("::ffff:0:0/96")
 	switch {
@@ -171,14 +171,14 @@ func (i *item) fits() string {
 	return ""
 }
 
-// making is how the mapping makes labels, annotations and descriptions of the rows that match one of its rules.
+// making makes labels, annotations and descriptions of the rows that match one rule of the mapping.
 type making struct {
 	mapping *rules.Mapping
 	rule    rules.Rule
 	shadow  string // the mirror that makes them
 }
 
-// labelMap are the labels of an item.
+// labelMap returns an item's labels.
 func (i *item) labelMap() map[string]string {
 	if i.by == nil {
 		return i.labels
@@ -196,7 +196,7 @@ func (i *item) labelMap() map[string]string {
 	return all
 }
 
-// annotationMap are the annotations of an item.
+// annotationMap returns an item's annotations.
 func (i *item) annotationMap() map[string]string {
 	if i.by == nil || i.annotations != nil {
 		return i.annotations
@@ -210,7 +210,7 @@ func (i *item) annotationMap() map[string]string {
 	return all
 }
 
-// text is the description of an item.
+// text returns an item's description.
 func (i *item) text() string {
 	if i.by == nil {
 		return i.description
@@ -218,7 +218,7 @@ func (i *item) text() string {
 	return rules.Text(strings.ReplaceAll(i.record.Fields.Get("description"), "\n", " "), 250)
 }
 
-// own makes an item of a row of our own export: as it is.
+// own makes an item of a row in our own export, unchanged.
 func (w *wishes) own(n int, r *source.Record) {
 	i := &item{
 		domain: domain{w.project, r.Own.Space}, kind: string(r.Kind), name: r.Name, block: r.Block, row: n + 1,
@@ -230,7 +230,7 @@ func (w *wishes) own(n int, r *source.Record) {
 	if len(i.spec) == 0 {
 		i.spec = []byte("{}")
 	}
-	if r.Kind != source.Pool && r.Kind != source.Claim { // which get a space when it is known what is around them
+	if r.Kind != source.Pool && r.Kind != source.Claim { // these get their space in inherit
 		i.space = first(i.space, "default")
 	}
 	switch r.Kind {
@@ -248,9 +248,9 @@ func (w *wishes) own(n int, r *source.Record) {
 // named is a name in a project.
 type named struct{ project, name string }
 
-// names makes the names of pools and of claims unique, in the order of the source, so that the same file has the same names again.
+// names makes the names of pools and of claims unique, in the source's order, so that the same file gets the same names again.
 func (w *wishes) names() {
-	taken := map[named]string{} // the space of the thing that has the name
+	taken := map[named]string{} // the space of the thing with the name
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -258,7 +258,7 @@ func (w *wishes) names() {
 	}
 }
 
-// unique gives an item a name that nobody has yet.
+// unique gives an item an unused name.
 func (i *item) unique(taken map[named]string) {
 	base := first(i.name, rules.Name(i.where()), "block")
 	i.name = base

@@ -11,33 +11,33 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Names checks that arguments are names, at least and at most so many; -1 is any number.
+// Names checks that arguments are names, and that their number is between least and most; -1 is any number.
 func Names(kind string, least, most int) cobra.PositionalArgs {
 	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckName(kind, a) })
 }
 
-// Bare is a command without arguments.
+// Bare makes a command without arguments.
 func Bare(cmd *cobra.Command) *cobra.Command {
 	cmd.Args, cmd.ValidArgsFunction = Names("", 0, 0), cobra.NoFileCompletions
 	return cmd
 }
 
-// Required says of a flag that it has to be given.
+// Required makes a flag mandatory.
 func Required(cmd *cobra.Command, flag string) {
 	if err := cmd.MarkFlagRequired(flag); err != nil {
-		panic(err) // the flag is not there: a mistake in this package
+		panic(err) // the flag does not exist: a mistake in this package
 	}
 }
 
-// Subjects checks that arguments are callers, as members are named.
+// Subjects checks that arguments are subjects, the member names.
 func Subjects(most int) cobra.PositionalArgs { return Arguments("a subject", 1, most, checkSubject) }
 
-// Consumers checks that arguments are projects to grant something to, or all of them.
+// Consumers checks that arguments are projects to receive a grant, or '*' for all.
 func Consumers(cmd *cobra.Command, args []string) error {
 	return Arguments("a consumer, the name of a project or '*'", 1, -1, checkConsumer)(cmd, args)
 }
 
-// Arguments checks each of at least and at most so many; -1 is any number.
+// Arguments checks the number of arguments, and each of them; -1 is any number.
 func Arguments(what string, least, most int, check func(string) error) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -66,7 +66,7 @@ func atMost(n int) string {
 	}
 }
 
-// subjectRE is what the contract calls a subject. The dots of a path are of its alphabet, and are refused apart.
+// subjectRE matches a subject as the contract defines it. It allows a path's dots, which checkSubject refuses.
 var subjectRE = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 
 func checkSubject(s string) error {
@@ -90,13 +90,12 @@ func checkConsumer(s string) error {
 	return nil
 }
 
-// Group is a command that only holds verbs. Without one, or with one that does not exist, it is a mistake: cobra would
-// print the help and call it success.
+// Group returns a command that only contains verbs. A missing or unknown verb is an error: cobra alone would print the help and report success.
 func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.Command {
 	return groupOf("a verb", use, short, aliases, verbs)
 }
 
-// GroupOfKinds is a command that only holds kinds: `get`, behind which a kind stands.
+// GroupOfKinds returns a command that only contains kinds, such as `get`.
 func GroupOfKinds(use, short string) *cobra.Command {
 	words := strings.Fields(use)
 	return groupOf("a kind, as in 'ipamctl "+words[0]+" pool'; below are all kinds", words[0], short, words[1:], nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// creating are the flags of every create.
+// creating are every create's flags.
 type creating struct {
 	session.Writing
 	generate string
@@ -18,18 +18,18 @@ func (c *creating) add(cmd *cobra.Command) {
 	AddPost(&c.Writing, cmd)
 }
 
-// AddDryRun adds what every verb has that writes.
+// AddDryRun adds the flag of every writing verb.
 func AddDryRun(w *session.Writing, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.DryRun, "dry-run", false, "answer as if it were done, and write nothing")
 }
 
-// AddPost adds what every POST has.
+// AddPost adds the flags of every POST.
 func AddPost(w *session.Writing, cmd *cobra.Command) {
 	AddDryRun(w, cmd)
 	cmd.Flags().StringVar(&w.Key, "idempotency-key", "", "`KEY` that makes repeats of this request one request (default: a new one)")
 }
 
-// metadata begins a new document with the name, given or to be generated.
+// metadata starts a new document with a given or generated name.
 func (c *creating) metadata(kind string, args []string) (map[string]any, error) {
 	m := map[string]any{}
 	switch {
@@ -45,14 +45,14 @@ func (c *creating) metadata(kind string, args []string) (map[string]any, error) 
 	return map[string]any{"metadata": m, "spec": map[string]any{}}, nil
 }
 
-// Replacing are the flags of a write that may be about one revision: a put, a set, a delete.
+// Replacing are the flags of a write that may require a revision: a put, a set, a delete.
 type Replacing struct {
 	session.Writing
 	IfMatch string
-	Create  bool // there was nothing to replace
+	Create  bool // nothing existed to replace
 }
 
-// Add adds the flags; what begins the sentence about the revision.
+// Add adds the flags; what is the start of the help text about the revision.
 func (r *Replacing) Add(cmd *cobra.Command, what string) {
 	AddDryRun(&r.Writing, cmd)
 	cmd.Flags().StringVar(&r.IfMatch, "if-match", "", what+" this revision: the `ETAG`, metadata.revision in double quotes")

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// deleting are the flags of every delete.
+// deleting are every delete's flags.
 type deleting struct {
 	Replacing
 	missing bool
@@ -25,29 +25,29 @@ func (d *deleting) add(cmd *cobra.Command, done string) {
 	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as "+done)
 }
 
-// Removal is what is particular to the delete of a kind.
+// Removal configures a kind's delete.
 type Removal struct {
 	Use  string // the verb with its arguments; default "delete NAME..."
-	Done string // what has happened then; default "deleted"
+	Done string // the past participle of the verb; default "deleted"
 	Long string
-	Many Selection // how many can be deleted at once; default: those that are named
-	// Apart says that no thing of the kind stands on another: several are deleted at a time.
+	Many Selection // ways to select several things; default: by name
+	// Apart means that no thing of the kind depends on another, so that several are deleted concurrently.
 	Apart bool
-	// Left says of a thing, before it is deleted, what will stay behind, for the sentence that says what was done; nil: nothing does.
+	// Left returns a phrase about a thing's remains after its deletion, for the final message; nil: no remains.
 	Left func(project string, doc json.RawMessage, dry bool) (string, error)
 }
 
-// Selection says how many things can be deleted at once.
+// Selection is the ways to select several things for deletion.
 type Selection int
 
-// By name alone, all of a kind too, or by labels too.
+// ByName allows names alone, ByAll also all things of a kind, and ByLabels also labels.
 const (
 	ByName Selection = iota
 	ByAll
 	ByLabels
 )
 
-// DeleteVerb is the delete of one kind, for one name or several.
+// DeleteVerb returns one kind's delete, for one name or several.
 func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	r.Use, r.Done = show.FirstOf(r.Use, "delete NAME..."), show.FirstOf(r.Done, "deleted")
 	var d deleting
@@ -81,7 +81,7 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	return cmd
 }
 
-// deleteAll deletes things, and tells of them in their order. What is refused does not stop the rest; its exit code is the verb's.
+// deleteAll deletes things and reports them in order. A refusal does not stop the rest; its exit code is the verb's exit code.
 func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
 	ctx, stop := context.WithCancel(ctx)
 	results, ended := k.deleteEach(ctx, r, things, d)
@@ -113,16 +113,16 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 	return nil
 }
 
-// deleted is what became of one thing, and what stayed behind of it.
+// deleted is the result of one deletion, with the phrase about its remains.
 type deleted struct {
 	left string
 	err  error
 }
 
-// together is how many things are deleted at a time that do not stand on each other.
+// together is the number of independent things that are deleted concurrently.
 const together = 8
 
-// deleteEach begins to delete things, in their order. Each has a result, also when ctx ends; the function waits for all.
+// deleteEach starts to delete things in order. It gives each a result, even if ctx ends; the returned function waits for all.
 func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) ([]chan deleted, func()) {
 	results := make([]chan deleted, len(things))
 	for i := range results {
@@ -145,11 +145,11 @@ func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d
 	}()
 	return results, func() {
 		<-begun
-		_ = running.Wait() // none answers an error
+		_ = running.Wait() // the functions return no error
 	}
 }
 
-// deleteNext deletes one thing, unless it is not to go on.
+// deleteNext deletes one thing, unless ctx has ended.
 func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleting) (of deleted) {
 	if of.err = ctx.Err(); of.err != nil {
 		return of
@@ -160,8 +160,8 @@ func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleti
 	return of
 }
 
-// whatIsLeft says what will stay behind, where there is somebody to read it. A thing that is not there, or may not be seen, is what the
-// delete would have said as well.
+// whatIsLeft returns the phrase about a thing's remains, if the output is for people. For a missing or hidden thing it returns the error that the
+// delete would return.
 func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
 	if r.Left == nil || !t.Tabular() {
 		return "", nil
@@ -176,9 +176,8 @@ func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleti
 	return r.Left(t.Project, t.doc, d.DryRun)
 }
 
-// deleteOne deletes one thing. An answer that is lost leaves open whether it was deleted, and asking again is not safe: by
-// then somebody may have made another one of that name. So it looks: nothing there is what was wanted; something there is
-// for the caller to judge, because it may be either.
+// deleteOne deletes one thing. A lost response leaves the result open, and a retry is not safe: by then another thing may have the name. So deleteOne
+// reads the thing. If it is gone, the delete succeeded; if something exists, the caller must decide, because it may be the old or a new thing.
 func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deleting) error {
 	_, err := t.Ask(ctx, session.Request{Method: http.MethodDelete, Path: k.at(t.Session, t.Name), Query: d.Query(), Match: show.FirstOf(d.IfMatch, t.match)})
 	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
@@ -199,7 +198,7 @@ func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deletin
 	}
 }
 
-// unsettledDelete is a delete of which nobody can say whether it took place.
+// unsettledDelete is the error for a delete with an unknown result.
 type unsettledDelete struct {
 	error
 	advice string
@@ -208,7 +207,7 @@ type unsettledDelete struct {
 func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
 func (e *unsettledDelete) Unwrap() error { return e.error }
 
-// Removed says what was done: the name for programs, a sentence for people, and no document, because there is none.
+// Removed reports a deletion: the name for programs, a sentence for people, and no document, because none exists.
 func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
 	switch {
 	case p.Structured():

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Differences collects what a plan says and a server has otherwise. What a plan does not say is not compared.
+// Differences collects the differences between a plan and a server. It compares only the plan's fields.
 type Differences []string
 
-// Field compares one value as text; an empty wish is none.
+// Field compares one value as text; it ignores an empty wish.
 func (d *Differences) Field(name, want, got string) {
 	if want != "" && want != got {
 		if got == "" {
@@ -27,7 +27,7 @@ func (d *Differences) Bits(name string, want, got *int) {
 	d.Field(name, show.Slashed(want), show.Slashed(got))
 }
 
-// Pairs compares the labels, or whatever they are, that the plan names; others may be there.
+// Pairs compares the labels or annotations of the plan; the server may have others.
 func (d *Differences) Pairs(what string, want, got map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		value, found := got[key]
@@ -40,5 +40,5 @@ func (d *Differences) Pairs(what string, want, got map[string]string) {
 	}
 }
 
-// String joins them.
+// String joins the differences.
 func (d Differences) String() string { return strings.Join(d, "; ") }

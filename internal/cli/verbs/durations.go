@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// longestPolicy is the longest time that a policy of the contract may say: a year.
+// longestPolicy is the contract's maximum for a policy's duration: a year.
 const longestPolicy = 8760 * time.Hour
 
-// policySpan reads a time that a policy says, and spells it as the contract does: whole seconds, and 0s too.
+// policySpan parses a policy's duration and spells it as the contract does, in whole seconds. It allows 0s.
 func policySpan(text string) (string, error) {
 	d, err := parseDuration(text)
 	if zero, other := time.ParseDuration(text); other == nil && zero == 0 {
-		d, err = 0, nil // at once, whatever a pool says
+		d, err = 0, nil // at once, even if the pool has a value
 	}
 	switch {
 	case err != nil:
@@ -27,12 +27,12 @@ func policySpan(text string) (string, error) {
 	return spelled(d), nil
 }
 
-// Policy makes a flag with a time that a policy says.
+// Policy makes a flag for a policy's duration.
 func Policy(_ string, clearable bool) Value {
 	return &Plain{kind: "duration", clearable: clearable, take: policySpan}
 }
 
-// Moment makes a flag with a point in time: RFC 3339, or how long ago.
+// Moment makes a flag for a point in time: RFC 3339, or a duration before now.
 func Moment(now func() time.Time) Maker {
 	return func(string, bool) Value {
 		return &Plain{kind: "time", take: func(text string) (string, error) {
@@ -48,7 +48,7 @@ func Moment(now func() time.Time) Maker {
 	}
 }
 
-// After makes a flag with a length of time that days may be part of; a document has when it is over.
+// After makes a flag for a duration, which may contain days; the document contains its end.
 func After(now func() time.Time) Maker {
 	return func(string, bool) Value {
 		var d time.Duration
@@ -62,7 +62,7 @@ func After(now func() time.Time) Maker {
 	}
 }
 
-// parseDuration reads a duration as Go writes it, with days (of 24 hours) before it: 90m, 36h, 30d, 1d12h.
+// parseDuration parses a Go duration, optionally after a number of days (of 24 hours): 90m, 36h, 30d, 1d12h.
 func parseDuration(s string) (time.Duration, error) {
 	const most = 100 * 365 // days; a duration ends at 292 years
 	rest, total := s, time.Duration(0)
@@ -86,7 +86,7 @@ func parseDuration(s string) (time.Duration, error) {
 	return total, nil
 }
 
-// spelled is a duration without the parts that are zero: 72h, 1h30m, 0s.
+// spelled returns a duration without the parts that are zero: 72h, 1h30m, 0s.
 func spelled(d time.Duration) string {
 	var b strings.Builder
 	for _, unit := range []struct {
@@ -101,7 +101,7 @@ func spelled(d time.Duration) string {
 	return show.FirstOf(b.String(), "0s")
 }
 
-// SameSpan spells a duration in one way, so that 90m is 1h30m; what is none stays.
+// SameSpan normalizes a duration, so that 90m is 1h30m; it returns other texts unchanged.
 func SameSpan(s string) string {
 	if d, err := time.ParseDuration(s); err == nil {
 		return spelled(d)

@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// asked is how many projects are asked at once.
+// asked is the number of projects to read concurrently.
 const asked = 8
 
-// located is a thing with the project that it is in.
+// located is a thing with its project.
 type located[T any] struct {
 	project string
 	thing   T
@@ -33,7 +33,7 @@ func (l *located[T]) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &l.thing)
 }
 
-// everywhere is the view of a kind with the project of each thing.
+// everywhere returns a kind's view with a column for the project.
 func everywhere[T any](v show.View[T]) show.View[located[T]] {
 	type L = located[T]
 	out := show.View[L]{Kind: v.Kind, Name: func(l L) string { return l.project + "/" + v.Name(l.thing) }}
@@ -44,7 +44,7 @@ func everywhere[T any](v show.View[T]) show.View[located[T]] {
 	return out
 }
 
-// addEverywhere adds the flag for all projects to a list of what belongs to one.
+// addEverywhere adds the flag for all projects to the list of a kind in projects.
 func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 	all := new(bool)
 	if k.inProject {
@@ -93,7 +93,7 @@ func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q sessi
 	return show.List(k.P.Printer, everywhere(k.View), all)
 }
 
-// own are the things of a project, without those of others that it may use.
+// own returns a project's own things, without shared ones of other projects.
 func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (own []json.RawMessage, err error) {
 	found, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, q))
 	if err != nil {

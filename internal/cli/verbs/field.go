@@ -10,34 +10,34 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Value is a flag that knows what a document has for it.
+// Value is a flag that can convert its value for a document.
 type Value interface {
 	pflag.Value
-	// document is what a document has; nil is null in a merge patch, and nothing in a new document.
+	// document returns the value for a document; nil is null in a merge patch, and absent in a new document.
 	document() (any, error)
 }
 
-// Maker makes the value of a flag. A clearable one takes `none`, which gives a field its default.
+// Maker makes a flag's value. A clearable one accepts `none`, which resets a field to its default.
 type Maker func(flag string, clearable bool) Value
 
-// Field is a field of a document, and the flag that says it.
+// Field is a field of a document, and its flag.
 type Field struct {
 	Flag, Short string
 	Path        string // spec.allocation.strategy
 	Value       Maker
-	// usage is the help in `create` and `set`. Where they differ, create and set have it; one without a text has no such flag.
+	// Usage is the help in `create` and `set`. Create and Set override it; a verb without a text lacks the flag.
 	Usage, Create, Set string
 	Complete           func(p *session.Program) Completion
 }
 
-// Given are the fields of a verb with the values of their flags.
+// Given are a verb's fields with the values of their flags.
 type Given []struct {
 	Field
 	value     Value
 	clearable bool
 }
 
-// AddFields adds the flags of fields: those of `set`, or those of whatever makes something new.
+// AddFields adds the field flags, for `set` or for a verb that creates something.
 func AddFields(p *session.Program, cmd *cobra.Command, fields []Field, set bool) Given {
 	var out Given
 	for _, f := range fields {
@@ -68,7 +68,7 @@ func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, 
 	}
 	flag := cmd.Flags().VarPF(v, name, short, usage)
 	if flag.DefValue == "[]" {
-		flag.DefValue = "" // an empty list is no default worth a word
+		flag.DefValue = "" // the help omits an empty list as a default
 	}
 	switch {
 	case v.Type() == "bool":
@@ -80,10 +80,10 @@ func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, 
 	}
 }
 
-// Said is the value of a flag as a text.
+// Said returns a flag's value as text.
 func Said(cmd *cobra.Command, flag string) string { return cmd.Flags().Lookup(flag).Value.String() }
 
-// Into writes what was given into a document.
+// Into writes the given values into a document.
 func (g Given) Into(cmd *cobra.Command, doc map[string]any) error {
 	for _, f := range g {
 		if !cmd.Flags().Changed(f.Flag) {
@@ -111,7 +111,7 @@ func (g Given) Into(cmd *cobra.Command, doc map[string]any) error {
 	return nil
 }
 
-// Filter is a flag of a list and the parameter that it becomes.
+// Filter is a flag of a list and its query parameter.
 type Filter struct {
 	flag, parameter string
 	usage           string
@@ -129,7 +129,7 @@ func addFilters(p *session.Program, cmd *cobra.Command, filters []Filter) {
 	}
 }
 
-// filtered are the parameters of the filters that were given, each of which its value has judged.
+// filtered returns the parameters of the given filters, after their values were checked.
 func filtered(cmd *cobra.Command, filters []Filter) (session.Query, error) {
 	var q session.Query
 	for _, f := range filters {
@@ -145,34 +145,34 @@ func filtered(cmd *cobra.Command, filters []Filter) (session.Query, error) {
 	return q, nil
 }
 
-// By is a filter without a completion of its own.
+// By returns a filter without its own completion.
 func By(flag, parameter, usage string, value Maker) Filter {
 	return Filter{flag, parameter, usage, value, nil}
 }
 
-// Filters that several kinds have.
+// Filters of several kinds.
 
-// SelectorFilter is the filter on labels, whose syntax is the server's to judge.
+// SelectorFilter returns the filter on labels. The server checks its syntax.
 func SelectorFilter(kinds string) Filter {
 	return Filter{"selector", "labelSelector", "only " + kinds + " with such `LABELS`: 'a=b,c!=d,e in (f,g),!h'", Text, nil}
 }
 
-// FamilyFilter is the filter by address family.
+// FamilyFilter returns the filter by address family.
 func FamilyFilter(what string) Filter {
 	return Filter{"family", "ipFamily", "only " + what + " of this address family: IPv4, IPv6", FamilyText, nil}
 }
 
-// ClassFilter is the filter by class.
+// ClassFilter returns the filter by class.
 func ClassFilter(usage string) Filter {
 	return Filter{"class", "class", usage, NameOf("class"), CompleteClasses}
 }
 
-// PoolFilter is the filter by pool.
+// PoolFilter returns the filter by pool.
 func PoolFilter() Filter {
 	return Filter{"pool", "pool", "only what was carved from this `POOL`, name or project/name", RefOf, CompletePools}
 }
 
-// PlaceFilters are the filters by place.
+// PlaceFilters returns the filters by address.
 func PlaceFilters() []Filter {
 	return []Filter{
 		{"within", "within", "only blocks inside this `CIDR`", Text, nil},

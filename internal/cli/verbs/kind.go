@@ -1,5 +1,4 @@
-// Package verbs is what all kinds of things share on the command line: a description of a kind, the verbs that follow from it, flags,
-// arguments and completion.
+// Package verbs is the shared code of all kinds on the command line: a kind's description, its verbs, flags, arguments and completion.
 package verbs
 
 import (
@@ -16,45 +15,44 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Kind is everything that the verbs of one kind of thing have in common: how it is shown, where it is found, which of its
-// fields are flags.
+// Kind describes one kind of thing for its verbs: its view, its path in the API, and the fields with flags.
 type Kind[T any] struct {
 	show.View[T]
 	Home
 	P      *session.Program
-	Args   cobra.PositionalArgs // of verbs about things that exist; nil is names, or project/name
+	Args   cobra.PositionalArgs // of verbs about existing things; nil is names, or project/name
 	Fields []Field
-	Fed    *Fed[T] // nil: the feed does not tell of them
-	// nameless things have names that nobody types: a shell does not propose them.
+	Fed    *Fed[T] // nil: the feed does not contain the kind
+	// Nameless things have names that nobody types: the shell does not propose them.
 	Nameless bool
-	// read asks for one thing; nil is the GET of its path.
+	// Read reads one thing; nil is the GET of its path.
 	Read func(ctx context.Context, s *session.Session, name string) (session.Answer, error)
 }
 
-// Home is where a kind is found.
+// Home is a kind's location in the API.
 type Home struct {
 	Within func() (*session.Session, error)
 	Path   func(s *session.Session) []string // of the list
-	// inProject things are found in each project, by its name in the session.
+	// inProject means that each project has things of the kind, under the session's project.
 	inProject bool
 }
 
-// HomeOf is the home of what belongs to a project.
+// HomeOf returns a kind's home in projects.
 func HomeOf(p *session.Program, collection string) Home {
 	return Home{p.InProject, func(s *session.Session) []string { return s.In(collection) }, true}
 }
 
-// at is the path of one thing.
+// at returns one thing's path.
 func (h Home) at(s *session.Session, name string) []string { return append(h.Path(s), name) }
 
-// Fetch asks for a list.
+// Fetch returns a function that reads pages of a list.
 func (h Home) Fetch(s *session.Session, filters session.Query) session.Fetch {
 	return func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: h.Path(s), Query: append(slices.Clip(filters), paging...)})
 	}
 }
 
-// Every is everything that there is of a kind in a project, read and as it came.
+// Every reads all things of a kind in a project. It returns them decoded and as JSON.
 func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.Query) ([]T, []json.RawMessage, error) {
 	l, err := s.Pages(ctx, session.Paging{}, k.Fetch(s, filters))
 	if err != nil {
@@ -64,7 +62,7 @@ func (k Kind[T]) Every(ctx context.Context, s *session.Session, filters session.
 	return items, l.Items, err
 }
 
-// positional checks the arguments of a verb about things that exist.
+// positional checks the arguments of a verb about existing things.
 func (k Kind[T]) positional(most int) cobra.PositionalArgs {
 	if k.Args == nil {
 		return Refs(k.Kind, 1, most)
@@ -72,7 +70,7 @@ func (k Kind[T]) positional(most int) cobra.PositionalArgs {
 	return k.Args
 }
 
-// Ask asks for one thing.
+// Ask reads one thing.
 func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (session.Answer, error) {
 	if k.Read != nil {
 		return k.Read(ctx, s, name)
@@ -80,8 +78,8 @@ func (k Kind[T]) Ask(ctx context.Context, s *session.Session, name string) (sess
 	return s.Ask(ctx, session.Get(k.at(s, name)...))
 }
 
-// readEach asks for the things that arguments name, one after the other. Of several, those that cannot be had are named, and do not keep
-// the others from being shown: missing is the exit code that the verb then ends with.
+// readEach reads the named things, one after the other. If several are named, it reports missing ones and still returns the others; missing is then
+// the verb's exit code.
 func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMessage, missing int, err error) {
 	things, err := Resources(k.P, k.Within, args)
 	if err != nil {
@@ -102,7 +100,7 @@ func (k Kind[T]) readEach(ctx context.Context, args []string) (docs []json.RawMe
 	return docs, missing, nil
 }
 
-// someOf ends a verb that showed what there is of what was named.
+// someOf returns the error for a verb that showed only some of the named things.
 func someOf(missing int, err error) error {
 	if err == nil && missing != exit.OK {
 		return exit.Verdict(missing)
@@ -110,7 +108,7 @@ func someOf(missing int, err error) error {
 	return err
 }
 
-// GetVerb is `get`, for one name or several.
+// GetVerb returns `get`, for one name or several.
 func (k Kind[T]) GetVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:               "get NAME...",
@@ -135,7 +133,7 @@ func (k Kind[T]) GetVerb() *cobra.Command {
 	return cmd
 }
 
-// ShowVerb is `show`: all there is to say about things that are named, one thing a line.
+// ShowVerb returns `show`, which prints all fields of named things, one thing a line.
 func (k Kind[T]) ShowVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NAME...",
@@ -159,7 +157,7 @@ func (k Kind[T]) ShowVerb() *cobra.Command {
 	}
 }
 
-// ListVerb is `list`, with the filters of the kind.
+// ListVerb returns `list`, with the kind's filters.
 func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	var l session.Paging
 	cmd := Bare(&cobra.Command{Use: "list", Short: "List " + show.Plural(k.Kind), Long: long, Aliases: []string{"ls"}})
@@ -194,14 +192,14 @@ func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	return cmd
 }
 
-// Creation is what is particular to the `create` of a kind; the texts are those of the command.
+// Creation configures the `create` of a kind.
 type Creation struct {
-	Check func(cmd *cobra.Command) error                                         // what flags mean together
-	Query func(cmd *cobra.Command) session.Query                                 // parameters beside those of every create
-	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // in place of the view
+	Check func(cmd *cobra.Command) error                                         // checks the flags together
+	Query func(cmd *cobra.Command) session.Query                                 // parameters besides those of every create
+	Shown func(s *session.Session, doc json.RawMessage, w session.Writing) error // replaces the view
 }
 
-// CreateVerb is `create`.
+// CreateVerb returns `create`.
 func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	var f creating
 	cmd.Args, cmd.ValidArgsFunction = Names(k.Kind, 0, 1), cobra.NoFileCompletions
@@ -238,7 +236,7 @@ func (k Kind[T]) CreateVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	return cmd
 }
 
-// Create sends a document that makes a thing.
+// Create creates a thing from a document.
 func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writing, q session.Query, doc any) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil {
@@ -247,7 +245,7 @@ func (k Kind[T]) Create(ctx context.Context, s *session.Session, w session.Writi
 	return s.Post(ctx, w, session.Request{Path: k.Path(s), Query: q, Body: body})
 }
 
-// SetVerb is `set`: it sends a merge patch of one thing and shows what became of it. query are parameters beside those of every set.
+// SetVerb returns `set`, which sends a merge patch of one thing and shows the result.
 func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	var f Replacing
 	cmd.Args, cmd.ValidArgsFunction, cmd.SuggestFor = k.positional(1), k.Complete(), []string{"update", "edit", "patch", "change", "label"}
@@ -287,7 +285,7 @@ func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 	return cmd
 }
 
-// checked judges the flags together, where there is something to judge.
+// checked runs the check of the flags, if there is one.
 func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
 	if check == nil {
 		return nil
@@ -295,11 +293,11 @@ func checked(cmd *cobra.Command, check func(cmd *cobra.Command) error) error {
 	return check(cmd)
 }
 
-// Put sends a document that says how a thing is to be.
+// Put replaces a thing with a document.
 func (k Kind[T]) Put(ctx context.Context, s *session.Session, name string, w Replacing, doc any, done string) (session.Answer, error) {
 	body, err := show.Marshal(doc)
 	if err != nil || bytes.Equal(body, []byte("null")) {
-		body = nil // a put that says all in its path
+		body = nil // the path contains everything
 	}
 	if err != nil {
 		return session.Answer{}, err

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// NoVerb refuses an argument where a verb was expected, naming near ones.
+// NoVerb refuses an argument that is not a known verb, and suggests near ones.
 func NoVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, args[0])
 }
 
-// named is the command below one that has this name.
+// named returns the subcommand with a name or alias.
 func named(cmd *cobra.Command, name string) *cobra.Command {
 	for _, c := range cmd.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
@@ -42,8 +42,7 @@ func named(cmd *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// nearWords are the commands that were probably meant: by a word that other programs have for them, or else by a slip of a finger or by
-// their beginning.
+// nearWords returns the commands that the user probably meant: by a synonym from other programs, by a typing mistake, or by a prefix.
 func nearWords(cmd *cobra.Command, word string) (near []string) {
 	word = strings.ToLower(word)
 	best := slipsIn(word) + 1
@@ -66,7 +65,7 @@ func nearWords(cmd *cobra.Command, word string) (near []string) {
 	return near
 }
 
-// slipsIn is how many slips are taken for slips, and not for another word.
+// slipsIn returns the number of typing mistakes that still count as the same word.
 func slipsIn(word string) int {
 	if len(word) > 4 {
 		return 2
@@ -74,7 +73,7 @@ func slipsIn(word string) int {
 	return 1
 }
 
-// nearest is the name that a word is nearest to, and how far it is from it: nothing where it is the beginning of the name.
+// nearest returns the name nearest to a word, and their distance, which is 0 if the word is a prefix of the name.
 func nearest(word string, names []string) (name string, distance int) {
 	distance = len(word) + 1
 	for _, n := range names {
@@ -89,7 +88,7 @@ func nearest(word string, names []string) (name string, distance int) {
 	return name, distance
 }
 
-// otherFlags are words that kubectl, gh and aws have for flags.
+// otherFlags maps flags of kubectl, gh and aws to ours.
 var otherFlags = map[string]string{
 	"all-namespaces": "--all-projects (-A)", "namespace": "--project (-p)", "n": "--project (-p)", "kube-context": "--context", "profile": "--context",
 	"endpoint-url": "--server", "show-labels": "--output wide", "filter": "--selector (-l)", "filters": "--selector (-l)", "labels": "--label",
@@ -97,7 +96,7 @@ var otherFlags = map[string]string{
 	"template": "--output go-template=…", "max-items": "--limit", "chunk-size": "--limit", "confirm": "--yes",
 }
 
-// UnknownFlag adds to an error about a flag that a command does not have which one was probably meant.
+// UnknownFlag adds the flag that the user probably meant to the error about an unknown flag.
 func UnknownFlag(cmd *cobra.Command, err error) error {
 	e, is := errors.AsType[*pflag.NotExistError](err)
 	if !is {
@@ -124,7 +123,7 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// slipsBetween counts what was typed wrong; two letters in the other order are one slip.
+// slipsBetween counts typing mistakes; two swapped letters are one.
 func slipsBetween(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	for i := 0; i+1 < len(a); i++ {

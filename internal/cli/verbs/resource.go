@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// Resource is one thing that an argument names: its name, and a session in the project that has it.
+// Resource is one thing that an argument names, with a session in its project.
 type Resource struct {
 	*session.Session
 	Name  string
-	said  string          // the argument as it was typed
-	match string          // the revision that is meant; empty: any
-	doc   json.RawMessage // as it was read; nil: it was not
+	said  string          // the argument as typed
+	match string          // the required revision; "": any
+	doc   json.RawMessage // as read; nil: not read
 }
 
 // Refs checks that arguments are names, or project/name as columns print them; -1 is any number.
@@ -23,8 +23,8 @@ func Refs(kind string, least, most int) cobra.PositionalArgs {
 	return Arguments("the name of a "+kind, least, most, func(a string) error { return session.CheckRef(kind, a) })
 }
 
-// Resources are what arguments name: things of the project of within, or of the project before the slash. Where every argument says
-// which project, no other has to be known.
+// Resources returns the things that arguments name, in the project before the slash, or else in the project of within. If every argument has a
+// project, it does not call within.
 func Resources(p *session.Program, within func() (*session.Session, error), args []string) ([]Resource, error) {
 	open := p.Session
 	for _, a := range args {

@@ -15,27 +15,27 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// None takes away what a `set` can take away.
+// None clears a field in `set`.
 const None = "none"
 
 // Plain is a flag with one text.
 type Plain struct {
 	said      string
-	into      *string  // where else it is kept; nil is nowhere
-	kind      string   // what the help calls it; empty is a string
-	words     []string // all that it may be, where that is a few words
-	clearable bool     // none is null
-	strict    bool     // an empty text is read too, and not as if the flag were not there
+	into      *string  // a second place for the value; nil is none
+	kind      string   // the type in the help; "" is string
+	words     []string // all valid words, if there are only a few
+	clearable bool     // `none` is null
+	strict    bool     // an empty text is a value, instead of an absent flag
 
-	take func(text string) (string, error) // spells what is typed; nil: it stays
-	// Read makes of the text what a document has; nil: the text itself.
+	take func(text string) (string, error) // normalizes the text; nil: unchanged
+	// Read converts the text for a document; nil: the text itself.
 	Read func(text string) (any, error)
 }
 
 // String, Set and Type implement pflag.Value.
 func (t *Plain) String() string { return t.said }
 
-// Set keeps a text, as take spells it.
+// Set stores a text, normalized by take.
 func (t *Plain) Set(s string) (err error) {
 	if t.take != nil && (!t.clearable || s != None) {
 		if s, err = t.take(s); err != nil {
@@ -49,7 +49,7 @@ func (t *Plain) Set(s string) (err error) {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns the type for the help.
 func (t *Plain) Type() string { return show.FirstOf(t.kind, "string") }
 
 func (t *Plain) document() (any, error) {
@@ -63,15 +63,15 @@ func (t *Plain) document() (any, error) {
 	}
 }
 
-// Text makes a flag with a text that is sent as it is.
+// Text makes a flag for a text.
 func Text(string, bool) Value { return &Plain{} }
 
-// RefOf makes a flag that names a thing, of another project too.
+// RefOf makes a flag for a thing's name, possibly in another project.
 func RefOf(flag string, _ bool) Value {
 	return &Plain{Read: func(s string) (any, error) { return orError(parseRef(flag, s)) }}
 }
 
-// orError is a pointer as a value, which is nil without one.
+// orError returns an error, or a pointer as a value.
 func orError[T any](v *T, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -79,19 +79,19 @@ func orError[T any](v *T, err error) (any, error) {
 	return v, nil
 }
 
-// NameOf makes a flag that names a thing of the project.
+// NameOf makes a flag for a thing's name in the project.
 func NameOf(kind string) Maker {
 	return func(string, bool) Value {
 		return &Plain{Read: func(s string) (any, error) { return s, session.CheckName(kind, s) }}
 	}
 }
 
-// ReadBy makes a flag whose text is read by a function.
+// ReadBy makes a flag whose text is parsed by a function.
 func ReadBy(read func(text string) (any, error)) Maker {
 	return func(string, bool) Value { return &Plain{Read: read} }
 }
 
-// Strictly makes a flag of which an empty text means something, or is a mistake.
+// Strictly makes a flag whose empty text is a value or a mistake.
 func Strictly(of Maker) Maker {
 	return func(flag string, clearable bool) Value {
 		v := of(flag, clearable)
@@ -102,7 +102,7 @@ func Strictly(of Maker) Maker {
 	}
 }
 
-// NewChoice makes a flag that takes one of a few words, in any case, and keeps it in value too.
+// NewChoice makes a flag that accepts one of a few words, in any case, and stores it in value too.
 func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
 	*value = string(preset)
 	t := &Plain{said: *value, into: value, kind: "word"}
@@ -119,7 +119,7 @@ func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
 	return t
 }
 
-// OneOf makes a flag that takes one of a few words.
+// OneOf makes a flag that accepts one of a few words.
 func OneOf[T ~string](of ...T) Maker {
 	return func(_ string, clearable bool) Value {
 		t := NewChoice(new(string), "", of...)
@@ -130,7 +130,7 @@ func OneOf[T ~string](of ...T) Maker {
 	}
 }
 
-// FamilyText makes a flag with an address family; the contract says IPv4, hands say 4.
+// FamilyText makes a flag for an address family; it accepts 4 for IPv4.
 func FamilyText(string, bool) Value {
 	return &Plain{kind: "family", take: func(text string) (string, error) {
 		switch strings.ToLower(text) {
@@ -144,7 +144,7 @@ func FamilyText(string, bool) Value {
 	}}
 }
 
-// Bits makes a flag with a prefix length: 24 or /24.
+// Bits makes a flag for a prefix length: 24 or /24.
 func Bits(_ string, clearable bool) Value {
 	var bits int
 	return &Plain{
@@ -159,13 +159,13 @@ func Bits(_ string, clearable bool) Value {
 	}
 }
 
-// Pairs is a flag of key=value pairs that may be repeated, which in a `set` can be taken away: key-.
+// Pairs is a repeatable flag for key=value pairs. In a `set`, key- removes one.
 type Pairs struct {
-	of        map[string]*string // nil takes away
+	of        map[string]*string // nil removes the key
 	clearable bool
 }
 
-// PairsOf makes such a flag.
+// PairsOf makes a flag for pairs.
 func PairsOf(_ string, clearable bool) Value { return &Pairs{map[string]*string{}, clearable} }
 
 // String, Set and Type implement pflag.Value.
@@ -203,7 +203,7 @@ func (p *Pairs) Set(s string) error {
 	return nil
 }
 
-// Type is what the help calls the value.
+// Type returns the type for the help.
 func (*Pairs) Type() string { return "key=value" }
 
 func (p *Pairs) document() (any, error) {
@@ -217,7 +217,7 @@ func (p *Pairs) document() (any, error) {
 	return set, nil
 }
 
-// standard is a flag of pflag's own, with what a document has for it.
+// standard is one of pflag's own flags, with the function that converts it for a document.
 type standard struct {
 	pflag.Value
 	read func() (any, error)
@@ -225,7 +225,7 @@ type standard struct {
 
 func (s standard) document() (any, error) { return s.read() }
 
-// made is the value of a flag that pflag makes.
+// made returns the value of a flag that pflag makes.
 func made(add func(f *pflag.FlagSet), read func() (any, error)) Value {
 	f := pflag.NewFlagSet("", pflag.ContinueOnError)
 	add(f)
@@ -234,19 +234,19 @@ func made(add func(f *pflag.FlagSet), read func() (any, error)) Value {
 	return standard{v, read}
 }
 
-// YesOrNo makes a flag that is given or not.
+// YesOrNo makes a boolean flag.
 func YesOrNo(string, bool) Value {
 	is := new(bool)
 	return made(func(f *pflag.FlagSet) { f.BoolVar(is, "v", false, "") }, func() (any, error) { return *is, nil })
 }
 
-// sign is a flag without a value, which stands for a word of the contract.
+// sign is a boolean flag for a word of the contract.
 type sign struct {
 	word  string
 	given bool
 }
 
-// Marked makes such a flag.
+// Marked makes a boolean flag for a word.
 func Marked(word string) Maker { return func(string, bool) Value { return &sign{word: word} } }
 
 // String, Set and Type implement pflag.Value.
@@ -257,19 +257,18 @@ func (m *sign) String() string {
 	return ""
 }
 
-// Set takes true and false.
+// Set accepts true and false.
 func (m *sign) Set(s string) (err error) {
 	m.given, err = strconv.ParseBool(s)
 	return err
 }
 
-// Type is what the help calls the value.
+// Type returns the type for the help.
 func (*sign) Type() string { return "bool" }
 
 func (m *sign) document() (any, error) { return m.String(), nil }
 
-// ListOf makes a flag that is repeated, each time with one text, or with several between commas. read judges them; a lone `none` in
-// a `set` is what cleared is.
+// ListOf makes a repeatable flag for one text, or for several separated by commas. read checks them; a lone `none` in a `set` has the value cleared.
 func ListOf(commas bool, cleared any, read func(flag string, texts []string) (any, error)) Maker {
 	return func(flag string, clearable bool) Value {
 		var texts []string
@@ -288,7 +287,7 @@ func ListOf(commas bool, cleared any, read func(flag string, texts []string) (an
 	}
 }
 
-// NamesOf reads the names of a kind.
+// NamesOf returns a function that checks names of a kind.
 func NamesOf(kind string) func(flag string, texts []string) (any, error) {
 	return func(flag string, texts []string) (any, error) {
 		for _, name := range texts {
@@ -300,7 +299,7 @@ func NamesOf(kind string) func(flag string, texts []string) (any, error) {
 	}
 }
 
-// LabelFields are the labels and annotations of every kind that has them.
+// LabelFields returns the fields for labels and annotations.
 func LabelFields() []Field {
 	return []Field{
 		{
@@ -314,20 +313,20 @@ func LabelFields() []Field {
 	}
 }
 
-// Description is a field that many kinds have.
+// Description returns the field for the description.
 func Description() Field {
 	return Field{Flag: "description", Path: "spec.description", Value: Text, Usage: "`TEXT`: what it is for"}
 }
 
 var (
-	// Strategies makes a flag that says how places in a pool are chosen.
+	// Strategies makes a flag for the allocation strategy of a pool.
 	Strategies = OneOf(client.AllocationStrategyBestFit, client.AllocationStrategyFirstFit,
 		client.AllocationStrategyRandom, client.AllocationStrategySparse)
-	// Reclaims makes a flag that says what becomes of a block when its claim is deleted.
+	// Reclaims makes a flag for the reclaim policy, which decides on a block after its claim is deleted.
 	Reclaims = OneOf(client.ReclaimPolicyDelete, client.ReclaimPolicyRetain)
 )
 
-// parseRef reads `name` or `project/name`.
+// parseRef parses `name` or `project/name`.
 func parseRef(flag, s string) (*client.Ref, error) {
 	project, name, foreign := strings.Cut(s, "/")
 	if !foreign {

@@ -17,25 +17,25 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Fed is how the feed tells of a kind.
+// Fed describes a kind in the feed.
 type Fed[T any] struct {
 	Kind client.ChangeKind
-	// Prefix stands in the feed before the names of things; nil: nothing does.
+	// Prefix precedes thing names in the feed; nil: no prefix.
 	Prefix func() string
-	// Own reports whether the feed tells of what a list or a get has answered, and Told says of what it tells; nil: of everything.
+	// Own reports whether the feed contains a thing of a list or get, and Told describes the contained things; nil: all.
 	Own  func(s *session.Session, t T) bool
 	Told string
-	// Needs is the flag without which a list answers other things than the feed tells of; empty: there is none.
+	// Needs is the flag that limits a list to the things in the feed; "": not needed.
 	Needs string
 }
 
-// Interrupted is the end of what goes on until it is interrupted, with the exit code that kubectl has for it.
+// Interrupted is the result of a command that runs until it is interrupted, with kubectl's exit code for it.
 const Interrupted = exit.Verdict(exit.Failed)
 
-// watchWord is the title of the column that a table has of watched things alone.
+// watchWord is a column's title in tables of watched things.
 const watchWord = "CHANGE"
 
-// addWatch adds --watch to a verb, if the feed tells of the kind.
+// addWatch adds --watch to a verb, if the feed contains the kind.
 func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	watch := new(bool)
 	if k.Fed != nil {
@@ -44,7 +44,7 @@ func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	return watch
 }
 
-// watchable refuses the flags of a list that the feed cannot serve.
+// watchable refuses a list's flags that the feed does not support.
 func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	ways := []string{"without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
@@ -69,20 +69,20 @@ func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	return nil
 }
 
-// watching is a watch while it runs.
+// watching is a running watch.
 type watching[T any] struct {
 	Kind[T]
 	s     *session.Session
-	named bool // one thing, by its name
+	named bool // one thing, by name
 	rows  *show.Stream[change[T]]
 
 	query session.Query              // of the feed
-	last  map[string]json.RawMessage // what was told of each
-	first []change[T]                // what is there, until all of it is known
-	began bool                       // all is shown that was there at the start
+	last  map[string]json.RawMessage // last reported document by name
+	first []change[T]                // existing things, until the list is complete
+	began bool                       // all initial things are shown
 }
 
-// change is one change as it is shown; in the table a Delete shows it as it was last.
+// change is one change in the output; in the table a Delete shows the last known state.
 type change[T any] struct {
 	Kind   client.ChangeKind `json:"kind"`
 	Name   string            `json:"name"`
@@ -111,7 +111,7 @@ func (w *watching[T]) prefix() string {
 	return w.Fed.Prefix()
 }
 
-// watchList shows a list, and then what changes.
+// watchList shows a list and then its changes.
 func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters session.Query) error {
 	var labels session.Query
 	for _, q := range filters {
@@ -143,7 +143,7 @@ func (k Kind[T]) watchList(ctx context.Context, s *session.Session, filters sess
 	})
 }
 
-// watchOne shows one thing, and then what changes of it.
+// watchOne shows one thing and then its changes.
 func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 	things, err := Resources(k.P, k.Within, args)
 	if err != nil {
@@ -173,7 +173,7 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 	})
 }
 
-// owned are those of some documents that the feed tells of.
+// owned returns the documents that the feed contains.
 func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	if w.Fed.Own == nil {
 		return docs, nil
@@ -191,7 +191,7 @@ func (w *watching[T]) owned(docs []json.RawMessage) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// run shows what there is and what changes, until it is interrupted or refused for good.
+// run shows the existing things and their changes, until it is interrupted or permanently refused.
 func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at *client.Cursor) (follow.Page[json.RawMessage], error)) error {
 	source := follow.Source[json.RawMessage]{List: list, Name: w.nameOf, Changes: w.changes}
 	for e, err := range source.Watch(ctx) {
@@ -212,10 +212,10 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 	return Interrupted
 }
 
-// nameOf is what the feed calls a thing.
+// nameOf returns a thing's name in the feed.
 func (w *watching[T]) nameOf(doc *json.RawMessage) string {
 	var thing T
-	_ = json.Unmarshal(*doc, &thing) // which was read from an answer
+	_ = json.Unmarshal(*doc, &thing) // it was read from a response
 	return w.prefix() + w.Name(thing)
 }
 
@@ -227,7 +227,7 @@ func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, s
 	return list, err
 }
 
-// tell shows what an event says. What is told again as it was is not shown again.
+// tell shows an event. It skips an event without a change.
 func (w *watching[T]) tell(e follow.Event[json.RawMessage]) error {
 	c := change[T]{Kind: w.Fed.Kind, Name: e.Name, Type: e.Type, word: string(e.Type)}
 	var doc json.RawMessage

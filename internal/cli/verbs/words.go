@@ -11,7 +11,7 @@ import (
 // Completion proposes arguments to a shell.
 type Completion = func(cmd *cobra.Command, args []string, begin string) ([]string, cobra.ShellCompDirective)
 
-// CompleteWords lets the shell complete a flag that takes one of a few words.
+// CompleteWords completes a flag that accepts one of a few words.
 func CompleteWords[T ~string](cmd *cobra.Command, flag string, of []T) {
 	list := make([]string, len(of))
 	for i, w := range of {
@@ -23,11 +23,11 @@ func CompleteWords[T ~string](cmd *cobra.Command, flag string, of []T) {
 // CompleteFlag completes a flag.
 func CompleteFlag(cmd *cobra.Command, flag string, propose Completion) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, propose); err != nil {
-		panic(err) // the flag is not there, or has one already: a mistake in this package
+		panic(err) // the flag does not exist, or has a completion already: a mistake in this package
 	}
 }
 
-// AddPaging adds the flags of every list.
+// AddPaging adds every list's flags.
 func AddPaging(l *session.Paging, cmd *cobra.Command) {
 	cmd.Flags().IntVar(&l.Limit, "limit", 0, "stop after this many (default: all there are)")
 	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "go on where a list with --limit stopped, at its `CURSOR`")
