@@ -138,7 +138,7 @@ func nameOf(sql string) string {
 
 var statementNames = func() map[string]string {
 	names := map[string]string{
-		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
+		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
 	}
 	for _, e := range engines {
 		begin, ask := e.behind()
