@@ -3,6 +3,7 @@ package crdb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
@@ -78,7 +79,11 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 // Await implements storage.Store.
 func (s *Store) Await(ctx context.Context, id ipam.ID) error {
 	return s.DryRun(ctx, "lock_await", storage.Locks{Shared: []ipam.ID{id}}, func(ctx context.Context, t storage.Tx) error {
-		return t.(*tx).conn.begin(ctx) //nolint:forcetypeassert // of this store
+		in, ok := t.(*tx)
+		if !ok {
+			return fmt.Errorf("lock_await runs in %T, which is no transaction of this store", t)
+		}
+		return in.conn.begin(ctx)
 	})
 }
 
