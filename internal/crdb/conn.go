@@ -52,11 +52,10 @@ func (c *conn) ahead() *pgx.Batch {
 		}
 		c.locks.asked = keys
 		for i, key := range keys { // two as a rule; one statement for all keys is slower
-			_, idle := c.locks.shared[key]
 			switch {
 			case alone[i]:
 				b.Queue(lockAlone, key)
-			case idle:
+			case len(c.locks.inTurn) > 0: // the only shared locks are those in inTurn
 				b.Queue(lockIdle, key)
 			default:
 				b.Queue(lockShared, key)

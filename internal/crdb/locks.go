@@ -34,9 +34,9 @@ type lockSet struct {
 
 	atOnce bool // get the locks without waiting, or fail the transaction
 
-	shared map[int64]ipam.ID // locks for which the transaction does not wait (storage.Locks.InTurn)
-	asked  []int64           // the locks of the last preamble, in their order
-	busy   *int64            // the lock in shared that another transaction holds exclusively; nil: none
+	inTurn []ipam.ID // shared locks for which the transaction does not wait (storage.Locks.InTurn)
+	asked  []int64   // the locks of the last preamble, in their order
+	busy   *int64    // the lock in inTurn that another transaction holds exclusively; nil: none
 }
 
 func newLockSet(l storage.Locks) *lockSet {
@@ -44,10 +44,7 @@ func newLockSet(l storage.Locks) *lockSet {
 	s.want(true, l.Alone...)
 	s.want(false, l.Shared...)
 	if l.InTurn {
-		s.shared = make(map[int64]ipam.ID, len(l.Shared))
-		for _, id := range l.Shared {
-			s.shared[lockKey(id)] = id
-		}
+		s.inTurn = l.Shared
 	}
 	return s
 }
@@ -74,12 +71,14 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	return keys, alone
 }
 
-// occupied returns *storage.Occupied if another transaction held a lock in shared, and otherwise nil.
+// occupied returns *storage.Occupied if another transaction held a lock in inTurn, and otherwise nil.
 func (s *lockSet) occupied() error {
-	if s.busy == nil {
-		return nil
+	for _, id := range s.inTurn {
+		if s.busy != nil && lockKey(id) == *s.busy {
+			return &storage.Occupied{ID: id}
+		}
 	}
-	return &storage.Occupied{ID: s.shared[*s.busy]}
+	return nil
 }
 
 // lockKey returns an id's random half.

@@ -37,7 +37,7 @@ func (u *Users) ReadAdmitted(ctx context.Context, read storage.Reader, projectID
 	return u.Admit(projectID, wanted)
 }
 
-// Read reads a project's consumers that the transaction will attach. It adds them to those that were read before.
+// Read reads a project's consumers that the transaction will attach. It keeps the rows of earlier reads.
 func (u *Users) Read(ctx context.Context, read storage.Reader, projectID ipam.ID, wanted []ipam.NewConsumer) error {
 	if len(wanted) == 0 {
 		return nil

@@ -122,7 +122,7 @@ func dropUnplaced(members []*member, u *storage.Unplaced) []*member {
 	})
 }
 
-// dropOccupied takes out the members of a project whose lock another transaction has alone. They wait for it outside of the turn.
+// dropOccupied removes the members of a project whose lock another transaction holds exclusively. They wait for it without the pool's lock.
 func dropOccupied(members []*member, o *storage.Occupied) []*member {
 	return slices.DeleteFunc(members, func(m *member) bool {
 		leaves := m.key.ID == o.ID

@@ -153,7 +153,7 @@ func (h *hub) there(ctx context.Context) error {
 	return err
 }
 
-// look reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows that it has read.
+// look reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows of this read.
 func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
 	h.mu.Lock()
 	from := h.end

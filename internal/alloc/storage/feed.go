@@ -57,7 +57,7 @@ type Feed interface {
 	FeedRead(ctx context.Context, project ProjectKey, from Place, after ipam.ID, limit int) (FeedPage, error)
 }
 
-// FeedReader reads changed objects by name. It leaves out those that do not exist.
+// FeedReader reads changed objects by name. It omits missing objects.
 type FeedReader interface {
 	ClaimsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Claim, error)
 	PoolsNamed(ctx context.Context, project ProjectKey, names []string) ([]ipam.Pool, error)

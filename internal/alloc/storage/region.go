@@ -21,7 +21,7 @@ type RegionReader interface {
 	LoansTo(ctx context.Context, poolID ipam.ID, region string, after netip.Addr, limit int) ([]ipam.Loan, error)
 	// LoanSizes counts the loans of pools by region and length.
 	LoanSizes(ctx context.Context, pools []ipam.ID) ([]LoanSize, error)
-	// RoomByRegion returns the regions in which one pool's containers have a free block for the prefix length. It reads all of them at one moment.
+	// RoomByRegion returns the regions in which one pool's containers have a free block for the prefix length. The reads see one moment.
 	RoomByRegion(ctx context.Context, ask []RoomQuery) (map[string]bool, error)
 	// StockEpoch returns a pool's two versions in a region: the record's, and the one beside the region's rows. Both are zero if the pool has no rows
 	// of its own there.
