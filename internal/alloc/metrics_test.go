@@ -18,6 +18,7 @@ type tally struct {
 	claims map[string]int // by "class code"
 	groups []int
 	loans  map[string]int // by "move outcome"; nil: not counted
+	ended  int            // consumers
 }
 
 func (m *tally) ClaimDecided(_ context.Context, class string, refusal ipam.Code) {
@@ -34,10 +35,15 @@ func (m *tally) LoanMoved(_ context.Context, move, outcome string) {
 	}
 }
 
-func (m *tally) ConsumersEnded(context.Context, ipam.EndReason, int) {}
-func (m *tally) RealmHeld(context.Context)                           {}
-func (m *tally) WebhookTried(context.Context, string)                {}
-func (m *tally) WebhookGaveUp(context.Context)                       {}
+func (m *tally) ConsumersEnded(_ context.Context, _ ipam.EndReason, n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended += n
+}
+
+func (m *tally) RealmHeld(context.Context)            {}
+func (m *tally) WebhookTried(context.Context, string) {}
+func (m *tally) WebhookGaveUp(context.Context)        {}
 
 func (m *tally) GroupRan(_ context.Context, members int) {
 	m.mu.Lock()
@@ -118,4 +124,15 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		b.release(t, "by-pool")
 		require.Equal(t, []int{1}, expect(t, map[string]int{}))
 	})
+}
+
+func TestConsumerThatIsEndedTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	m := b.measured(t)
+	for range 2 {
+		_, err := b.EndConsumer(b.ctx, project, ipam.ConsumerRef{Realm: "default", UID: "vm-1"}, usecase.Request{})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, m.ended)
 }

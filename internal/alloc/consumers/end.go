@@ -99,7 +99,7 @@ func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Co
 		got, found, err := storage.IgnoreNotFound(find(ctx, s.Store, in, ref))
 		return got, found && !got.Live(), err
 	})
-	if err == nil && !r.DryRun {
+	if err == nil && !r.DryRun && ended.Revision == made.Revision { // otherwise it had ended before
 		s.Metrics.ConsumersEnded(ctx, ipam.ReasonEnded, 1)
 	}
 	return ended, err
