@@ -1227,45 +1227,45 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// Alert A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time.
+// Alert A pool or quota whose use has reached a rule's percentage, or a pool that will be full within a rule's time.
 type Alert struct {
 	// Name `rule/subject`.
 	//
 	// Example: nearly-full/prod-eu
 	Name string `json:"name"`
 
-	// RuleName The rule.
+	// RuleName Rule name.
 	RuleName Name `json:"ruleName"`
 
-	// Subject What an alert is about.
+	// Subject Object that an alert is about.
 	Subject AlertSubject `json:"subject"`
 
-	// Percent That of the rule, if it has one.
+	// Percent The rule's `percent`. Absent if the rule has none.
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway That of the rule, if it has one.
+	// Runway The rule's `runway`. Absent if the rule has none.
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// Since When it began.
+	// Since Time when the alert began.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 
-	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	// PercentAtStart Used share when the alert began, in percent, rounded to two decimals. At most 100.
 	//
 	// Example: 81.25
 	PercentAtStart float64 `json:"percentAtStart"`
 
-	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	// PercentNow Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
 
-	// RunsOutAt When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
 	//
 	// Example: 2026-03-07T14:00:00Z
 	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
@@ -1273,41 +1273,41 @@ type Alert struct {
 
 // AlertList defines model for AlertList.
 type AlertList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Alert           `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AlertRule When an alert begins.
+// AlertRule Condition under which an alert begins.
 type AlertRule struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec About what, and from when on, which is either `percent` or `runway`.
+	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 
-	// Status How the rule is kept.
+	// Status State of the rule.
 	Status AlertRuleStatus `json:"status"`
 }
 
-// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+// AlertRuleAbout Objects that a rule watches. A pool that is being drained has no alerts.
 type AlertRuleAbout string
 
 // AlertRuleCreate defines model for AlertRuleCreate.
 type AlertRuleCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec About what, and from when on, which is either `percent` or `runway`.
+	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 }
 
@@ -1315,65 +1315,64 @@ type AlertRuleCreate struct {
 type AlertRuleList struct {
 	Items []AlertRule `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// AlertRulePatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type AlertRulePatch = json.RawMessage
 
-// AlertRuleSpec About what, and from when on, which is either `percent` or `runway`.
+// AlertRuleSpec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 type AlertRuleSpec struct {
-	// About What a rule is about. A pool that is being drained has no alerts.
+	// About Objects that a rule watches. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
 
-	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
-	// ends when that is lower by two points, or is 0.
+	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
+	// alert ends when this value is two percentage points below the threshold, or 0.
 	//
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
-	// the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
-	// and from `1h` on: of quotas nothing is recorded.
+	// Runway Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
+	// within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
+	// than this time, or when it has no forecast and has free addresses.
 	//
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	// ResourceName Only the pool or the quota with this name. Default: all in the project.
 	ResourceName Name `json:"resourceName,omitempty"`
 
-	// ClassName Only pools that a class of this name may carve from.
+	// ClassName Only pools from which a class with this name can carve.
 	ClassName Name `json:"className,omitempty"`
 
-	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	// LabelSelector Only pools with matching labels, in list syntax.
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
 }
 
-// AlertRuleStatus How the rule is kept.
+// AlertRuleStatus State of the rule.
 type AlertRuleStatus struct {
-	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	// Alerts Number of alerts from the rule. At most 500; when one ends, another can begin.
 	//
 	// Example: 1
 	Alerts int `json:"alerts"`
 
-	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	// LookedAt Time when the server last checked all the rule's pools or quotas. Absent until the first check.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LookedAt *time.Time `json:"lookedAt,omitempty"`
 }
 
-// AlertSubject What an alert is about.
+// AlertSubject Object that an alert is about.
 type AlertSubject struct {
-	// Kind The kind of what an alert is about. Later versions may add kinds.
+	// Kind Kind of object that an alert is about. Later versions may add kinds.
 	Kind AlertSubjectKind `json:"kind"`
 
 	// Name A DNS label (RFC 1123).
@@ -1382,44 +1381,43 @@ type AlertSubject struct {
 	Name Name `json:"name"`
 }
 
-// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+// AlertSubjectKind Kind of object that an alert is about. Later versions may add kinds.
 type AlertSubjectKind string
 
-// AllocationHolder Whose holdings are meant.
+// AllocationHolder Project whose allocations are listed.
 type AllocationHolder string
 
-// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
-// is.
+// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
+// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
 type AllocationRef struct {
-	// Name A UUID in lower case; never used again.
+	// Name A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
-	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
+	// Project Project that has the allocation's pool. Optional. With any other project, the allocation is not found.
 	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
 type AllocationStrategy string
 
-// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
 
-// APIKey A secret that stands for one role in one project.
+// APIKey A secret that gives its user one role in one project.
 type APIKey struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What the key is for. It never changes.
+	// Spec API key settings. They never change.
 	Spec   APIKeySpec   `json:"spec"`
 	Status APIKeyStatus `json:"status"`
 
-	// Token What to send as `Authorization: Bearer`. Only in the answer that creates the key: it is not stored, and cannot be
-	// had again.
+	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
+	// again.
 	//
 	//
 	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
@@ -1428,10 +1426,10 @@ type APIKey struct {
 
 // APIKeyCreate defines model for ApiKeyCreate.
 type APIKeyCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec What the key is for. It never changes.
+	// Spec API key settings. They never change.
 	Spec APIKeySpec `json:"spec"`
 }
 
@@ -1439,7 +1437,7 @@ type APIKeyCreate struct {
 type APIKeyList struct {
 	Items []APIKey `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1448,85 +1446,85 @@ type APIKeyList struct {
 // APIKeyPhase defines model for ApiKeyPhase.
 type APIKeyPhase string
 
-// APIKeySpec What the key is for. It never changes.
+// APIKeySpec API key settings. They never change.
 type APIKeySpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description API key description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
-	// expire no later.
+	// ExpiresAt Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+	// expiry time can only create keys that expire at the same time or earlier.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
 // APIKeyStatus defines model for ApiKeyStatus.
 type APIKeyStatus struct {
-	// KeyID The part of the token that is no secret, 32 hexadecimal digits; for finding out which key a token is.
+	// KeyID Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
 	//
 	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
 	KeyID string      `json:"keyId"`
 	Phase APIKeyPhase `json:"phase"`
 
-	// LastUsedAt When it was used last, a minute or two behind; absent when it never was.
+	// LastUsedAt Time when the key was last used, with a delay of one or two minutes. Absent if the key was never used.
 	//
 	// Example: 2026-03-02T12:00:00Z
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
-// AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
-// write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-// (`allocatedCIDR`, `poolRef`, `phase`), of a claim that is deleted, or whose block is retained then, also the name of the
-// allocation (`allocationRef`); never a secret.
+// AuditEvent One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
+// (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
+// claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
 type AuditEvent struct {
-	// ID In order of time.
+	// ID Identifier of the event. Identifiers are ordered by time.
 	ID UID `json:"id"`
 
 	// At Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Subject Who did it; `key:<project>/<name>` for an API key, `system` for the server itself.
+	// Subject Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
 	//
 	// Example: key:team-a/pipeline
 	Subject string `json:"subject"`
 
-	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+	// `system` means the server itself. Later versions may add methods.
 	//
 	//
 	// Example: api-key
 	Method AuthMethod `json:"method"`
 
-	// RemoteAddress Address of the client, as the server saw it; empty when it was the server itself.
+	// RemoteAddress Client address, as the server saw it. Empty for the server itself.
 	//
 	// Example: 192.0.2.10
 	RemoteAddress string `json:"remoteAddress"`
 
-	// RequestID `X-Request-Id` of the request; empty when there was none.
+	// RequestID `X-Request-Id` from the request. Empty if the request had none.
 	//
 	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
 	RequestID string `json:"requestId"`
 
-	// Operation The operation's `operationId` in this document.
+	// Operation `operationId` of the operation in this document.
 	//
 	// Example: createClaim
 	Operation string `json:"operation"`
 
-	// Resource What the operation was about.
+	// Resource Resource to which the operation applied.
 	Resource AuditResource `json:"resource"`
 
-	// Outcome `ok`, or the code of the refusal.
+	// Outcome `ok`, or the refusal code.
 	//
 	// Example: ok
 	Outcome string `json:"outcome"`
 
-	// Before How it was, only what differs from `after`; `null` when there was nothing or nothing was changed.
+	// Before State before the change, limited to the fields that differ from `after`. `null` if the resource did not exist or nothing was changed.
 	Before json.RawMessage `json:"before"`
 
-	// After How it is since, only what differs from `before`; `null` when there is nothing or nothing was changed.
+	// After State after the change, limited to the fields that differ from `before`. `null` if the resource does not exist any more or nothing was
+	// changed.
 	After json.RawMessage `json:"after"`
 }
 
@@ -1534,186 +1532,184 @@ type AuditEvent struct {
 type AuditEventList struct {
 	Items []AuditEvent `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AuditKind A kind of resource that audit trails tell of.
+// AuditKind Kind of resource in an audit trail.
 type AuditKind string
 
-// AuditOperation An operation whose events are in audit trails.
+// AuditOperation Operation that an audit trail records.
 type AuditOperation string
 
-// AuditOutcome What came of an operation, as audit trails tell it.
+// AuditOutcome Outcome of an operation in an audit trail.
 type AuditOutcome string
 
-// AuditResource What the operation was about.
+// AuditResource Resource to which the operation applied.
 type AuditResource struct {
-	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
-	// may add kinds.
+	// Kind Resource kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`,
+	// `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
 	Kind string `json:"kind"`
 
-	// Name Its name; for a grant, that of the pool or the space. Absent when a request to create one was refused before its
-	// body was read.
+	// Name Resource name. For a grant: the name of the pool or the space. Absent if a request to create a resource was refused before the server read
+	// its body.
 	//
 	//
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 }
 
-// AuthMethod How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+// AuthMethod Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+// `system` means the server itself. Later versions may add methods.
 //
 // Example: api-key
 type AuthMethod = string
 
-// CIDR A block in CIDR notation without host bits, IPv4 or IPv6.
+// CIDR An IPv4 or IPv6 block in CIDR notation, without host bits.
 //
 // Example: 10.20.0.0/16
 type CIDR = string
 
-// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
+// Capacity Exact address counts. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
-	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Total An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Total Count `json:"total"`
 
-	// Allocated Held by claims, child pools and retained allocations.
+	// Allocated Number of addresses in claims, child pools and retained allocations.
 	Allocated Count `json:"allocated"`
 
-	// Reserved Withheld by reservations.
+	// Reserved Number of addresses in reservations.
 	Reserved Count `json:"reserved"`
 
-	// CoolingDown Released, and nobody's until their cool-down has passed.
+	// CoolingDown Number of released addresses that cannot be claimed until their cool-down ends.
 	CoolingDown Count `json:"coolingDown"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 }
 
-// Change How an object is that has changed.
+// Change State of an object after a change.
 type Change struct {
-	// Kind A kind of object whose changes can be followed.
+	// Kind Kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
+	// Name The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	// Type `Put`: the object has the state in `object`. `Delete`: no object has this name.
 	Type ChangeType `json:"type"`
 
-	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	// Object Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`.
 	Object json.RawMessage `json:"object,omitempty"`
 
-	// At When it changed; when it changed several times, the last time that is known.
+	// At Time when the object changed. If it changed several times: the last known time.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Operation The `operationId` of what changed it; empty when the server did by itself.
+	// Operation `operationId` of the operation that changed the object. Empty if the server made the change itself.
 	//
 	// Example: createClaim
 	Operation string `json:"operation"`
 }
 
-// ChangeKind A kind of object whose changes can be followed.
+// ChangeKind Kind of object whose changes can be followed.
 type ChangeKind string
 
 // ChangeList defines model for ChangeList.
 type ChangeList struct {
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 	Items  []Change      `json:"items"`
 }
 
-// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+// ChangeType `Put`: the object has the state in `object`. `Delete`: no object has this name.
 type ChangeType string
 
-// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+// ChangesBookmark Position without a change, in an event `bookmark` of a stream.
 type ChangesBookmark struct {
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 }
 
-// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+// ChangesCursor Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesCursor = string
 
-// ChangesEnd Why a stream ends, in its last event, `end`.
+// ChangesEnd Reason why a stream ends, in its last event, `end`.
 type ChangesEnd struct {
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// Detail The same in a sentence, and what to do.
+	// Detail Reason and next step, in one sentence.
 	//
 	// Example: The server shuts down. Connect again and go on from the last cursor.
 	Detail string `json:"detail"`
 
-	// Cursor Where to go on; absent when that cannot be.
+	// Cursor Position from which to continue. Absent if the client cannot continue.
 	Cursor *ChangesCursor `json:"cursor,omitempty"`
 }
 
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
-	// Claims The claims in the order of the request.
+	// Claims Claims, in the same order as in the request.
 	Claims []IPClaim `json:"claims"`
 }
 
@@ -1722,86 +1718,86 @@ type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
 }
 
-// ClaimConsumer A consumer that is attached to a claim when that is made.
+// ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 
-	// Kind What it is, if it has to be made.
+	// Kind The consumer's kind, if the server has to create it.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name What it is called, if it has to be made.
+	// Name The consumer's name, if the server has to create it.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-	// it ended. Give at least twice the interval at which it is renewed.
+	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+	// twice the interval between renewals.
 	//
 	//
 	// Example: 120
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
-// ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
+// ClaimExplanation The result that a claim would have now: its block or the refusal, with the steps in the decision.
 type ClaimExplanation struct {
 	Outcome ClaimOutcome `json:"outcome"`
 
-	// Code The code of the refusal; absent when it would be bound.
+	// Code Refusal code. Absent if the claim would be bound.
 	Code ProblemCode `json:"code,omitempty"`
 
-	// Detail One sentence about the outcome.
+	// Detail Outcome in one sentence.
 	//
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName The class that decides; absent when none does.
+	// ClassName Class that decides. Absent if no class does.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject The project of this class.
+	// ClassProject Project that owns this class.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef The pool that the block would be from; absent when it would be refused.
+	// PoolRef Pool that the block would come from. Absent if the claim would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// AllocatedCIDR The block that it would get; absent when it would be refused.
+	// AllocatedCIDR Block that the claim would get. Absent if the claim would be refused.
 	//
 	// Example: 10.96.4.0/26
 	AllocatedCIDR string `json:"allocatedCIDR,omitempty"`
 
-	// PrefixLength Length of the block, the default filled in; absent when it is not known.
+	// PrefixLength The block's prefix length, after defaults are applied. Absent if it is not known.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What would become of the block when the claim is deleted; absent when it would be refused.
+	// ReclaimPolicy Reclaim policy for the block that the claim would have. Absent if the claim would be refused.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Steps What was considered, in order.
+	// Steps Steps in the decision, in order.
 	Steps []DecisionStep `json:"steps"`
 
-	// Remedies What would make it work, the smallest change first; empty when it would be bound, or when nothing is known.
+	// Remedies Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known.
 	Remedies []Remedy `json:"remedies"`
 }
 
 // ClaimExplanationRequest defines model for ClaimExplanationRequest.
 type ClaimExplanationRequest struct {
-	// Metadata Ignored, so that the body of a claim can be sent as it is.
+	// Metadata Ignored. The field allows a client to send a claim's body unchanged.
 	Metadata *CreateMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -1810,38 +1806,38 @@ type ClaimOutcome string
 
 // ClaimRelease defines model for ClaimRelease.
 type ClaimRelease struct {
-	// Released How many claims this request has released; 0 in a dry run.
+	// Released Number of claims that this request released. 0 in a dry run.
 	//
 	// Example: 2
 	Released int `json:"released"`
 
-	// Gone How many of the names had no claim (any more).
+	// Gone Number of selected names that had no claim.
 	//
 	// Example: 0
 	Gone int `json:"gone"`
 
-	// Skipped Claims that stay.
+	// Skipped Claims that were not released.
 	Skipped []ClaimSkipped `json:"skipped"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Count Dry run: how many claims match, counted up to 10,000.
+	// Count Dry run: number of claims that match, counted up to 10,000.
 	//
 	// Example: 2
 	Count int `json:"count,omitempty"`
 
-	// More Dry run: there are more than were counted, and no token: narrow the selection, or use `createdBefore`.
+	// More Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
 	//
 	// Example: false
 	More bool `json:"more,omitempty"`
 
-	// Claims Dry run: the first 100 of them.
+	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: stands for what was shown.
+	// Token Dry run: token that stands for the claims shown.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1849,128 +1845,129 @@ type ClaimRelease struct {
 
 // ClaimReleaseCreate defines model for ClaimReleaseCreate.
 type ClaimReleaseCreate struct {
-	// CreatedBefore Only claims that were made before.
+	// CreatedBefore Only claims that were created before this time.
 	CreatedBefore *Time `json:"createdBefore,omitempty"`
 
-	// Cursor The `nextCursor` of the request before, which bounds this one as well.
+	// Cursor `nextCursor` from the previous request. It keeps the bound from that request.
 	Cursor string `json:"cursor,omitempty"`
 
-	// Limit To how many claims the request comes at most.
+	// Limit Maximum number of claims that the request processes.
 	//
 	// Example: 1000
 	Limit *int `json:"limit,omitempty"`
 
-	// Select Which claims. Conditions add up; `names` stands alone.
+	// Select Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 	Select ClaimSelection `json:"select"`
 
-	// Token What a dry run with the same `select` has answered. Without a `cursor`, this or `createdBefore` is required.
+	// Token Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required.
 	Token string `json:"token,omitempty"`
 }
 
-// ClaimSelection Which claims. Conditions add up; `names` stands alone.
+// ClaimSelection Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 type ClaimSelection struct {
-	// ClassName Claims that the class of this name served.
+	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
-	// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
-	// with `in_use`, of a dry run the first 100 of them.
+	// Consumer Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
+	// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
+	// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
-	// LabelSelector Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
+	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
 	//
 	// Example: env=test
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// Names Claims by name.
+	// Names Claim names.
 	Names []Name `json:"names,omitempty"`
 
-	// Owner Claims with this `ownerRef`, as the parameter `owner` of `listClaims` has it.
+	// Owner Claims with this `ownerRef`, in the syntax that the parameter `owner` has in `listClaims`.
 	//
 	// Example: Cluster/web-eu/c-7781
 	Owner string `json:"owner,omitempty"`
 
-	// Pool Claims on this pool.
+	// Pool Claims from this pool.
 	Pool RefFilter `json:"pool,omitempty"`
 }
 
 // ClaimSkipped defines model for ClaimSkipped.
 type ClaimSkipped struct {
-	// Name The claim's.
+	// Name Claim name.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: Claim team-a/web-eu has changed since it was looked at.
 	Detail string `json:"detail"`
 }
 
-// ClassCapacity Addresses of the pools that list the class, together, exactly.
+// ClassCapacity Exact address counts, as the sum for all pools that list the class.
 type ClassCapacity struct {
-	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Total An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Total Count `json:"total"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 }
 
-// ClassPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+// ClassPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
 //
 // Example: {"max":28,"min":22}
 type ClassPrefixLengths struct {
-	// Max The smallest block that may be claimed; by default whatever the pools allow.
+	// Max Smallest block that can be claimed, as a prefix length. By default only the pools limit it.
 	Max *PrefixLength `json:"max,omitempty"`
 
-	// Min The largest block that may be claimed; by default whatever the pools allow.
+	// Min Largest block that can be claimed, as a prefix length. By default only the pools limit it.
 	Min *PrefixLength `json:"min,omitempty"`
 }
 
@@ -1983,12 +1980,12 @@ type Condition struct {
 	Type   string          `json:"type"`
 	Status ConditionStatus `json:"status"`
 
-	// Reason One word in CamelCase, for programs.
+	// Reason Reason as one word in CamelCase, for programs.
 	//
 	// Example: AllocationSucceeded
 	Reason string `json:"reason"`
 
-	// Message One sentence, for people.
+	// Message Explanation in one sentence, for people.
 	//
 	// Example: Carved 10.20.0.0/16 from space team-a/default.
 	Message string `json:"message"`
@@ -2000,27 +1997,27 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
-// Consistency What a read has to know of what was written elsewhere.
+// Consistency Read consistency: whether a read must see the latest writes from other regions.
 type Consistency string
 
-// Consumer Name of a project, which need not exist, or `*` for every project.
+// Consumer Project name, or `*` for every project. The project need not exist.
 //
 // Example: team-a
 type Consumer = string
 
-// ConsumerAttachment That a consumer uses a claim.
+// ConsumerAttachment Record that a consumer uses a claim.
 type ConsumerAttachment struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// AttachedAt Since when.
+	// AttachedAt Time when the consumer was attached.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	AttachedAt time.Time `json:"attachedAt"`
@@ -2030,7 +2027,7 @@ type ConsumerAttachment struct {
 type ConsumerAttachmentList struct {
 	Items []ConsumerAttachment `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2038,7 +2035,7 @@ type ConsumerAttachmentList struct {
 
 // ConsumerEnding defines model for ConsumerEnding.
 type ConsumerEnding struct {
-	// AttachedClaims From how many claims the consumer is still to be detached.
+	// AttachedClaims Number of claims from which the consumer must still be detached.
 	//
 	// Example: 1204
 	AttachedClaims int64 `json:"attachedClaims"`
@@ -2046,71 +2043,72 @@ type ConsumerEnding struct {
 
 // ConsumerRenewal defines model for ConsumerRenewal.
 type ConsumerRenewal struct {
-	// Realm The realm of the consumers.
+	// Realm The consumers' realm.
 	Realm string `json:"realm,omitempty"`
 
-	// TTLSeconds The time to live that they have from now on; by default the one that each has.
+	// TTLSeconds New time to live for the consumers, in seconds. By default each consumer keeps its own.
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 
-	// Consumers The UIDs of those that live.
+	// Consumers UIDs of the live consumers.
 	Consumers []ConsumerUID `json:"consumers"`
 }
 
-// ConsumerRenewed Each of the consumers is in one of the lists, in order of UID.
+// ConsumerRenewed Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID.
 type ConsumerRenewed struct {
-	// Renewed They live.
+	// Renewed Consumers that were renewed, by UID.
 	Renewed []string `json:"renewed"`
 
-	// Ended They have ended and stay so.
+	// Ended Consumers that have ended, by UID. They stay ended.
 	Ended []string `json:"ended"`
 
-	// Unknown There are none of these UIDs.
+	// Unknown UIDs without a consumer.
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
-// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
-// with `in_use`, of a dry run the first 100 of them.
+// ConsumerSelection Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
+// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
+// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
 type ConsumerSelection struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 }
 
-// ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-// it ended. Give at least twice the interval at which it is renewed.
+// ConsumerTTL Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+// twice the interval between renewals.
 //
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
 
-// Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+// Count An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
 //
 // Example: 65536
 type Count = string
 
-// CreateMetadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+// CreateMetadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 type CreateMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// GenerateName The server appends six characters to this prefix.
+	// GenerateName Prefix for a generated name. The server appends six characters to it.
 	//
 	// Example: web-
 	GenerateName string `json:"generateName,omitempty"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
@@ -2125,39 +2123,39 @@ type CreateMetadata struct {
 // CreateOnlyValue defines model for CreateOnlyValue.
 type CreateOnlyValue = string
 
-// DecisionKind What was considered. Later versions may add kinds.
+// DecisionKind Kind of object in this step. Later versions may add kinds.
 type DecisionKind string
 
-// DecisionOutcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
-// why the claim is refused (`refused`).
+// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
+// refusal.
 type DecisionOutcome string
 
-// DecisionStep One thing that was considered while a claim was decided, and what came of it.
+// DecisionStep One step in the decision about a claim, and its result.
 type DecisionStep struct {
-	// Kind What was considered. Later versions may add kinds.
+	// Kind Kind of object in this step. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-	// was not chosen, only the project is named: `platform/(hidden)`.
+	// Name The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
+	// shows only the project: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
 	Name string `json:"name"`
 
-	// Outcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
-	// why the claim is refused (`refused`).
+	// Outcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
+	// refusal.
 	Outcome DecisionOutcome `json:"outcome"`
 
-	// Code What spoke against it; absent when nothing did.
+	// Code Refusal code in this step. Absent without a refusal.
 	Code ProblemCode `json:"code,omitempty"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: is the platform's default class of IPv4.
 	Detail string `json:"detail"`
 }
 
-// Duration Whole hours, minutes and seconds, from `0s` to `8760h`. Answers have it in a short form: `72h`, `1h30m`, `45s`.
+// Duration A duration in whole hours, minutes and seconds, from `0s` to `8760h`. The server returns it in a short form: `72h`, `1h30m`, `45s`.
 //
 // Example: 72h
 type Duration = string
@@ -2170,10 +2168,10 @@ type FreeBlock struct {
 
 // FreeSummary defines model for FreeSummary.
 type FreeSummary struct {
-	// Available How many blocks of this length could be claimed; zero where the pool's bounds refuse the length.
+	// Available Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length.
 	Available Count `json:"available"`
 
-	// FreeBlocks Free blocks of exactly this length, each as large as it can be.
+	// FreeBlocks Number of free blocks with exactly this prefix length. Each is as large as it can be.
 	FreeBlocks Count `json:"freeBlocks"`
 
 	// PrefixLength A prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.
@@ -2182,9 +2180,9 @@ type FreeSummary struct {
 	PrefixLength PrefixLength `json:"prefixLength"`
 }
 
-// Grant Lets a consumer use a pool or a space.
+// Grant Permission for a consumer to use a pool or a space.
 type Grant struct {
-	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     GrantSpec     `json:"spec"`
 }
@@ -2193,7 +2191,7 @@ type Grant struct {
 type GrantList struct {
 	Items []Grant `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2201,7 +2199,7 @@ type GrantList struct {
 
 // GrantSpec defines model for GrantSpec.
 type GrantSpec struct {
-	// Consumer Name of a project, which need not exist, or `*` for every project.
+	// Consumer Project name, or `*` for every project. The project need not exist.
 	//
 	// Example: team-a
 	Consumer Consumer `json:"consumer"`
@@ -2217,63 +2215,64 @@ type HealthStatus string
 
 // HistoryBecause defines model for HistoryBecause.
 type HistoryBecause struct {
-	// Reason `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+	// Reason Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
+	// versions may add reasons.
+	//
 	//
 	// Example: Expired
 	Reason string `json:"reason"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 }
 
-// HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
-// in the phase `CoolingDown`.
+// HistoryEntry One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`.
 type HistoryEntry struct {
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The allocated block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// PoolRef The pool that the block was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-	// `Delete`, and nobody gets the block until its cool-down has passed.
+	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+	// under `Delete`, and the block cannot be claimed until its cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 
-	// Consumer The project that held the block.
+	// Consumer Project that had the block.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer"`
 
-	// ClaimRef Purpose `Claim`: the claim that held it, or held it before it was retained. Absent when it is another project's.
+	// ClaimRef Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ChildPoolRef Purpose `ChildPool`: the pool that the block was.
+	// ChildPoolRef Purpose `ChildPool`: pool that had the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// Allocation Name of the allocation, which may be gone.
+	// Allocation Allocation name. The allocation may not exist any more.
 	Allocation UID `json:"allocation"`
 
-	// Since From then on.
+	// Since Start of the holding period, inclusive.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 
-	// Until Until then, that moment not included; absent while it holds the block.
+	// Until End of the holding period, exclusive. Absent while the holder has the block.
 	//
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because The consumer by whose detachment the claim was released, and why; absent when it was released otherwise.
+	// Because Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2281,7 +2280,7 @@ type HistoryEntry struct {
 type HistoryEntryList struct {
 	Items []HistoryEntry `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2290,10 +2289,10 @@ type HistoryEntryList struct {
 // HistoryPurpose defines model for HistoryPurpose.
 type HistoryPurpose string
 
-// IPAllocation The system's record of one held block. Of a block that another project holds it shows where it is and which project
-// that is: `claimRef`, `ownerRef` and `metadata.createdBy` are absent.
+// IPAllocation The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+// `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata           `json:"metadata"`
 	Spec     IPAllocationSpec   `json:"spec"`
 	Status   IPAllocationStatus `json:"status"`
@@ -2301,468 +2300,462 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPAllocation    `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-// `Delete`, and nobody gets the block until its cool-down has passed.
+// IPAllocationPhase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+// under `Delete`, and the block cannot be claimed until its cool-down ends.
 type IPAllocationPhase string
 
-// IPAllocationPurpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
+// IPAllocationPurpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 type IPAllocationPurpose string
 
 // IPAllocationSpec defines model for IPAllocationSpec.
 type IPAllocationSpec struct {
-	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
+	// ChildPoolRef Purpose `ChildPool`: pool that has the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained` or `CoolingDown`.
-	// Absent when it is another project's.
+	// ClaimRef Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
+	// another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ClassName Purpose `Claim`: the class that served it; absent when none did.
+	// ClassName Purpose `Claim`: class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Purpose `Claim`: the project of this class; absent when none served it.
+	// ClassProject Purpose `Claim`: project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// Consumer Purpose `Claim`: the project that holds the block, or held it last when the phase is `CoolingDown`.
+	// Consumer Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
 
-	// OwnerRef Purpose `Claim`: that of the claim; absent when it is another project's.
+	// OwnerRef Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef The pool that the block was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// Purpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
+	// Purpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 	Purpose IPAllocationPurpose `json:"purpose"`
 
-	// Reason Purpose `Reservation`: why it is withheld.
+	// Reason Purpose `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// ReclaimPolicy Purpose `Claim`: what becomes of the block when the claim is deleted.
+	// ReclaimPolicy Purpose `Claim`: reclaim policy for the block when the claim is deleted.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 }
 
 // IPAllocationStatus defines model for IPAllocationStatus.
 type IPAllocationStatus struct {
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The allocated block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// CoolUntil Phase `CoolingDown`: when the block is free again; absent in other phases.
+	// CoolUntil Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-	// `Delete`, and nobody gets the block until its cool-down has passed.
+	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+	// under `Delete`, and the block cannot be claimed until its cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
-// IPClaim A request for one block, with the block.
+// IPClaim A request for one block, and the block.
 type IPClaim struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
 
 // IPClaimCreate defines model for IPClaimCreate.
 type IPClaimCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClaim         `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPClaimPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPClaimPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPClaimPatch = json.RawMessage
 
-// IPClaimPhase A claim that can be read is `Bound`; the other phases are reserved.
+// IPClaimPhase The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 type IPClaimPhase string
 
 // IPClaimPut defines model for IPClaimPut.
 type IPClaimPut struct {
-	// Metadata A `name`, if there is one, must be the one in the path.
+	// Metadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
-// IPClaimSpec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+// IPClaimSpec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 type IPClaimSpec struct {
-	// Address This very address, as a /32 or /128.
+	// Address Exact address to claim, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-	// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
-	// is.
+	// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
+	// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
-	// CIDR This very block.
+	// CIDR Exact block to claim.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassName By the policy of this class: the project's own of this name, or else the shared one of `platform`. By default, and
-	// without `poolRef`, `poolSelector` and `allocationRef`, the default class of the family: the project's own, or else
-	// the shared one of `platform`.
+	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
+	// `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
+	// `platform`.
 	//
 	//
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumers Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
-	// `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+	// Consumers Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
+	// `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
+	// field.
 	Consumers []ClaimConsumer `json:"consumers,omitempty"`
 
-	// IPFamily Only classes and pools of this family.
+	// IPFamily Address family. The server uses only classes and pools in this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// MaxConsumers How many consumers can be attached at once; 1 by default.
+	// MaxConsumers Maximum number of consumers that can be attached at the same time. Default: 1.
 	//
 	// Example: 2
 	MaxConsumers int `json:"maxConsumers,omitempty"`
 
-	// OwnerRef Free text that identifies the caller's own object.
+	// OwnerRef Free text that identifies an object in the caller's own system.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef The escape hatch: take it from this pool, of the project itself or shared with it by another, by the pool's policy
-	// alone. Prefer a class: a claim that names a pool fails when that pool is full.
+	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
+	// a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
-	// class by `className`, or nothing for the default class.
+	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
+	// `className`, or omit it for the default class.
 	//
-	// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
-	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
-	// served from a pool whose owner merely labelled and granted it so.
+	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
+	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
+	// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
 	// Deprecated: name a class with className, or nothing for the default class.
 	PoolSelector *LabelSelector `json:"poolSelector,omitempty"`
 
-	// PrefixLength Length of the block; by default the `defaultPrefixLength` of the class, or else of the pool.
+	// PrefixLength The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's.
 	PrefixLength PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-	// allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
-	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+	// ReclaimPolicy Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
+	// `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
-	// not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
-	// given (`invalid_argument`).
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
 
-	// WhenUnused What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
-	// the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+	// WhenUnused Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
+	// transaction (`Delete`). A claim that never had a consumer stays in both cases.
 	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
 type IPClaimStatus struct {
-	// Address The address, when the block is a single one.
+	// Address The claim's address, if its block is a single address.
 	//
 	// Example: 10.20.0.17
 	Address string `json:"address,omitempty"`
 
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The claim's block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
-	// `GET /v1/projects/{its own}/allocations/{name}`.
+	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
+	// own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 
-	// ClassName The class that served it; absent when none did.
+	// ClassName Class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject The project of this class; absent when none served it.
+	// ClassProject Project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
 	Conditions   []Condition `json:"conditions"`
 
-	// Consumers How many consumers are attached; absent when none is.
+	// Consumers Number of attached consumers. Absent if the claim has none.
 	//
 	// Example: 1
 	Consumers int `json:"consumers,omitempty"`
 
-	// Phase A claim that can be read is `Bound`; the other phases are reserved.
+	// Phase The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
 
-	// PoolRef The pool it was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`.
+	// ReclaimPolicy Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 }
 
-// IPClass A policy for handing out blocks of one family. Pools list it, claims name it.
+// IPClass A policy for allocating blocks in one address family. Pools list the class, and claims name it.
 type IPClass struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-	// else can, and holds for later claims.
+	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 
-	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
-	// one.
+	// Status Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
+	// this project.
 	Status IPClassStatus `json:"status"`
 }
 
 // IPClassCreate defines model for IPClassCreate.
 type IPClassCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-	// else can, and holds for later claims.
+	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 }
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClass         `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPClassPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPClassPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPClassPatch = json.RawMessage
 
-// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-// else can, and holds for later claims.
+// IPClassSpec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+// field applies to later claims.
 type IPClassSpec struct {
-	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
+	// Provisioner Service that carves the blocks. The only value is `native` (the default), which is this service.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
-	// IPFamily The family of the blocks, and of the pools that can list the class.
+	// IPFamily Address family for the blocks, and for the pools that can list the class.
 	IPFamily IPFamily `json:"ipFamily"`
 
-	// Visibility Whom the class serves: its own project alone (`consumer`, the default), or every project (`shared`, only for classes
-	// of `platform`; there are no grants of classes). `platform` is for classes of that project and means there the same
-	// as `consumer`.
+	// Visibility Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
+	// have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
 	Visibility ClassVisibility `json:"visibility,omitempty"`
 
-	// IsDefault Whether it serves claims of its family that name nothing; false by default. One class of a project and family can.
+	// IsDefault Whether the class serves claims in its family that name no source (class, pool, selector or allocation). Default: false. Each project can
+	// have one default class per family.
 	IsDefault *bool `json:"isDefault,omitempty"`
 
-	// Strategy Which of the fitting free blocks is taken, as in a pool; by default that of the pool.
+	// Strategy Method that selects among the free blocks that fit, as in a pool. Default: the pool's method.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 
-	// AllowedPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+	// AllowedPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
 	//
 	// Example: {"max":28,"min":22}
 	AllowedPrefixLengths *ClassPrefixLengths `json:"allowedPrefixLengths,omitempty"`
 
-	// DefaultPrefixLength What a claim without a length gets; by default what the pool says. Within `allowedPrefixLengths`.
+	// DefaultPrefixLength Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block of a claim that does not say it, when the claim is deleted; `Delete` by default.
+	// ReclaimPolicy Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says.
+	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// PoolSelection In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
-	// next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
-	// old (`LeastUtilized`).
+	// PoolSelection Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
+	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
 	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
 
-	// PoolPer Whose claims have a pool of their own: `project` first, then the roles of `scope` whose values tell pools apart. By
-	// default claims draw from the pools that list the class.
+	// PoolPer Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
+	// `scope`. By default claims are served from the pools that list the class.
 	//
 	//
 	// Example: ["project","cluster"]
 	PoolPer []string `json:"poolPer,omitempty"`
 
-	// PoolPrefixLength With `poolPer`, and required there: length of each such pool. Not longer than any length that may be claimed.
+	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+	// claimed.
 	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
 
-	// EmptyPoolTTL With `poolPer`: after how long without a block held such a pool is deleted; `24h` by default.
+	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`.
 	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
 
-	// Parameters Texts for the provisioner and for people, under keys like those of labels; `native` has no use for any. At most 256
-	// bytes of UTF-8 each.
+	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
 	//
 	//
 	// Example: {"example.com/tier":"gold"}
 	Parameters map[string]string `json:"parameters,omitempty"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Class description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
 
-	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
-	// longer of the two counts. `5m` by default.
+	// ReuseAfterLost Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
+	// and `reuseAfter` applies. Default: `5m`.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 
-	// UniqueWithin Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
-	// pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
-	// (`overlap`), and list it until they are deleted.
+	// UniqueWithin Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
+	// pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
+	// (`overlap`), and none of them can remove the class from its list.
 	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
-// IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
-// one.
+// IPClassStatus Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
+// this project.
 type IPClassStatus struct {
-	// BackingPools How many pools list the class.
+	// BackingPools Number of pools that list the class.
 	//
 	// Example: 2
 	BackingPools int64 `json:"backingPools"`
 
-	// ScopedPools How many pools were carved for its scopes: all of them for the class's own project, for another project those that
-	// serve it.
+	// ScopedPools Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
+	// it.
 	//
 	//
 	// Example: 0
 	ScopedPools int64 `json:"scopedPools"`
 
-	// Capacity Addresses of the pools that list the class, together, exactly.
+	// Capacity Exact address counts, as the sum for all pools that list the class.
 	Capacity ClassCapacity `json:"capacity"`
 
-	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals; 0 without a pool.
+	// UtilizationPercent Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
 	//
 	// Example: 25
 	UtilizationPercent float64 `json:"utilizationPercent"`
 
-	// LargestPrefixLength Prefix length of the largest block that can be had now, within the bounds of the class and of the pools; absent when
-	// there is none.
+	// LargestPrefixLength Largest block that can be claimed now within the bounds of the class and its pools, as a prefix length. Absent if no block can be claimed.
 	//
 	//
 	// Example: 22
 	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
 
-	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	// Conditions `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
 
-// IPConsumer Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID.
+// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID.
 type IPConsumer struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What is said of a consumer.
+	// Spec Consumer settings.
 	Spec   IPConsumerSpec   `json:"spec"`
 	Status IPConsumerStatus `json:"status"`
 }
 
 // IPConsumerList defines model for IPConsumerList.
 type IPConsumerList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPConsumer      `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPConsumerPhase Whether a consumer lives (`Live`) or has ended (`Ended`).
+// IPConsumerPhase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 type IPConsumerPhase string
 
 // IPConsumerPut defines model for IPConsumerPut.
 type IPConsumerPut struct {
-	// Spec What is said of a consumer.
+	// Spec Consumer settings.
 	Spec IPConsumerSpec `json:"spec"`
 }
 
-// IPConsumerSpec What is said of a consumer.
+// IPConsumerSpec Consumer settings.
 type IPConsumerSpec struct {
-	// Kind What it is, in the words of its realm.
+	// Kind The consumer's kind. The realm defines the values.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name What it is called.
+	// Name The consumer's name.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-	// it ended. Give at least twice the interval at which it is renewed.
+	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+	// twice the interval between renewals.
 	//
 	//
 	// Example: 120
@@ -2771,148 +2764,147 @@ type IPConsumerSpec struct {
 
 // IPConsumerStatus defines model for IPConsumerStatus.
 type IPConsumerStatus struct {
-	// Realm The realm that it belongs to.
+	// Realm Realm to which the consumer belongs.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// Phase Whether a consumer lives (`Live`) or has ended (`Ended`).
+	// Phase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 	Phase IPConsumerPhase `json:"phase"`
 
-	// RenewedAt When it was renewed last.
+	// RenewedAt Time when the consumer was last renewed.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	RenewedAt time.Time `json:"renewedAt"`
 
-	// ExpiresAt It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+	// ExpiresAt Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
+	//
 	//
 	// Example: 2026-03-02T09:32:00Z
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// EndedAt When it ended.
+	// EndedAt Time when the consumer ended.
 	//
 	// Example: 2026-03-02T09:40:00Z
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 
-	// Reason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+	// Reason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
 	Reason IPConsumerStatusReason `json:"reason,omitempty"`
 }
 
-// IPConsumerStatusReason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+// IPConsumerStatusReason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
 type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
 type IPFamily string
 
-// IPPool A block from which others are carved.
+// IPPool A block from which claims and child pools are carved.
 type IPPool struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-	// and `cidr`. These never change.
+	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+	// fields never change.
 	Spec   IPPoolSpec   `json:"spec"`
 	Status IPPoolStatus `json:"status"`
 }
 
 // IPPoolCreate defines model for IPPoolCreate.
 type IPPoolCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-	// and `cidr`. These never change.
+	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+	// fields never change.
 	Spec IPPoolSpec `json:"spec"`
 }
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPPool          `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPPoolPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPPoolPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-// are reserved.
+// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type IPPoolPhase string
 
-// IPPoolSpec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-// and `cidr`. These never change.
+// IPPoolSpec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+// fields never change.
 type IPPoolSpec struct {
-	// Allocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
+	// Allocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
-	// refused: these are the IPv4-mapped addresses, of which no request can name a block.
+	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
+	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
-	// Not for a pool that was carved for a scope.
+	// ClassNames Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
+	// allowed for a pool that was carved for a scope.
 	//
 	//
 	// Example: ["standard"]
 	ClassNames []Name `json:"classNames,omitempty"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Pool description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// Drain Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
-	// over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
-	// in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+	// Drain Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
+	// changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
+	// some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
 	Drain PoolDrain `json:"drain,omitempty"`
 
-	// ParentRef Child: the pool to carve from, one of the same project.
+	// ParentRef Child pool: the pool to carve from, in the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
 
-	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
+	// PrefixLength Child pool: the block's prefix length. The parent's strategy chooses the block.
 	PrefixLength PrefixLength `json:"prefixLength,omitempty"`
 
-	// Region The pool's home, which never changes: what no other region was lent is there. By default the first of `regions`,
-	// or else the region of the server that is asked.
+	// Region The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
+	// `regions`, or else the region where the server handles the request.
 	//
 	//
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Where the pool is served, its home among them: a claim in any of these regions takes a block that its home has lent
-	// it, and waits for no other region unless there is none. A list with the home alone is the same as none: the pool is
-	// served at home, and who asks in another region waits for it.
+	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
+	// another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
+	// claim in another region waits for it.
 	//
 	//
 	// Example: ["eu","us"]
 	Regions []Name `json:"regions,omitempty"`
 
-	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
+	// Reservations Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`, unless a class says otherwise; by
-	// default it is free at once.
+	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
+	// block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
-	// to this one.
+	// SpaceRef Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+	// `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Which projects may claim from the pool: its own alone (`consumer`, the default), those it is granted to as well
-	// (`shared`), or `platform` alone (`platform`, only for pools of that project). Without a grant `shared` opens it
-	// to nobody, and grants count only while it is `shared`. Claims that exist keep their blocks. Child pools are
-	// carved by its own project alone, always.
+	// Visibility Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
+	// `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
+	// effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -2923,35 +2915,35 @@ type IPPoolStatus struct {
 	// Example: 10.20.0.0/16
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
+	// Capacity Exact address counts. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 	Capacity   Capacity    `json:"capacity"`
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
 
-	// LargestFreePrefixLength Prefix length of the largest free block; absent when nothing is free.
+	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if nothing is free.
 	//
 	// Example: 17
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// ParentRef The pool it was carved from; absent on a root.
+	// ParentRef Parent pool. Absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-	// are reserved.
+	// Phase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+	// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 	Phase IPPoolPhase `json:"phase"`
 
-	// Regions The pool in each region that serves it, in the order of `spec.regions`; absent when that is its home alone, and in
-	// lists. The `total` of all regions together is that of `capacity`.
+	// Regions The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
+	// if only the home serves the pool, and in lists.
 	Regions []PoolInRegion `json:"regions,omitempty"`
 
-	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
-	// and not by a selector, nor is its owner.
+	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
+	// even its owner's own claims. Absent on other pools.
 	Scope *PoolScope `json:"scope,omitempty"`
 
-	// SpaceRef The space in which nothing overlaps the pool but its parents and children.
+	// SpaceRef The pool's space. In this space only the pool's parents and children overlap it.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
-	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals.
+	// UtilizationPercent The pool's used share in percent: `total` without `available`, rounded to two decimals.
 	//
 	// Example: 25.41
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2960,13 +2952,12 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
-// class by `className`, or nothing for the default class.
+// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
+// `className`, or omit it for the default class.
 //
-// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
-// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
-// served from a pool whose owner merely labelled and granted it so.
+// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
+// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
+// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -2978,7 +2969,7 @@ type LabelSelector struct {
 	MatchLabels Labels `json:"matchLabels,omitempty"`
 }
 
-// LabelSelectorOperator `NotIn` is also true when the label is absent.
+// LabelSelectorOperator The condition's operator. `NotIn` also matches if the label is absent.
 type LabelSelectorOperator string
 
 // LabelSelectorRequirement defines model for LabelSelectorRequirement.
@@ -2986,7 +2977,7 @@ type LabelSelectorRequirement struct {
 	// Key Example: tier
 	Key string `json:"key"`
 
-	// Operator `NotIn` is also true when the label is absent.
+	// Operator The condition's operator. `NotIn` also matches if the label is absent.
 	Operator LabelSelectorOperator `json:"operator"`
 
 	// Values 1 to 64 values for `In` and `NotIn`, none for `Exists` and `DoesNotExist`.
@@ -2995,21 +2986,21 @@ type LabelSelectorRequirement struct {
 	Values []string `json:"values,omitempty"`
 }
 
-// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+// Keys and values begin and end with a letter or digit.
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
 
-// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-// the one of the first page. Absent with `consistency=stale`.
+// ListChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+// cursor from the first page. Absent with `consistency=stale`.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
-	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     MemberSpec    `json:"spec"`
 }
@@ -3018,7 +3009,7 @@ type Member struct {
 type MemberList struct {
 	Items []Member `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3031,40 +3022,41 @@ type MemberPut struct {
 
 // MemberSpec defines model for MemberSpec.
 type MemberSpec struct {
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
-// Metadata What every resource carries.
+// Metadata Metadata that every resource has.
 type Metadata struct {
 	// Name A DNS label (RFC 1123).
 	//
 	// Example: prod-eu
 	Name Name `json:"name"`
 
-	// UID A UUID in lower case; never used again.
+	// UID A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project Name of the project; absent on a project itself.
+	// Project Project name. Absent on a project itself.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives: a pool at its home, a claim and an allocation where their block is, which may be
-	// another region than that of the server that was asked. Absent on a resource that is the same everywhere.
+	// Region The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
+	// where the server handled the request. Absent on a resource that is the same in all regions.
 	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
 
-	// Generation 1 at creation, one more with every change of `spec`.
+	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
@@ -3072,8 +3064,7 @@ type Metadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy The subject that asked for it. Absent on an allocation for a claim of another project.
-	//
+	// CreatedBy Subject that created the resource. Absent on an allocation for another project's claim.
 	//
 	// Example: corp:alice@example.com
 	CreatedBy string `json:"createdBy,omitempty"`
@@ -3081,14 +3072,15 @@ type Metadata struct {
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
 	Labels Labels `json:"labels,omitempty"`
 
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
@@ -3099,12 +3091,12 @@ type Metadata struct {
 // Example: prod-eu
 type Name = string
 
-// NextCursor Send it as `cursor` for the next page; absent on the last page.
+// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 //
 // Example: eyJuIjoicHJvZC1ldSJ9
 type NextCursor = string
 
-// OwnerRef Free text that identifies the caller's own object.
+// OwnerRef Free text that identifies an object in the caller's own system.
 type OwnerRef struct {
 	// Kind Example: Cluster
 	Kind string `json:"kind,omitempty"`
@@ -3116,32 +3108,33 @@ type OwnerRef struct {
 	UID string `json:"uid,omitempty"`
 }
 
-// PatchMetadata What a patch may change of the metadata. `null` removes an entry, or all entries.
+// PatchMetadata Metadata that a patch can change. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
 
-// PlainMetadata What a member and a grant carry. Their names are those of others, and they have no labels.
+// PlainMetadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 type PlainMetadata struct {
-	// Name The subject of a member, the consumer of a grant.
+	// Name Member: its subject. Grant: its consumer.
 	//
 	// Example: corp:alice@example.com
 	Name string `json:"name"`
 
-	// UID A UUID in lower case; never used again.
+	// UID A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project The project of the member, the owner of what is granted.
+	// Project Member: its project. Grant: the project that owns the pool or space.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Generation 1 at creation, one more with every change of `spec`.
+	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
@@ -3149,7 +3142,7 @@ type PlainMetadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy The subject that asked for it.
+	// CreatedBy Subject that created the resource.
 	//
 	// Example: corp:alice@example.com
 	CreatedBy string `json:"createdBy"`
@@ -3158,38 +3151,36 @@ type PlainMetadata struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// PoolAllocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
+// PoolAllocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
 type PoolAllocation struct {
-	// DefaultPrefixLength What a claim without a length gets; by default such a claim is refused.
+	// DefaultPrefixLength Prefix length for a claim that sets none. By default the server refuses such a claim.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// MaxPrefixLength The smallest block that may be carved; by default a host address.
+	// MaxPrefixLength Smallest block that can be carved, as a prefix length. Default: a host address.
 	MaxPrefixLength *PrefixLength `json:"maxPrefixLength,omitempty"`
 
-	// MinPrefixLength The largest block that may be carved; by default the pool itself.
+	// MinPrefixLength Largest block that can be carved, as a prefix length. Default: the pool's own prefix length.
 	MinPrefixLength *PrefixLength `json:"minPrefixLength,omitempty"`
 
-	// Strategy Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
-	// (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-	// (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
-	// other there.
+	// Strategy Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
+	// random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
+	// 16 claims draws at most 16 random positions and puts its claims side by side at each position.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
 // PoolDrain defines model for PoolDrain.
 type PoolDrain string
 
-// PoolFree What is free in a pool.
+// PoolFree A pool's free blocks.
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Summary One entry for each prefix length from that of the largest free block to that of a host address, in order;
-	// empty when nothing is free.
+	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free.
 	Summary []FreeSummary `json:"summary"`
 }
 
@@ -3198,46 +3189,46 @@ type PoolInRegion struct {
 	// Region Example: us
 	Region string `json:"region"`
 
-	// Home Whether it is the pool's home.
+	// Home Whether the region is the pool's home.
 	//
 	// Example: false
 	Home bool `json:"home"`
 
-	// Capacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+	// Capacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 	Capacity RegionCapacity `json:"capacity"`
 
-	// Loans How many blocks the region has been lent and holds now; at home zero.
+	// Loans Number of blocks that the region has on loan. Zero at home.
 	//
 	// Example: 2
 	Loans int64 `json:"loans"`
 
-	// LastLoanPrefixLength Prefix length of the block that it was lent last; absent at home, and when it was lent none.
+	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
 	//
 	// Example: 24
 	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
 
-	// LastLoanAt When that was; absent likewise.
+	// LastLoanAt Time of the last loan to the region. Absent at home, and if the region had no loan.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway For how long what is available there will last, if it is used as fast as what was lent last; at most a year is
-	// said. An estimate; absent at home, and until a second block was lent.
+	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
+	// home, and until the region had a second loan.
 	//
 	//
 	// Example: 21h30m
 	Runway Duration `json:"runway,omitempty"`
 }
 
-// PoolMap A block of a pool, cell by cell.
+// PoolMap Map that shows a block in a pool, divided into cells of equal size.
 type PoolMap struct {
-	// CellPrefixLength How long each cell is.
+	// CellPrefixLength Prefix length of each cell.
 	CellPrefixLength PrefixLength `json:"cellPrefixLength"`
 
-	// Cells All cells, in order of address; neighbouring ones that are the same together.
+	// Cells All cells, ordered by address. Equal neighbours share one entry.
 	Cells []PoolMapCells `json:"cells"`
 
-	// Within The block that is shown.
+	// Within Block that the map shows.
 	//
 	// Example: 10.20.0.0/20
 	Within string `json:"within"`
@@ -3245,28 +3236,28 @@ type PoolMap struct {
 
 // PoolMapCells defines model for PoolMapCells.
 type PoolMapCells struct {
-	// By The one block that holds all of these cells; absent when they are `Free` or `Mixed`.
+	// By The block that covers all these cells. Absent if they are `Free` or `Mixed`.
 	By *PoolMapHolder `json:"by,omitempty"`
 
-	// Count How many cells they are.
+	// Count Number of cells in this entry.
 	//
 	// Example: 2
 	Count int `json:"count"`
 
-	// First The number of the first of these cells; that of the lowest is 0.
+	// First Index of the first cell in this entry. The cell with the lowest address has index 0.
 	//
 	// Example: 0
 	First int `json:"first"`
 
-	// State `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
-	// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
-	// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
+	// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
+	// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
 	State PoolMapState `json:"state"`
 }
 
-// PoolMapHolder A held block, and who holds it.
+// PoolMapHolder An allocated block and its holder.
 type PoolMapHolder struct {
-	// Allocation Name of the allocation.
+	// Allocation Allocation name.
 	Allocation UID `json:"allocation"`
 
 	// CIDR The whole block, which may be larger than `within`.
@@ -3274,71 +3265,69 @@ type PoolMapHolder struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr"`
 
-	// Class Kind `Claim`: the class that served it; absent when none did.
+	// Class Kind `Claim`: class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	Class string `json:"class,omitempty"`
 
-	// ClassProject Kind `Claim`: the project of this class; absent when none served it.
+	// ClassProject Kind `Claim`: project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// CoolUntil State `CoolingDown`: when the block is free again; absent in other states.
+	// CoolUntil State `CoolingDown`: time when the block will be free again. Absent in other states.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Kind What the block is held for. A reservation that is not one aligned block has one allocation for each.
+	// Kind The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 	Kind IPAllocationPurpose `json:"kind"`
 
-	// Name Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
-	// is another project's.
+	// Name Name of the claim or the child pool. A deleted claim keeps its name here. Absent for a reservation, and for another project's claim.
 	//
 	//
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
-	//
+	// Project Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Reason Kind `Reservation`: why it is withheld.
+	// Reason Kind `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// Since From when on it is held so.
+	// Since Time when the block got this holder and state.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 }
 
-// PoolMapState `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
-// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
-// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
+// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
+// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
 type PoolMapState string
 
-// PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
+// PoolScope The claims that one class serves for one project, with one combination of role values.
 type PoolScope struct {
-	// ClassName The class.
+	// ClassName Class name.
 	//
 	// Example: per-cluster
 	ClassName string `json:"className"`
 
-	// ClassProject The project of the class.
+	// ClassProject Project that owns the class.
 	//
 	// Example: team-a
 	ClassProject string `json:"classProject"`
 
-	// Project The project whose claims it serves.
+	// Project Project whose claims the pool serves.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Values The values of the other roles, by role; absent when the class has none.
+	// Values Values for the other roles, by role. Absent if the class has no other roles.
 	//
 	// Example: {"cluster":"web-eu"}
 	Values map[string]string `json:"values,omitempty"`
@@ -3347,13 +3336,13 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
-// PoolUtilization How much of a pool was used over time.
+// PoolUtilization A pool's used share over time.
 type PoolUtilization struct {
-	// Points In order of time.
+	// Points Recorded points, ordered by time.
 	Points []UtilizationPoint `json:"points"`
 
-	// Runway When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
-	// did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+	// Runway Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
+	// did not grow along a line, the pool would last for more than a year, or `until` is in the past.
 	Runway *UtilizationRunway `json:"runway,omitempty"`
 }
 
@@ -3365,7 +3354,7 @@ type PoolVisibility string
 // Example: 24
 type PrefixLength = int
 
-// PrefixLengthRange Prefix lengths from `min` to `max`, both included.
+// PrefixLengthRange Prefix lengths from `min` to `max`, both inclusive.
 type PrefixLengthRange struct {
 	// Max Example: 32
 	Max int `json:"max"`
@@ -3374,25 +3363,25 @@ type PrefixLengthRange struct {
 	Min int `json:"min"`
 }
 
-// Problem Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
-// wrong, and the figures that belong to the code.
+// Problem A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
+// that belong to the code.
 type Problem struct {
 	// Type `/problems/<code>`, a page about the code on this server.
 	//
 	// Example: /problems/pool_exhausted
 	Type string `json:"type"`
 
-	// Title What the code means; the same for every occurrence.
+	// Title Meaning of the code. It is the same for every occurrence.
 	//
 	// Example: Nothing large enough is free
 	Title string `json:"title"`
 
-	// Status The HTTP status.
+	// Status HTTP status.
 	//
 	// Example: 409
 	Status int `json:"status"`
 
-	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
+	// Detail One sentence that explains this occurrence, with an alternative that would have worked, if one exists.
 	Detail string `json:"detail"`
 
 	// Instance Path of the request.
@@ -3400,192 +3389,190 @@ type Problem struct {
 	// Example: /v1/projects/team-a/claims
 	Instance string `json:"instance,omitempty"`
 
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// TraceID Names this request in the server's logs and traces.
+	// TraceID Identifier for this request in the server's logs and traces.
 	//
 	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
 	TraceID string `json:"traceId,omitempty"`
 
-	// Errors The places of the request that are wrong.
+	// Errors Invalid parts of the request.
 	Errors []ProblemField `json:"errors,omitempty"`
 
-	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
+	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both inclusive.
 	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
 
-	// AvailableAddresses Free addresses in the pools tried, together. See `countedAt`.
+	// AvailableAddresses Total number of free addresses in the pools tried. See `countedAt`.
 	AvailableAddresses Count `json:"availableAddresses,omitempty"`
 
-	// ChildPools How many child pools stand in the way.
+	// ChildPools Number of child pools that prevent the change.
 	ChildPools *int64 `json:"childPools,omitempty"`
 
-	// Claims How many claims stand in the way.
+	// Claims Number of claims that prevent the change.
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Class The class that decided, `project/name`.
+	// Class Class that made the decision, as `project/name`.
 	Class string `json:"class,omitempty"`
 
-	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
+	// ConflictsWith Objects that prevent the change, as `project/name`. The list has only objects that the caller can see.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
 
-	// Consumers How many consumers use the claim.
+	// Consumers Number of consumers that use the claim.
 	Consumers *int64 `json:"consumers,omitempty"`
 
-	// CooledDownAt When the first block that is large enough will have cooled down.
+	// CooledDownAt Time when the first block that is large enough will be free again.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
 
-	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together. See `countedAt`.
+	// CoolingDownAddresses Total number of addresses in cool-down in the pools tried. See `countedAt`.
 	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
-	// CountedAt When the figures were counted, if that was more than a second before the answer. That there is no room was decided
-	// for this very request; what is left of a pool with many free blocks may have been counted for an earlier one,
-	// up to a minute before.
+	// CountedAt Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
+	// the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
 	CountedAt *time.Time `json:"countedAt,omitempty"`
 
-	// CurrentETag The current revision in double quotes, as in the header `ETag`.
+	// CurrentETag Current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Fitting Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
-	// are of before the batch, and `requested` is for all claims up to that one.
+	// Fitting Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
+	// before the batch, and `requested` covers all claims up to the one that does not fit.
 	Fitting *int64 `json:"fitting,omitempty"`
 
-	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`.
+	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// Limit How much the quota allows.
+	// Limit The quota's limit.
 	Limit Count `json:"limit,omitempty"`
 
-	// Measure What of it is exceeded.
+	// Measure Measure whose limit the request would exceed.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
-	// MissingRoles The roles that the class asks for and `scope` does not give.
+	// MissingRoles Roles that the class requires and that `scope` does not set.
 	MissingRoles []string `json:"missingRoles,omitempty"`
 
-	// Pools How many pools stand in the way.
+	// Pools Number of pools that prevent the change.
 	Pools *int64 `json:"pools,omitempty"`
 
-	// PoolsTried The pools tried, `project/name`, in order.
+	// PoolsTried Pools tried, as `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
-	// Quota The quota that does not allow it, `project/name`.
+	// Quota Quota that refuses the request, as `project/name`.
 	Quota string `json:"quota,omitempty"`
 
-	// Requested How much more was asked for.
+	// Requested Additional amount requested.
 	Requested Count `json:"requested,omitempty"`
 
-	// Retained How many retained allocations stand in the way.
+	// Retained Number of retained allocations that prevent the change.
 	Retained *int64 `json:"retained,omitempty"`
 
-	// Spaces How many spaces stand in the way, besides `default`.
+	// Spaces Number of spaces that prevent the change, without `default`.
 	Spaces *int64 `json:"spaces,omitempty"`
 
-	// Steps How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500.
+	// Steps Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
-	// Used How much of it is used.
+	// Used Amount already used.
 	Used Count `json:"used,omitempty"`
 
-	// WantedPrefixLength The length that was asked for; for the first claim of a scope that of the pool which its scope needs.
+	// WantedPrefixLength Requested prefix length. For a scope's first claim: the prefix length of the pool that the scope needs.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
 }
 
-// ProblemCode What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+// ProblemCode Code of a refusal. A code never changes its meaning. Later versions may add codes.
 //
 // | code | status | meaning |
 // |---|---|---|
-// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-// | `unauthenticated` | 401 | no valid credentials |
-// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-// | `not_found` | 404 | does not exist, as far as the caller may know |
+// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+// | `unauthenticated` | 401 | the request has no valid credentials |
+// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 // | `method_not_allowed` | 405 | the path has no such method |
-// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-// | `pool_draining` | 409 | nothing more is carved from the pool |
-// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-// | `block_taken` | 409 | the very block that was asked for is not free |
-// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+// | `block_taken` | 409 | the exact block of the request is not free |
+// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 // | `webhooks_disabled` | 409 | the server sends no webhooks |
-// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
-// | `unsupported_media_type` | 415 | the body is of another media type |
-// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-// | `family_mismatch` | 422 | of the other address family |
+// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+// | `family_mismatch` | 422 | the address families differ |
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 // | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
-// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-// | `deadline` | 504 | the request's deadline passed |
+// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+// | `deadline` | 504 | the deadline of the request passed |
 type ProblemCode string
 
 // ProblemField defines model for ProblemField.
 type ProblemField struct {
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: has host bits set; did you mean 10.20.0.0/16?
 	Detail string `json:"detail"`
 
-	// Pointer A JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
-	//
+	// Pointer JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
 	//
 	// Example: /spec/cidr
 	Pointer string `json:"pointer"`
@@ -3593,7 +3580,7 @@ type ProblemField struct {
 
 // Project A tenant.
 type Project struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata      `json:"metadata"`
 	Spec     ProjectSpec   `json:"spec"`
 	Status   ProjectStatus `json:"status"`
@@ -3601,7 +3588,7 @@ type Project struct {
 
 // ProjectCreate defines model for ProjectCreate.
 type ProjectCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *ProjectSpec   `json:"spec,omitempty"`
 }
@@ -3610,14 +3597,14 @@ type ProjectCreate struct {
 type ProjectList struct {
 	Items []Project `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// ProjectPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`.
+// ProjectPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`.
 type ProjectPatch = json.RawMessage
 
 // ProjectPhase defines model for ProjectPhase.
@@ -3625,12 +3612,12 @@ type ProjectPhase string
 
 // ProjectSpec defines model for ProjectSpec.
 type ProjectSpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Project description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Shops in Europe
 	Description string `json:"description,omitempty"`
 
-	// DisplayName At most 128 bytes of UTF-8.
+	// DisplayName Name for people to read. At most 128 UTF-8 bytes.
 	//
 	// Example: Team A
 	DisplayName string `json:"displayName,omitempty"`
@@ -3644,15 +3631,16 @@ type ProjectStatus struct {
 // Provisioner defines model for Provisioner.
 type Provisioner string
 
-// PutMetadata A `name`, if there is one, must be the one in the path.
+// PutMetadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
 type PutMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
@@ -3664,17 +3652,17 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
-// Quota Bounds what a project may hold.
+// Quota Limit on the resources that a project uses.
 type Quota struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
 	Spec     QuotaSpec   `json:"spec"`
 	Status   QuotaStatus `json:"status"`
 }
 
-// QuotaAvailable What is left of each limit that there is; zero when more than it is used.
+// QuotaAvailable Remaining amount for each limit. Zero if the use exceeds the limit.
 type QuotaAvailable struct {
-	// Addresses Addresses that may still be held.
+	// Addresses Number of addresses that can still be claimed.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Example: 463
@@ -3684,18 +3672,18 @@ type QuotaAvailable struct {
 	Pools *int64 `json:"pools,omitempty"`
 }
 
-// QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
+// QuotaLimits Limits for at least one measure. A measure without a limit is counted but not limited.
 type QuotaLimits struct {
-	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims; at most
+	// Addresses Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
 	// 340282366920938463463374607431768211456, which is all of IPv6.
 	Addresses Count `json:"addresses,omitempty"`
 
-	// Claims Claims.
+	// Claims Maximum number of claims.
 	//
 	// Example: 500
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Pools Pools.
+	// Pools Maximum number of pools.
 	//
 	// Example: 10
 	Pools *int64 `json:"pools,omitempty"`
@@ -3703,15 +3691,15 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Quota           `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3720,8 +3708,8 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
-// QuotaOwner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
-// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+// QuotaOwner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
+// quota belongs to the platform once a `platform` admin has set it.
 type QuotaOwner string
 
 // QuotaPut defines model for QuotaPut.
@@ -3729,29 +3717,29 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
+// QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 type QuotaScope struct {
-	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-	// project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
+	// project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
-	// IPFamily Only this address family.
+	// IPFamily Count only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// PoolRef Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
-	// must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
+	// PoolRef Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
+	// (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope What counts; all that is given must hold, and without any of it everything counts. It never changes.
+	// Scope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
-	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
+	// Limits Limits for at least one measure. A measure without a limit is counted but not limited.
 	Limits QuotaLimits `json:"limits"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Quota description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: What the shops may take from the shared pool
 	Description string `json:"description,omitempty"`
@@ -3759,20 +3747,21 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
-	// Owner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
-	// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+	// Owner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
+	// quota belongs to the platform once a `platform` admin has set it.
 	Owner QuotaOwner `json:"owner"`
 
-	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
+	// Used Exact use in the quota's scope. Every measure is counted, with or without a limit.
 	Used QuotaUsed `json:"used"`
 
-	// Available What is left of each limit that there is; zero when more than it is used.
+	// Available Remaining amount for each limit. Zero if the use exceeds the limit.
 	Available QuotaAvailable `json:"available"`
 }
 
-// QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
+// QuotaUsed Exact use in the quota's scope. Every measure is counted, with or without a limit.
 type QuotaUsed struct {
-	// Addresses An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Addresses An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Addresses Count `json:"addresses"`
@@ -3784,34 +3773,34 @@ type QuotaUsed struct {
 	Pools int64 `json:"pools"`
 }
 
-// Realm The consumers of a realm in the region of the server, counted.
+// Realm Consumer counts for a realm, in the server's region.
 type Realm struct {
-	// Name Its name.
+	// Name Realm name.
 	//
 	// Example: default
 	Name string `json:"name"`
 
-	// Live Consumers that have not ended.
+	// Live Number of consumers that have not ended.
 	//
 	// Example: 120
 	Live int64 `json:"live"`
 
-	// Expired Of those, consumers that have not been renewed in time.
+	// Expired Number of live consumers that were not renewed in time.
 	//
 	// Example: 100
 	Expired int64 `json:"expired"`
 
-	// Held Whether nobody is ended for having expired, because so many have.
+	// Held Whether the server has stopped ending expired consumers, because too many have expired.
 	//
 	// Example: true
 	Held bool `json:"held"`
 
-	// HeldSince Since when.
+	// HeldSince Time when the server stopped ending expired consumers.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	HeldSince *time.Time `json:"heldSince,omitempty"`
 
-	// ConfirmedUntil It was confirmed that those are gone that had expired until then.
+	// ConfirmedUntil A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
 	//
 	// Example: 2026-03-02T08:00:00Z
 	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
@@ -3820,7 +3809,7 @@ type Realm struct {
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
-// Ref Names a resource; without `project`, one of the project in the path.
+// Ref Reference to a resource. Without `project` it means a resource in the project from the path.
 //
 // Example: {"name":"prod-eu"}
 type Ref struct {
@@ -3835,7 +3824,7 @@ type Ref struct {
 	Project Name `json:"project,omitempty"`
 }
 
-// RefFilter `name` (of the project in the path) or `project/name`.
+// RefFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type RefFilter = string
@@ -3845,31 +3834,31 @@ type Region struct {
 	// Name Example: eu
 	Name string `json:"name"`
 
-	// Primary Whether it was the first one.
+	// Primary Whether this was the first region.
 	//
 	// Example: true
 	Primary bool `json:"primary"`
 
-	// Here Whether the server that answers is in it.
+	// Here Whether the server that handled the request is in this region.
 	//
 	// Example: true
 	Here bool `json:"here"`
 
-	// CreatedAt When it was added.
+	// CreatedAt Time when the region was added.
 	//
 	// Example: 2026-03-02T08:00:00Z
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// RegionCapacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+// RegionCapacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 type RegionCapacity struct {
-	// Total What the region was lent; at home the pool without what was lent.
+	// Total Number of addresses on loan to the region. At home: the pool without its loans.
 	Total Count `json:"total"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 
-	// CoolingDown Released, and nobody's until their cool-down has passed.
+	// CoolingDown Number of released addresses that cannot be claimed until their cool-down ends.
 	CoolingDown Count `json:"coolingDown"`
 }
 
@@ -3878,54 +3867,54 @@ type RegionList struct {
 	Items []Region `json:"items"`
 }
 
-// Remedy One change that would make the claim work.
+// Remedy One change that would make the claim succeed.
 type Remedy struct {
-	// Pointer The place of the request to change, a JSON pointer (RFC 6901); absent when the change is to be made elsewhere.
+	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
 	//
 	// Example: /spec/prefixLength
 	Pointer string `json:"pointer,omitempty"`
 
-	// Value What to write there, as text; absent when there is no one value to write.
+	// Value New value for the field, as text. Absent if the change has no single value.
 	//
 	// Example: 26
 	Value string `json:"value,omitempty"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: A /26 is free.
 	Detail string `json:"detail"`
 }
 
-// Reservation Withholds part of a pool. Exactly one of `cidr`, `from` with `to`, `first`, `last`.
+// Reservation A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
-	// CIDR This block.
+	// CIDR Reserved block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// First The first n addresses of the pool.
+	// First Number of addresses to reserve at the start of the pool.
 	//
 	// Example: 16
 	First int `json:"first,omitempty"`
 
-	// From First address of the range.
+	// From First address of the reserved range.
 	From Address `json:"from,omitempty"`
 
-	// Last The last n addresses of the pool.
+	// Last Number of addresses to reserve at the end of the pool.
 	//
 	// Example: 16
 	Last int `json:"last,omitempty"`
 
-	// Reason At most 256 bytes of UTF-8.
+	// Reason Reason for the reservation. At most 256 UTF-8 bytes.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// To Last address of the range.
+	// To Last address of the reserved range.
 	To Address `json:"to,omitempty"`
 }
 
-// ResolvedRef Names a resource in full.
+// ResolvedRef Reference to a resource, with its project.
 type ResolvedRef struct {
 	// Name Example: prod-eu
 	Name string `json:"name"`
@@ -3934,7 +3923,7 @@ type ResolvedRef struct {
 	Project string `json:"project"`
 }
 
-// Role What a subject may do in a project; each role includes the ones before it.
+// Role A subject's role in a project. Each role includes the roles before it.
 type Role string
 
 // RoleInProject defines model for RoleInProject.
@@ -3942,71 +3931,71 @@ type RoleInProject struct {
 	// Project Example: team-a
 	Project string `json:"project"`
 
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
 // SearchItem defines model for SearchItem.
 type SearchItem struct {
-	// CIDR The block of a pool or a claim or an allocation.
+	// CIDR The block, for a pool, a claim or an allocation.
 	//
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr,omitempty"`
 
-	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	// Consumer Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
 	//
 	// Example: team-b
 	Consumer string     `json:"consumer,omitempty"`
 	Kind     SearchKind `json:"kind"`
 
-	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	// Name Name that identifies the object in its own path. For an allocation this is its `uid`, for a consumer its UID.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Phase Of an allocation.
+	// Phase The allocation's phase. Allocations only.
 	Phase *IPAllocationPhase `json:"phase,omitempty"`
 
-	// PoolRef The pool that the block was carved from; absent for a root pool.
+	// PoolRef Pool from which the block was carved. Absent for a root pool.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// Project The project that it is read in; absent for a project.
+	// Project Project in which the object is read. Absent for a project.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Purpose Of an allocation, what the block is held for.
+	// Purpose Purpose of the allocation. Allocations only.
 	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
 
-	// SpaceRef Of a pool, its space.
+	// SpaceRef The pool's space. Pools only.
 	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
 
-	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
-	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
+	// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
 	Why SearchReason `json:"why"`
 }
 
 // SearchKind defines model for SearchKind.
 type SearchKind string
 
-// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
-// the block. `Contains`: a pool around it. `Label`: it has the label.
+// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
+// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
 type SearchReason string
 
 // SearchResult defines model for SearchResult.
 type SearchResult struct {
-	// Items What was found, the best first.
+	// Items Results, best match first.
 	Items []SearchItem `json:"items"`
 
-	// Truncated There may be more than these.
+	// Truncated Whether the list may be incomplete.
 	//
 	// Example: false
 	Truncated bool `json:"truncated"`
 }
 
-// Space A routing domain; inside one space nothing overlaps.
+// Space A routing domain. Blocks in one space do not overlap.
 type Space struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
 	Spec     SpaceSpec   `json:"spec"`
 	Status   SpaceStatus `json:"status"`
@@ -4014,7 +4003,7 @@ type Space struct {
 
 // SpaceCreate defines model for SpaceCreate.
 type SpaceCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *SpaceSpec     `json:"spec,omitempty"`
 }
@@ -4023,14 +4012,14 @@ type SpaceCreate struct {
 type SpaceList struct {
 	Items []Space `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// SpacePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`.
+// SpacePatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`.
 type SpacePatch = json.RawMessage
 
 // SpacePhase defines model for SpacePhase.
@@ -4038,7 +4027,7 @@ type SpacePhase string
 
 // SpaceSpec defines model for SpaceSpec.
 type SpaceSpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Space description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Repeats addresses of production on purpose
 	Description string `json:"description,omitempty"`
@@ -4049,17 +4038,17 @@ type SpaceStatus struct {
 	Phase SpacePhase `json:"phase"`
 }
 
-// Subject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+// Subject A member's identity: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
 //
 // Example: corp:alice@example.com
 type Subject = string
 
-// Time A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// Time A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type Time = time.Time
 
-// UID A UUID in lower case; never used again.
+// UID A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
@@ -4069,20 +4058,20 @@ type UniqueWithin string
 
 // UtilizationPoint defines model for UtilizationPoint.
 type UtilizationPoint struct {
-	// At When so much was used.
+	// At Time when the use was recorded.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	At time.Time `json:"at"`
 
-	// Used The addresses of the pool that were not free, `total` without `available` of its `status.capacity`.
+	// Used Number of addresses that were not free: `total` minus `available` in the pool's `status.capacity`.
 	Used Count `json:"used"`
 
-	// UsedPercent Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+	// UsedPercent The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
 	//
 	// Example: 25.41
 	UsedPercent float64 `json:"usedPercent"`
 
-	// HighestPercent The largest share that was recorded since the point before.
+	// HighestPercent Highest recorded share since the previous point, in percent.
 	//
 	// Example: 27.9
 	HighestPercent float64 `json:"highestPercent"`
@@ -4090,26 +4079,28 @@ type UtilizationPoint struct {
 
 // UtilizationRunway defines model for UtilizationRunway.
 type UtilizationRunway struct {
-	// RunsOutAt When nothing will be free.
+	// RunsOutAt Time when no address will be free.
 	//
 	// Example: 2026-04-11T16:00:00Z
 	RunsOutAt time.Time `json:"runsOutAt"`
 
-	// PercentPerDay How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+	// PercentPerDay Growth per day as a percentage of the whole pool: the slope of the line that fits the records best.
 	//
 	// Example: 1.84
 	PercentPerDay float64 `json:"percentPerDay"`
 
-	// Over The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
+	// up earlier.
 	Over UtilizationRunwayOver `json:"over"`
 }
 
-// UtilizationRunwayOver The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
+// up earlier.
 type UtilizationRunwayOver string
 
 // Version defines model for Version.
 type Version struct {
-	// Commit The source revision, where the build knows it.
+	// Commit Source revision from which the server was built, if known.
 	//
 	// Example: 4f8c2d1
 	Commit string `json:"commit,omitempty"`
@@ -4121,59 +4112,59 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// Webhook Where what changes in a project is sent.
+// Webhook Receiver for a project's changes.
 type Webhook struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Secret What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
-	// had again.
+	// Secret Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
+	// again.
 	//
 	//
 	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
 	Secret string `json:"secret,omitempty"`
 
-	// Spec Where to, and what.
+	// Spec A webhook's receiver, and the changes to send.
 	Spec WebhookSpec `json:"spec"`
 
-	// Status How sending goes.
+	// Status State of the webhook's deliveries.
 	Status WebhookStatus `json:"status"`
 }
 
 // WebhookCreate defines model for WebhookCreate.
 type WebhookCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to, and what.
+	// Spec A webhook's receiver, and the changes to send.
 	Spec WebhookSpec `json:"spec"`
 }
 
-// WebhookDelivery What could not be delivered.
+// WebhookDelivery A delivery that failed.
 type WebhookDelivery struct {
-	// ID What was sent as `webhook-id`.
+	// ID Delivery identifier. The server sent it as `webhook-id`.
 	ID UID `json:"id"`
 
-	// Error Why a try has failed, in words of this service alone.
+	// Error Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 	Error WebhookError `json:"error"`
 
-	// Attempts How often it was tried.
+	// Attempts Number of attempts.
 	//
 	// Example: 33
 	Attempts int `json:"attempts"`
 
-	// FirstAttemptAt When it was tried first.
+	// FirstAttemptAt Time of the first attempt.
 	//
 	// Example: 2026-03-01T09:30:00Z
 	FirstAttemptAt time.Time `json:"firstAttemptAt"`
 
-	// Retrying Whether it is about to be sent once more.
+	// Retrying Whether the delivery is queued to be sent once more.
 	//
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
-	// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
+	// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4181,29 +4172,29 @@ type WebhookDelivery struct {
 type WebhookDeliveryList struct {
 	Items []WebhookDelivery `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookError Why a try has failed, in words of this service alone.
+// WebhookError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 type WebhookError struct {
-	// Reason The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
-	// (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
-	// server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
-	// may add reasons.
+	// Reason `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
+	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+	// `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
+	// reasons.
 	//
 	//
 	// Example: status
 	Reason string `json:"reason"`
 
-	// StatusCode The status of the answer, if there was one.
+	// StatusCode Response status code. Absent without a response.
 	//
 	// Example: 503
 	StatusCode int `json:"statusCode,omitempty"`
 
-	// At When it failed.
+	// At Time of the failure.
 	//
 	// Example: 2026-03-02T09:38:30Z
 	At time.Time `json:"at"`
@@ -4213,32 +4204,31 @@ type WebhookError struct {
 type WebhookList struct {
 	Items []Webhook `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
-// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
+// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
-	// Webhook The name of the webhook.
+	// Webhook Webhook name.
 	//
 	// Example: inventory
 	Webhook string `json:"webhook"`
 
-	// Project The name of the project.
+	// Project Project name.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Changes What has changed, in order.
+	// Changes Changes, in order.
 	Changes []Change `json:"changes,omitempty"`
 
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -4247,80 +4237,79 @@ type WebhookMessage struct {
 // WebhookMessageType defines model for WebhookMessageType.
 type WebhookMessageType string
 
-// WebhookPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// WebhookPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type WebhookPatch = json.RawMessage
 
-// WebhookSpec Where to, and what.
+// WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
-	// public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
-	// `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
+	// URL The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
+	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
 	URL string `json:"url"`
 
-	// ResourceKinds Only changes of these kinds; by default of all.
+	// ResourceKinds Send only changes to objects of these kinds. Default: all kinds.
 	//
 	// Example: ["IPClaim"]
 	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
 	//
 	// Example: web-eu
 	ResourceName string `json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-	// so may what never had them; what is deleted comes whatever labels it had.
+	// LabelSelector Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
+	// also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
 	//
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// Paused Whether nothing is sent for now; by default it is.
+	// Paused Whether sending is paused. Default: false.
 	//
 	// Example: false
 	Paused *bool `json:"paused,omitempty"`
 }
 
-// WebhookState The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
-// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
+// WebhookState `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
+// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
 type WebhookState string
 
-// WebhookStatus How sending goes.
+// WebhookStatus State of the webhook's deliveries.
 type WebhookStatus struct {
-	// State The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
-	// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
+	// State `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
+	// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
 	State WebhookState `json:"state"`
 
-	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
-	// restored (`Restored`), where another one may be sending. Later versions may add reasons.
+	// Reason Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
+	// database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
 	//
 	//
 	// Example: Gone
 	Reason string `json:"reason,omitempty"`
 
-	// Failures How many tries have failed since the last that did not.
+	// Failures Number of failed attempts since the last successful one.
 	//
 	// Example: 2
 	Failures int `json:"failures"`
 
-	// LastError Why a try has failed, in words of this service alone.
+	// LastError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
-	// LastDeliveredAt When something was delivered last; absent when nothing was.
+	// LastDeliveredAt Time when a delivery last succeeded. Absent if none did.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
 
-	// NextAttemptAt When it is tried again; absent when nothing waits for that.
+	// NextAttemptAt Time when the server tries again. Absent if no delivery waits for another attempt.
 	//
 	// Example: 2026-03-02T09:40:30Z
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// DeadLetters How many deliveries were given up and are kept, 100 at most.
+	// DeadLetters Number of dead letters: deliveries that the server gave up and keeps. At most 100.
 	//
 	// Example: 0
 	DeadLetters int `json:"deadLetters"`
@@ -4331,24 +4320,24 @@ type WhenUnused string
 
 // Whoami The caller, as the server sees it.
 type Whoami struct {
-	// Subject Who is asking, as in `createdBy` and in the audit trail.
+	// Subject The caller's subject, as in `createdBy` and in the audit trail.
 	//
 	// Example: corp:alice@example.com
 	Subject string `json:"subject"`
 
-	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+	// `system` means the server itself. Later versions may add methods.
 	//
 	//
 	// Example: api-key
 	Method AuthMethod `json:"method"`
 
-	// PlatformAdmin Whether the caller may do everything in every project, being an admin of `platform`.
+	// PlatformAdmin Whether the caller is a `platform` admin and can do everything in every project.
 	//
 	// Example: false
 	PlatformAdmin bool `json:"platformAdmin"`
 
-	// Roles The caller's roles, in order of project.
+	// Roles The caller's roles, ordered by project.
 	Roles []RoleInProject `json:"roles"`
 }
 
@@ -4357,13 +4346,13 @@ type Whoami struct {
 // Example: prod-eu
 type AlertRuleName = Name
 
-// AllocationName A UUID in lower case; never used again.
+// AllocationName A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-// `Delete`, and nobody gets the block until its cool-down has passed.
+// AllocationPhaseFilter `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+// under `Delete`, and the block cannot be claimed until its cool-down ends.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ChangeKindsFilter defines model for ChangeKindsFilter.
@@ -4375,7 +4364,7 @@ type ChangeLabelsFilter = string
 // ChangeNameFilter defines model for ChangeNameFilter.
 type ChangeNameFilter = string
 
-// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+// ChangesAfter Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesAfter = ChangesCursor
@@ -4388,7 +4377,7 @@ type ChangesLimit = int
 // Example: prod-eu
 type ClaimName = Name
 
-// ClaimPhaseFilter A claim that can be read is `Bound`; the other phases are reserved.
+// ClaimPhaseFilter The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 type ClaimPhaseFilter = IPClaimPhase
 
 // ClassFilter defines model for ClassFilter.
@@ -4399,12 +4388,12 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
 
-// ConsumerPhaseFilter Whether a consumer lives (`Live`) or has ended (`Ended`).
+// ConsumerPhaseFilter The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
@@ -4418,7 +4407,7 @@ type CreateOnly = CreateOnlyValue
 // Cursor defines model for Cursor.
 type Cursor = string
 
-// DeliveryID A UUID in lower case; never used again.
+// DeliveryID A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type DeliveryID = UID
@@ -4434,12 +4423,12 @@ type FamilyFilter = IPFamily
 // Example: 10.20.1.7
 type HistoryAddress = Address
 
-// HistoryAt A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// HistoryAt A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type HistoryAt = Time
 
-// HolderFilter Whose holdings are meant.
+// HolderFilter Project whose allocations are listed.
 type HolderFilter = AllocationHolder
 
 // IdempotencyKey defines model for IdempotencyKey.
@@ -4459,7 +4448,7 @@ type KeyName = Name
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
 
-// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+// LastEventID Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type LastEventID = ChangesCursor
@@ -4467,7 +4456,7 @@ type LastEventID = ChangesCursor
 // Limit defines model for Limit.
 type Limit = int
 
-// MemberSubject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+// MemberSubject A member's identity: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
 //
 // Example: corp:alice@example.com
 type MemberSubject = Subject
@@ -4475,24 +4464,24 @@ type MemberSubject = Subject
 // MoveDefault defines model for MoveDefault.
 type MoveDefault = bool
 
-// OperationFilter An operation whose events are in audit trails.
+// OperationFilter Operation that an audit trail records.
 type OperationFilter = AuditOperation
 
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
 
-// OutcomeFilter What came of an operation, as audit trails tell it.
+// OutcomeFilter Outcome of an operation in an audit trail.
 type OutcomeFilter = AuditOutcome
 
 // OwnerFilter defines model for OwnerFilter.
 type OwnerFilter = string
 
-// ParentFilter `name` (of the project in the path) or `project/name`.
+// ParentFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type ParentFilter = RefFilter
 
-// PoolFilter `name` (of the project in the path) or `project/name`.
+// PoolFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type PoolFilter = RefFilter
@@ -4502,8 +4491,8 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-// are reserved.
+// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type PoolPhaseFilter = IPPoolPhase
 
 // ProjectName A DNS label (RFC 1123).
@@ -4511,7 +4500,7 @@ type PoolPhaseFilter = IPPoolPhase
 // Example: prod-eu
 type ProjectName = Name
 
-// PurposeFilter What the block is held for. A reservation that is not one aligned block has one allocation for each.
+// PurposeFilter The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 type PurposeFilter = IPAllocationPurpose
 
 // QuotaName A DNS label (RFC 1123).
@@ -4519,7 +4508,7 @@ type PurposeFilter = IPAllocationPurpose
 // Example: prod-eu
 type QuotaName = Name
 
-// ReadConsistency What a read has to know of what was written elsewhere.
+// ReadConsistency Read consistency: whether a read must see the latest writes from other regions.
 type ReadConsistency = Consistency
 
 // RealmName A DNS label (RFC 1123).
@@ -4533,7 +4522,7 @@ type RealmQuery = string
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
-// ResourceKindFilter A kind of resource that audit trails tell of.
+// ResourceKindFilter Kind of resource in an audit trail.
 type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
@@ -4545,12 +4534,12 @@ type RootsFilter = bool
 // ScopeText defines model for ScopeText.
 type ScopeText = string
 
-// SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// SinceFilter A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type SinceFilter = Time
 
-// SpaceFilter `name` (of the project in the path) or `project/name`.
+// SpaceFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type SpaceFilter = RefFilter
@@ -4563,7 +4552,7 @@ type SpaceName = Name
 // SubjectFilter defines model for SubjectFilter.
 type SubjectFilter = string
 
-// UntilFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// UntilFilter A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
@@ -4579,332 +4568,323 @@ type WaitSeconds = int
 // Example: prod-eu
 type WebhookName = Name
 
-// WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
+// WithinFilter An IPv4 or IPv6 block in CIDR notation, without host bits.
 //
 // Example: 10.20.0.0/16
 type WithinFilter = CIDR
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
 type CreateProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteProjectParams defines parameters for DeleteProject.
 type DeleteProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchProjectParams defines parameters for PatchProject.
 type PatchProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAlertRuleParams defines parameters for CreateAlertRule.
 type CreateAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAlertRuleParams defines parameters for DeleteAlertRule.
 type DeleteAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchAlertRuleParams defines parameters for PatchAlertRule.
 type PatchAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
-	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
-	// is held in its own pools.
+	// Holder `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
+	// allocations in this project's own pools.
 	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
 
 	// Phase Only allocations in this phase.
 	Phase *AllocationPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Purpose Only blocks held for this purpose.
+	// Purpose Only blocks with this purpose.
 	Purpose *PurposeFilter `form:"purpose,omitempty" json:"purpose,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
 type DeleteAllocationParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetAllocationParams defines parameters for GetAllocation.
 type GetAllocationParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAPIKeyParams defines parameters for DeleteAPIKey.
 type DeleteAPIKeyParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
-	// is found.
+	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
+	// subject are found too.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
+	// Operation Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
+	// `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind.
+	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
-	// resource which is deleted by now is found, and no name is refused.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
+	// so events about a deleted resource are found too, and it refuses no name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
-	// not in the trail.
+	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time, which is not before `since`.
+	// Until Only events before this time. It must not be before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
-	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
-	// begins now. It is opaque.
+	// After `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
+	// at the current position. The cursor is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
+	// ResourceKind Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
-	// `rule/subject`.
+	// ResourceName Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-	// so may what never had them; what is deleted comes whatever labels it had.
+	// LabelSelector Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
+	// return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
 	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// WaitSeconds For how long the answer waits for a change when there is none.
+	// WaitSeconds Time in seconds that the server waits for a change if there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
-	// changes of one record, some hundred at most, come together.
+	// Limit Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
+	// The changes in one record, at most some hundred, stay together.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	// LastEventID `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReleaseClaimsParams defines parameters for ReleaseClaims.
 type ReleaseClaimsParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
-	// (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
+	// three parts must match: another `uid` is another owner. An index finds the claims.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// Phase Only claims in this phase.
@@ -4913,328 +4893,319 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
 type CreateClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClaimParams defines parameters for DeleteClaim.
 type DeleteClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClaimParams defines parameters for GetClaim.
 type GetClaimParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
 type PatchClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutClaimParams defines parameters for PutClaim.
 type PutClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DetachConsumerParams defines parameters for DetachConsumer.
 type DetachConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // AttachConsumerParams defines parameters for AttachConsumer.
 type AttachConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
 type CreateClassParams struct {
-	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClassParams defines parameters for DeleteClass.
 type DeleteClassParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClassParams defines parameters for GetClass.
 type GetClassParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
 type PatchClassParams struct {
-	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PutScopePoolParams defines parameters for PutScopePool.
 type PutScopePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // RenewConsumersParams defines parameters for RenewConsumers.
 type RenewConsumersParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
 type GetHistoryParams struct {
-	// Address The address that was held.
+	// Address Address to look up.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
+	// At Only the holder at this time, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
 type DeleteMemberParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutMemberParams defines parameters for PutMember.
 type PutMemberParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
 type ListPoolsParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// Phase Only pools in this phase.
@@ -5243,227 +5214,224 @@ type ListPoolsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Space Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
+	// Space Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+	// (`invalid_argument`).
 	Space *SpaceFilter `form:"space,omitempty" json:"space,omitempty"`
 
-	// Parent Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
+	// Parent Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
+	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
+	// other pools.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
-	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
+	// Visibility Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
+	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
 type CreatePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeletePoolParams defines parameters for DeletePool.
 type DeletePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolParams defines parameters for GetPool.
 type GetPoolParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
 type PatchPoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
-	// (`invalid_argument`).
+	// PrefixLength Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
+	// fails with `invalid_argument`.
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
 type DeletePoolGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutPoolGrantParams defines parameters for PutPoolGrant.
 type PutPoolGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // GetPoolMapParams defines parameters for GetPoolMap.
 type GetPoolMapParams struct {
-	// Within The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
+	// Within The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`.
 	Within *CIDR `form:"within,omitempty" json:"within,omitempty"`
 
-	// Depth How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
-	// the block has fewer.
+	// Depth How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
+	// for each address if the block has fewer addresses.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // GetPoolUtilizationParams defines parameters for GetPoolUtilization.
 type GetPoolUtilizationParams struct {
-	// Since Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`.
+	// Since Time at which the points begin, such as `2026-03-02T00:00:00Z`; the default is 30 days before `until`.
 	Since *Time `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Where it ends, after `since`; without it now.
+	// Until Time at which the points end, after `since`; the default is now.
 	Until *Time `form:"until,omitempty" json:"until,omitempty"`
 
-	// Points How many points there are at most; fewer when more would be closer to each other than what is recorded.
+	// Points Maximum number of points. The response has fewer if the points would be closer together than the records.
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
 type DeleteQuotaParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutQuotaParams defines parameters for PutQuota.
 type PutQuotaParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5472,247 +5440,240 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // EndConsumerParams defines parameters for EndConsumer.
 type EndConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutConsumerParams defines parameters for PutConsumer.
 type PutConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ConfirmExpiryParams defines parameters for ConfirmExpiry.
 type ConfirmExpiryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
 type CreateSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteSpaceParams defines parameters for DeleteSpace.
 type DeleteSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchSpaceParams defines parameters for PatchSpace.
 type PatchSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
 type DeleteSpaceGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutSpaceGrantParams defines parameters for PutSpaceGrant.
 type PutSpaceGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchWebhookParams defines parameters for PatchWebhook.
 type PatchWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
 type DeleteWebhookDeliveryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
 type RetryWebhookDeliveryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Q What is looked for. What nothing can have finds nothing.
+	// Q The address, CIDR, name or label to search for. A value that cannot match finds nothing.
 	Q string `form:"q" json:"q"`
 
-	// Kind Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others.
+	// Kind Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing.
 	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// Limit Most items of the answer.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5862,36 +5823,36 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// GetHealth Is the process alive
+	// GetHealth Check whether the process is alive
 	//
-	// Answers 200 while the process serves, whatever the state of the database: restart it when this fails. Needs no
-	// credentials.
+	// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
+	// Needs no credentials.
 	//
 	// Corresponds with GET /healthz (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetReadiness Can requests be served
+	// GetReadiness Check whether the server is ready
 	//
-	// Answers 200 while the database answers and has the schema that this build needs, and the server is not shutting
-	// down; otherwise `unavailable`: send requests elsewhere. Needs no credentials.
+	// Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
+	// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjects List projects
 	//
-	// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
+	// Lists the projects in which the caller has a role, sorted by name. An admin of `platform` gets all projects.
 	//
 	// Corresponds with GET /v1/projects (the `ListProjects` operationId).
 	ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateProjectWithBody Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+	// for deleting a project. At first only the platform's admins have a role in the new project: add members with
 	// `putMember`.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Fails with `already_exists` if the name is taken.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5900,11 +5861,11 @@ type ClientInterface interface {
 
 	// CreateProject Create a project
 	//
-	// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-	// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+	// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+	// for deleting a project. At first only the platform's admins have a role in the new project: add members with
 	// `putMember`.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Fails with `already_exists` if the name is taken.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5914,9 +5875,9 @@ type ClientInterface interface {
 	// DeleteProject Delete a project
 	//
 	// Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
-	// trail and its history. That it was deleted is in the audit trail of `platform`.
+	// trail and its history. The platform's audit trail records the deletion.
 	//
-	// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
+	// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
 	// `platform` is always in use.
 	//
 	// Corresponds with DELETE /v1/projects/{project} (the `DeleteProject` operationId).
@@ -5924,17 +5885,17 @@ type ClientInterface interface {
 
 	// GetProject Read a project
 	//
-	// The project as it is now.
+	// Returns a project.
 	//
 	// Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
 	GetProject(ctx context.Context, project ProjectName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchProjectWithBody Change a project
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-	// Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5943,10 +5904,10 @@ type ClientInterface interface {
 
 	// PatchProjectWithApplicationMergePatchPlusJSONBody Change a project
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-	// Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -5955,19 +5916,19 @@ type ClientInterface interface {
 
 	// ListAlertRules List alert rules
 	//
-	// The alert rules of the project, in order of name.
+	// Lists the project's alert rules, sorted by name.
 	//
 	// Corresponds with GET /v1/projects/{project}/alert-rules (the `ListAlertRules` operationId).
 	ListAlertRules(ctx context.Context, project ProjectName, params *ListAlertRulesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateAlertRuleWithBody Create an alert rule
 	//
-	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-	// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-	// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-	// audit trail.
+	// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+	// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+	// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+	// beginning and the end as a change of kind `Alert`, and the audit trail records them.
 	//
-	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5976,12 +5937,12 @@ type ClientInterface interface {
 
 	// CreateAlertRule Create an alert rule
 	//
-	// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-	// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-	// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-	// audit trail.
+	// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+	// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+	// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+	// beginning and the end as a change of kind `Alert`, and the audit trail records them.
 	//
-	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5990,25 +5951,25 @@ type ClientInterface interface {
 
 	// DeleteAlertRule Delete an alert rule
 	//
-	// Deletes the alert rule. Its alerts end.
+	// Deletes an alert rule and ends its alerts.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/alert-rules/{alertRule} (the `DeleteAlertRule` operationId).
 	DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *DeleteAlertRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAlertRule Read an alert rule
 	//
-	// The alert rule, with how many alerts there are by it.
+	// Returns an alert rule and how many current alerts it has.
 	//
 	// Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
 	GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchAlertRuleWithBody Change an alert rule
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-	// have any more end, and those that it has now begin; those that it has still go on.
+	// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+	// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+	// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6017,11 +5978,11 @@ type ClientInterface interface {
 
 	// PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-	// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-	// have any more end, and those that it has now begin; those that it has still go on.
+	// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+	// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+	// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -6030,59 +5991,59 @@ type ClientInterface interface {
 
 	// ListAlerts List alerts
 	//
-	// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
-	// in the audit trail.
+	// Lists the project's current alerts, sorted by rule and subject, each with the current use. Alerts that have ended
+	// are in the audit trail.
 	//
 	// Corresponds with GET /v1/projects/{project}/alerts (the `ListAlerts` operationId).
 	ListAlerts(ctx context.Context, project ProjectName, params *ListAlertsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAllocations List allocations
 	//
-	// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
-	// address. Filters add up.
+	// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
+	// sorted by address. An allocation must match all filters.
 	//
-	// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
-	// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
-	// hold, in order of their names. `phase=Retained` leaves the former alone.
+	// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
+	// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
+	// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 	ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteAllocation Delete a retained allocation
 	//
-	// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
-	// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
-	// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
-	// cool-down early.
+	// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
+	// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
+	// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
+	// allocation, which ends the cool-down early.
 	//
-	// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
-	// holds the block instead.
+	// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
+	// that holds the block.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/allocations/{allocation} (the `DeleteAllocation` operationId).
 	DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *DeleteAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAllocation Read an allocation
 	//
-	// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
-	// claim, each by its own path.
+	// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
+	// claim holds the block, each by its own path.
 	//
 	// Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 	GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAPIKeys List API keys
 	//
-	// The API keys of the project, in order of name, expired ones included. Never with a token.
+	// Lists the project's API keys, including expired ones, sorted by name. The list never contains a token.
 	//
 	// Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
 	ListAPIKeys(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateAPIKeyWithBody Create an API key
 	//
-	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-	// that to a dry run have no `token`.
+	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+	// same `Idempotency-Key` returns a `token`.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Fails with `already_exists` if the name is taken.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6091,11 +6052,11 @@ type ClientInterface interface {
 
 	// CreateAPIKey Create an API key
 	//
-	// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-	// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-	// that to a dry run have no `token`.
+	// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+	// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+	// same `Idempotency-Key` returns a `token`.
 	//
-	// Refused with `already_exists` when the name is taken.
+	// Fails with `already_exists` if the name is taken.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6104,69 +6065,75 @@ type ClientInterface interface {
 
 	// DeleteAPIKey Revoke an API key
 	//
-	// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+	// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
+	// stay.
 	//
-	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
 	DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetAPIKey Read an API key
 	//
-	// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+	// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
 	//
 	// Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
 	GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAuditEvents List audit events
 	//
-	// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
-	// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
-	// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
-	// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+	// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
+	// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+	//
+	// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
+	// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
+	// are in the platform's trail.
 	//
 	// Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListChanges Follow what changes
+	// ListChanges Follow changes
 	//
-	// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
-	// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
-	// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
-	// lists would answer.
+	// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
+	// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
+	// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
+	// equals the lists.
 	//
-	// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
-	// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
-	// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-	// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
-	// forgotten. Figures in `status` of pools, classes and quotas, which change
-	// with every claim, are those of the moment when the change was read, and are no change themselves.
+	// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
+	// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
+	// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
+	// to different objects has no meaning.
 	//
-	// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
-	// go on in any case. Ask at once again.
+	// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
+	// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
+	// They are current when the server reads the change, and are no change themselves.
 	//
-	// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
-	// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
-	// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
-	// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
-	// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
-	// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
-	// (`cursor_expired`).
+	// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
+	// `cursor` is in every response: continue from it at once.
 	//
-	// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
-	// `cursor_expired`: list again, and follow from there.
+	// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
+	// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
+	// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
+	// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
+	// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
+	// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
+	// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+	//
+	// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
+	// request fails with `cursor_expired`: list again, and follow from there.
 	//
 	// Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClaimBatchWithBody Claim many blocks at once
 	//
-	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-	// `claim_released` when any of the claims was released since.
+	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+	//
+	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+	// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+	// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+	// with `claim_released` if any claim in it was released since.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6175,12 +6142,13 @@ type ClientInterface interface {
 
 	// CreateClaimBatch Claim many blocks at once
 	//
-	// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-	// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-	// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-	// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-	// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-	// `claim_released` when any of the claims was released since.
+	// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+	// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+	//
+	// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+	// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+	// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+	// with `claim_released` if any claim in it was released since.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6189,16 +6157,16 @@ type ClientInterface interface {
 
 	// ExplainClaimWithBody Explain what a claim would get
 	//
-	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-	// both with 200. Nobody holds the block by it: the next claim may get it.
+	// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+	// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+	// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+	// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
 	//
-	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+	// it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-	// `platform/(hidden)`.
+	// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+	// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6207,16 +6175,16 @@ type ClientInterface interface {
 
 	// ExplainClaim Explain what a claim would get
 	//
-	// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-	// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-	// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-	// both with 200. Nobody holds the block by it: the next claim may get it.
+	// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+	// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+	// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+	// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
 	//
-	// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+	// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+	// it.
 	//
-	// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-	// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-	// `platform/(hidden)`.
+	// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+	// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6225,17 +6193,19 @@ type ClientInterface interface {
 
 	// ReleaseClaimsWithBody Release many claims
 	//
-	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+	// them; the operation is not all or nothing.
 	//
-	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-	// `Idempotency-Key`: what is gone is counted in `gone`.
+	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+	// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+	// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+	// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+	// `Idempotency-Key`: `gone` counts the claims that are gone already.
 	//
-	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-	// with, and does not keep the others.
+	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+	// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+	// with the code that `deleteClaim` would return; they do not stop the others.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6244,17 +6214,19 @@ type ClientInterface interface {
 
 	// ReleaseClaims Release many claims
 	//
-	// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-	// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+	// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+	// them; the operation is not all or nothing.
 	//
-	// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-	// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-	// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-	// `Idempotency-Key`: what is gone is counted in `gone`.
+	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+	// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+	// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+	// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+	// `Idempotency-Key`: `gone` counts the claims that are gone already.
 	//
-	// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-	// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-	// with, and does not keep the others.
+	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+	// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+	// with the code that `deleteClaim` would return; they do not stop the others.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6263,46 +6235,47 @@ type ClientInterface interface {
 
 	// ListClaims List claims
 	//
-	// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
+	// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
+	// filters.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 	ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClaimWithBody Claim a block
 	//
-	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-	// is bound in this answer, or it does not exist. What two claims get never overlaps.
+	// Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+	// response is bound; if the request fails, no claim exists. Claims in one space never overlap.
 	//
-	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+	// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-	//    neither, the claim is refused with `not_found`.
-	// 2. `allocationRef`: bind a retained allocation again.
-	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-	//    it is answered like one that does not exist.
-	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+	//    claim fails with `not_found`.
+	// 2. `allocationRef`: a retained allocation, which the claim binds again.
+	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+	//    Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+	//    is the same as for a pool that does not exist.
+	// 4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 	//    with `no_default_class`.
 	//
-	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+	// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+	// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+	// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
 	//
-	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 	// `defaultPrefixLength`, or else the pool's.
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-	// `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-	// `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-	// answers the same without claiming, and names remedies.
+	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+	// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+	// returns the same without a claim, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6311,39 +6284,39 @@ type ClientInterface interface {
 
 	// CreateClaim Claim a block
 	//
-	// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-	// is bound in this answer, or it does not exist. What two claims get never overlaps.
+	// Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+	// response is bound; if the request fails, no claim exists. Claims in one space never overlap.
 	//
-	// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+	// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 	//
-	// 1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-	//    neither, the claim is refused with `not_found`.
-	// 2. `allocationRef`: bind a retained allocation again.
-	// 3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-	//    A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-	//    it is answered like one that does not exist.
-	// 4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-	// 5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-	//    is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+	// 1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+	//    claim fails with `not_found`.
+	// 2. `allocationRef`: a retained allocation, which the claim binds again.
+	// 3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+	//    Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+	//    is the same as for a pool that does not exist.
+	// 4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+	// 5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+	//    `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 	//    with `no_default_class`.
 	//
-	// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-	// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-	// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-	// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+	// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+	// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+	// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+	// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
 	//
-	// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+	// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 	// `defaultPrefixLength`, or else the pool's.
 	//
-	// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+	// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 	// `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-	// `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-	// `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-	// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-	// answers the same without claiming, and names remedies.
+	// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+	// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+	// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+	// returns the same without a claim, and names remedies.
 	//
-	// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-	// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+	// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+	// released since, its block may belong to another claim, so the retry fails with `claim_released`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6352,31 +6325,32 @@ type ClientInterface interface {
 
 	// DeleteClaim Release a claim
 	//
-	// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
-	// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
-	// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
-	// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
-	// deleted or bound again.
+	// Deletes a claim and releases its block according to `status.reclaimPolicy`:
 	//
-	// Refused with `in_use` while consumers use the claim.
+	// * `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
+	//   `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
+	//   passed: the project's quotas get the space back at once, but no claim can take the block.
+	// * `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+	//
+	// Fails with `in_use` while the claim has consumers.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 	DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClaim Read a claim
 	//
-	// The claim with the block it holds.
+	// Returns a claim with the block that it holds.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
 	GetClaim(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClaimWithBody Change a claim
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-	// field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+	// its block.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6385,11 +6359,11 @@ type ClientInterface interface {
 
 	// PatchClaimWithApplicationMergePatchPlusJSONBody Change a claim
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-	// field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+	// its block.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
@@ -6398,17 +6372,18 @@ type ClientInterface interface {
 
 	// PutClaimWithBody Claim a block, or get the one claimed before
 	//
-	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-	// by now. The claim is never changed by this call; labels and annotations count at creation only.
+	// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+	// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+	// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
 	//
-	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-	// nobody in particular, and gets the claim whoever its owner is.
+	// The server compares the length, the family, the block and the policy with the values that the claim has:
+	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+	// `className` may name the default class that served the claim. A request without a length matches only a claim that
+	// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+	// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 	//
-	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
+	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+	// errors are as in `createClaim`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6417,49 +6392,49 @@ type ClientInterface interface {
 
 	// PutClaim Claim a block, or get the one claimed before
 	//
-	// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-	// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-	// by now. The claim is never changed by this call; labels and annotations count at creation only.
+	// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+	// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+	// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
 	//
-	// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-	// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-	// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-	// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-	// nobody in particular, and gets the claim whoever its owner is.
+	// The server compares the length, the family, the block and the policy with the values that the claim has:
+	// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+	// `className` may name the default class that served the claim. A request without a length matches only a claim that
+	// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+	// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 	//
-	// Refused with `already_exists` when something differs, naming what is there and what was asked for.
+	// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+	// errors are as in `createClaim`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v1/projects/{project}/claims/{claim} (the `PutClaim` operationId).
 	PutClaim(ctx context.Context, project ProjectName, claim ClaimName, params *PutClaimParams, body PutClaimJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListClaimConsumers List the consumers of a claim
+	// ListClaimConsumers List a claim's consumers
 	//
-	// What uses the claim, in order of realm and UID.
+	// Lists the consumers that are attached to a claim, sorted by realm and UID.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
 	ListClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DetachConsumer Detach a consumer from a claim
 	//
-	// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
-	// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
-	// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+	// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
+	// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+	// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
 	DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AttachConsumerWithBody Attach a consumer to a claim
 	//
-	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-	// with 200 when the consumer was attached to it before.
+	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+	// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+	// 201, or with 200 if the consumer was attached already.
 	//
-	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-	// consumer must not be attached yet.
+	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+	// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+	// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6468,14 +6443,13 @@ type ClientInterface interface {
 
 	// AttachConsumer Attach a consumer to a claim
 	//
-	// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-	// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-	// with 200 when the consumer was attached to it before.
+	// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+	// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+	// 201, or with 200 if the consumer was attached already.
 	//
-	// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-	// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-	// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-	// consumer must not be attached yet.
+	// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+	// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+	// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6484,27 +6458,29 @@ type ClientInterface interface {
 
 	// ListClasses List classes
 	//
-	// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
-	// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
-	// find. `status` is about what stands behind the class for this project. Filters add up.
+	// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
+	// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
+	// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 	ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateClassWithBody Create a class
 	//
-	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+	// project.
 	//
-	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-	// the pool it was carved from, and counts in the quotas of the project that claims.
+	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+	// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+	// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+	// its parent pool, and counts in the claiming project's quotas.
 	//
-	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+	// with `invalid_argument`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6513,18 +6489,20 @@ type ClientInterface interface {
 
 	// CreateClass Create a class
 	//
-	// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-	// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+	// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+	// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+	// project.
 	//
-	// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-	// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-	// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-	// the pool it was carved from, and counts in the quotas of the project that claims.
+	// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+	// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+	// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+	// its parent pool, and counts in the claiming project's quotas.
 	//
-	// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-	// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-	// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-	// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+	// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+	// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+	// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+	// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+	// with `invalid_argument`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6533,32 +6511,32 @@ type ClientInterface interface {
 
 	// DeleteClass Delete a class
 	//
-	// Deletes a class of the project itself.
+	// Deletes one of the project's own classes.
 	//
-	// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
-	// changes then, and the answer says how many there are.
+	// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
+	// Nothing changes then, and the response contains their number.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetClass Read a class
 	//
-	// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
-	// exactly at the moment of reading, what stands behind it for this project.
+	// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
+	// `platform`. `status` has exact current figures for the pools behind it for this project.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchClassWithBody Change a class
 	//
-	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-	// they were bound with, also when the class is no longer shared.
+	// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+	// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+	// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+	// the values with which they were bound, even if the class is no longer shared.
 	//
-	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-	// `immutable_field` when the patch would change anything else, naming the field.
+	// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+	// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+	// `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6567,50 +6545,54 @@ type ClientInterface interface {
 
 	// PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 	//
-	// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-	// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-	// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-	// they were bound with, also when the class is no longer shared.
+	// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+	// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+	// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+	// the values with which they were bound, even if the class is no longer shared.
 	//
-	// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-	// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-	// `immutable_field` when the patch would change anything else, naming the field.
+	// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+	// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+	// `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /v1/projects/{project}/classes/{className} (the `PatchClass` operationId).
 	PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, className ClassName, params *PatchClassParams, body PatchClassApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListScopePools List the pools of the project's scopes
+	// ListScopePools List the pools for the project's scopes
 	//
-	// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
-	// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
-	// in one is in the list of claims, by `pool`.
+	// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
+	// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
+	// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 	ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetScopePool Read the pool of a scope
+	// GetScopePool Read the pool for a scope
 	//
-	// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+	// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
 	GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutScopePool Have the pool of a scope before the first claim
+	// PutScopePool Carve the pool for a scope before its first claim
 	//
-	// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
-	// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
-	// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+	// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
+	// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
+	// back after the class's `emptyPoolTTL`.
+	//
+	// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+	// `quota_exceeded`.
 	//
 	// Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
 	PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RenewConsumersWithBody Renew many consumers
 	//
-	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+	// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+	// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+	// retry the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6619,60 +6601,62 @@ type ClientInterface interface {
 
 	// RenewConsumers Renew many consumers
 	//
-	// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-	// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-	// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+	// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+	// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+	// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+	// retry the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/projects/{project}/consumer-renewals (the `RenewConsumers` operationId).
 	RenewConsumers(ctx context.Context, project ProjectName, params *RenewConsumersParams, body RenewConsumersJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetHistory Show who held an address
+	// GetHistory Show an address's holders
 	//
-	// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
-	// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
-	// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
-	// within child pools, and pools of several spaces.
+	// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
+	// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
+	// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
+	// at one moment: a claim within child pools, and pools in several spaces.
 	//
-	// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
-	// before is in the history of the projects that own the pools, and in its own audit trail.
+	// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
+	// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
 	//
 	// Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 	GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMembers List members
 	//
-	// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
-	// token, by the server's configuration, and those of API keys are not among them.
+	// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
+	// configuration derives from a token's claims, and the roles that API keys have.
 	//
 	// Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
 	ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteMember Take a subject's role away
+	// DeleteMember Remove a member
 	//
-	// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+	// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
+	// Resources that the subject created stay.
 	//
-	// Refused with `last_admin` when the project `platform` would be left without an admin.
+	// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
 	DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetMember Read a member
 	//
-	// The role that the subject was given in the project.
+	// Returns a member: a subject and its role in the project.
 	//
 	// Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
 	GetMember(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutMemberWithBody Give a subject a role
 	//
-	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-	// this must be its current `ETag`.
+	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+	// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+	// member must exist, and the header must match its current `ETag`.
 	//
-	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-	// without an admin.
+	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+	// `platform` without an admin.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6681,12 +6665,12 @@ type ClientInterface interface {
 
 	// PutMember Give a subject a role
 	//
-	// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-	// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-	// this must be its current `ETag`.
+	// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+	// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+	// member must exist, and the header must match its current `ETag`.
 	//
-	// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-	// without an admin.
+	// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+	// `platform` without an admin.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6695,35 +6679,43 @@ type ClientInterface interface {
 
 	// ListPools List pools
 	//
-	// The pools of the project, in order of name. Filters add up.
+	// Lists the project's pools, sorted by name. A pool must match all filters.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools (the `ListPools` operationId).
 	ListPools(ctx context.Context, project ProjectName, params *ListPoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreatePoolWithBody Create a pool
 	//
-	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+	// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-	//   `overlap` when it overlaps another root of its space, whoever has that one.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-	//   project.
+	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+	//   `overlap` if it overlaps another root in its space, even another project's.
+	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+	//   this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+	//   same project.
 	//
-	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
+	// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 	//
-	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-	// installation does not have, naming those that it has, and `regions` without the home.
+	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+	// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
 	//
-	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-	// nothing behind.
+	// A child fails with the same codes as a claim:
+	//
+	// * `pool_draining`: the parent is being drained;
+	// * `pool_exhausted`: no free block is large enough;
+	// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+	// * `block_taken`: the requested block is held;
+	// * `allocation_retained`: a retained allocation keeps the requested block;
+	// * `never_satisfiable`: the block would not fit into an empty parent;
+	// * `prefix_length_rejected`: the parent's bounds exclude the length;
+	// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+	//
+	// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+	// `already_exists` if the name is taken. A request that fails changes nothing.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6732,28 +6724,36 @@ type ClientInterface interface {
 
 	// CreatePool Create a pool
 	//
-	// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+	// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 	//
-	// * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-	//   `overlap` when it overlaps another root of its space, whoever has that one.
-	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-	//   of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-	//   project.
+	// * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+	//   `overlap` if it overlaps another root in its space, even another project's.
+	// * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+	//   this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+	//   same project.
 	//
-	// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-	// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-	// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+	// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+	// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+	// its visibility changes. At most 256 pools in a project may back one class; another one fails with
+	// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 	//
-	// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-	// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-	// installation does not have, naming those that it has, and `regions` without the home.
+	// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+	// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+	// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
 	//
-	// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-	// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-	// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-	// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-	// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-	// nothing behind.
+	// A child fails with the same codes as a claim:
+	//
+	// * `pool_draining`: the parent is being drained;
+	// * `pool_exhausted`: no free block is large enough;
+	// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+	// * `block_taken`: the requested block is held;
+	// * `allocation_retained`: a retained allocation keeps the requested block;
+	// * `never_satisfiable`: the block would not fit into an empty parent;
+	// * `prefix_length_rejected`: the parent's bounds exclude the length;
+	// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+	//
+	// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+	// `already_exists` if the name is taken. A request that fails changes nothing.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6762,38 +6762,43 @@ type ClientInterface interface {
 
 	// DeletePool Delete a pool
 	//
-	// Gives the pool's block back to its parent or to its space, in the transaction that deletes the pool; its
-	// reservations go with it.
+	// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 	//
-	// Refused with `in_use` while claims or child pools hold blocks of it, and with `allocation_retained` while only
-	// retained allocations do; nothing changes then, and the answer says how many there are.
+	// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
+	// retained allocations do. Nothing changes then, and the response contains their number.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 	DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPool Read a pool
 	//
-	// The pool with its exact capacity at the moment of reading.
+	// Returns a pool with its exact current capacity.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
 	GetPool(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchPoolWithBody Change a pool
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-	// what is carved from now on; what is held stays.
-	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+	// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-	// would change anything else (what was carved does not change, nor the home), naming the field.
+	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+	// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+	// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+	// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	//
+	// Fails with:
+	//
+	// * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+	// * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+	//   that block;
+	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+	//   scope (`status.scope`) cannot list classes or be shared.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6802,53 +6807,59 @@ type ClientInterface interface {
 
 	// PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-	// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-	// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-	// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-	// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-	// what is carved from now on; what is held stays.
-	// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+	// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+	// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+	// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-	// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-	// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-	// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-	// would change anything else (what was carved does not change, nor the home), naming the field.
+	// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+	// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+	// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+	// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+	//
+	// Fails with:
+	//
+	// * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+	// * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+	//   that block;
+	// * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+	// * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+	// * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+	// * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+	//   never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+	//   scope (`status.scope`) cannot list classes or be shared.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /v1/projects/{project}/pools/{pool} (the `PatchPool` operationId).
 	PatchPoolWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, pool PoolName, params *PatchPoolParams, body PatchPoolApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPoolFree Show what is free
+	// GetPoolFree Show a pool's free blocks
 	//
-	// What is free in the pool, by size and by place. `items` are the free blocks, each as large as it can be, in order
-	// of prefix length and then of address; with `prefixLength` only those that can hold a block of that length.
-	// `summary` is about the whole pool, on every page.
+	// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
+	// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
+	// with that length. `summary` covers the whole pool, on every page.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 	GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListPoolGrants List the grants of a pool
+	// ListPoolGrants List pool grants
 	//
-	// To whom the pool was granted, in order of consumer.
+	// Lists the grants to use a pool, sorted by consumer.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
 	ListPoolGrants(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeletePoolGrant Take a grant of a pool back
+	// DeletePoolGrant Revoke a pool grant
 	//
-	// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
-	// with their claims.
+	// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
+	// another grant allows them. Claims keep the blocks that they hold.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
 	DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPoolGrant Read a grant of a pool
+	// GetPoolGrant Read a pool grant
 	//
-	// The grant of exactly this consumer: `*` is a grant of its own.
+	// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
 	GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6856,70 +6867,74 @@ type ClientInterface interface {
 	// PutPoolGrant Grant a pool
 	//
 	// Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-	// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
-	// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
-	// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+	// Returns 201, or 200 if the grant exists already; a grant never changes.
+	//
+	// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+	// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
+	// no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 	PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPoolMap Show the pool as a map
 	//
-	// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
-	// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
-	// cell in `within`.
+	// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
+	// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
+	// with a cell's block in `within`.
 	//
-	// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
-	// are in order of address and leave out no cell.
+	// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+	// are sorted by address and cover every cell.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
 	GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPoolUtilization Show how the pool filled up
 	//
-	// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
-	// and for 400 days the last and the highest figure of each day.
+	// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
+	// each hour for 14 days, and each day's last and highest figure for 400 days.
 	//
-	// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
-	// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+	// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
+	// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
+	// the last point is the present, read during the request.
 	//
 	// Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 	GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListQuotas List quotas
 	//
-	// The quotas of the project with what is used of them, in order of name.
+	// Lists the project's quotas with their current use, sorted by name.
 	//
 	// Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
 	ListQuotas(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteQuota Delete a quota
 	//
-	// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
-	// is the platform's (`status.owner`) and the caller is no admin of `platform`.
+	// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+	// quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
 	DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetQuota Read a quota
 	//
-	// The quota with what is used of it, exactly, at the moment of reading.
+	// Returns a quota with its exact current use.
 	//
 	// Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
 	GetQuota(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutQuotaWithBody Set a quota
 	//
-	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-	// its current `ETag`.
+	// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+	// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+	// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+	// quota must exist, and the header must match its current `ETag`.
 	//
-	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+	// created it. From then on the project's own admins cannot change or delete it: the request fails with
+	// `permission_denied`.
 	//
-	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-	// the quota has another scope: delete it and set it anew.
+	// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+	// existing quota has another scope: delete it and create it again.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6928,101 +6943,109 @@ type ClientInterface interface {
 
 	// PutQuota Set a quota
 	//
-	// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-	// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-	// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-	// its current `ETag`.
+	// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+	// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+	// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+	// quota must exist, and the header must match its current `ETag`.
 	//
-	// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-	// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+	// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+	// created it. From then on the project's own admins cannot change or delete it: the request fails with
+	// `permission_denied`.
 	//
-	// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-	// the quota has another scope: delete it and set it anew.
+	// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+	// existing quota has another scope: delete it and create it again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v1/projects/{project}/quotas/{quota} (the `PutQuota` operationId).
 	PutQuota(ctx context.Context, project ProjectName, quota QuotaName, params *PutQuotaParams, body PutQuotaJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetRealm Read the state of a realm
+	// GetRealm Read a realm's state
 	//
-	// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
-	// ended for it. A realm is a name: one that has no consumers is answered too.
+	// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
+	// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 	GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListConsumers List consumers
 	//
-	// The consumers of the realm in order of UID, those that have ended among them.
+	// Lists the realm's consumers, sorted by UID, including those that have ended.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
 	ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// EndConsumer Say that a consumer has ended
+	// EndConsumer End a consumer
 	//
-	// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
-	// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
-	// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
-	// repeated.
+	// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
+	// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
+	// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+	// You can retry the request.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 	EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetConsumer Read a consumer
 	//
-	// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+	// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
+	// another time.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
 	GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutConsumerWithBody Make or renew a consumer
+	// PutConsumerWithBody Create or renew a consumer
 	//
-	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+	// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+	// or until a request ends it. Every renewal gives it a new `ETag`.
+	//
+	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+	// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+	// were created.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
 	PutConsumerWithBody(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// PutConsumer Make or renew a consumer
+	// PutConsumer Create or renew a consumer
 	//
-	// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-	// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-	// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-	// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+	// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+	// or until a request ends it. Every renewal gives it a new `ETag`.
+	//
+	// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+	// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+	// were created.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `PutConsumer` operationId).
 	PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *PutConsumerParams, body PutConsumerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ConfirmExpiry Confirm that the consumers that expired are gone
+	// ConfirmExpiry Confirm that expired consumers are gone
 	//
-	// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
-	// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-	// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
-	// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
+	// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+	//
+	// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
+	// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
+	// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
+	// `invalid_argument`.
 	//
 	// Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 	ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListSpaces List spaces
 	//
-	// The spaces of the project, in order of name.
+	// Lists the project's spaces, sorted by name.
 	//
 	// Corresponds with GET /v1/projects/{project}/spaces (the `ListSpaces` operationId).
 	ListSpaces(ctx context.Context, project ProjectName, params *ListSpacesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateSpaceWithBody Create a space
 	//
-	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+	// Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
 	//
-	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-	// as one can have on this server.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+	// this server allows.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7031,10 +7054,10 @@ type ClientInterface interface {
 
 	// CreateSpace Create a space
 	//
-	// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+	// Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
 	//
-	// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-	// as one can have on this server.
+	// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+	// this server allows.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7043,27 +7066,27 @@ type ClientInterface interface {
 
 	// DeleteSpace Delete a space
 	//
-	// Deletes a space in which nothing is carved.
+	// Deletes a space from which nothing is carved.
 	//
-	// Refused with `in_use` while root pools are carved from it; nothing changes then. The space `default` is in use as
-	// long as its project exists, and goes with it.
+	// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
+	// its project exists, and is deleted with it.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/spaces/{space} (the `DeleteSpace` operationId).
 	DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params *DeleteSpaceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSpace Read a space
 	//
-	// The space as it is now.
+	// Returns a space.
 	//
 	// Corresponds with GET /v1/projects/{project}/spaces/{space} (the `GetSpace` operationId).
 	GetSpace(ctx context.Context, project ProjectName, space SpaceName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchSpaceWithBody Change a space
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7072,65 +7095,67 @@ type ClientInterface interface {
 
 	// PatchSpaceWithApplicationMergePatchPlusJSONBody Change a space
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-	// patch that changes nothing answers with the same `ETag` and writes nothing.
+	// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+	// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field.
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /v1/projects/{project}/spaces/{space} (the `PatchSpace` operationId).
 	PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, space SpaceName, params *PatchSpaceParams, body PatchSpaceApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSpaceGrants List the grants of a space
+	// ListSpaceGrants List space grants
 	//
-	// To whom the space was granted, in order of consumer.
+	// Lists the grants to use a space, sorted by consumer.
 	//
 	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
 	ListSpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteSpaceGrant Take a grant of a space back
+	// DeleteSpaceGrant Revoke a space grant
 	//
-	// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
-	// carved from it stay.
+	// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
+	// another grant allows them. Existing root pools stay.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
 	DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSpaceGrant Read a grant of a space
+	// GetSpaceGrant Read a space grant
 	//
-	// The grant of exactly this consumer: `*` is a grant of its own.
+	// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 	//
 	// Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
 	GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PutSpaceGrant Grant a space
 	//
-	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-	// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
-	// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
-	// project that owns the space needs no grant and gets none (`invalid_argument`).
+	// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
+	// grant exists already; a grant never changes.
+	//
+	// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+	// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
+	// no grant and gets none (`invalid_argument`).
 	//
 	// Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 	PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
-	// The webhooks of the project, in order of name. Never with a secret.
+	// Lists the project's webhooks, sorted by name. The list never contains a secret.
 	//
 	// Corresponds with GET /v1/projects/{project}/webhooks (the `ListWebhooks` operationId).
 	ListWebhooks(ctx context.Context, project ProjectName, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateWebhookWithBody Create a webhook
 	//
-	// Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-	// `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-	// is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-	// none.
+	// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+	// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+	// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+	// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 	//
-	// Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-	// allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-	// with `webhooks_disabled` when the server sends none.
+	// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+	// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7139,14 +7164,14 @@ type ClientInterface interface {
 
 	// CreateWebhook Create a webhook
 	//
-	// Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-	// `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-	// is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-	// none.
+	// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+	// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+	// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+	// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 	//
-	// Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-	// allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-	// with `webhooks_disabled` when the server sends none.
+	// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+	// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+	// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7155,27 +7180,30 @@ type ClientInterface interface {
 
 	// DeleteWebhook Delete a webhook
 	//
-	// Deletes the webhook with all that could not be delivered. Nothing more is sent; a request that is on its way may still arrive.
+	// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+	// arrive.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
 	DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWebhook Read a webhook
 	//
-	// The webhook without its secret. `status` says how sending goes, at the moment of reading.
+	// Returns a webhook without its secret. `status` shows the current state of its deliveries.
 	//
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook} (the `GetWebhook` operationId).
 	GetWebhook(ctx context.Context, project ProjectName, webhook WebhookName, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PatchWebhookWithBody Change a webhook
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-	// answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-	// was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-	// was stopped, and what waits for another try is sent at once.
+	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+	// patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-	// nothing may be sent to the URL.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+	// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+	// sends messages that wait for a retry at once.
+	//
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+	// `invalid_argument` if the URL is not permitted.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7184,90 +7212,96 @@ type ClientInterface interface {
 
 	// PatchWebhookWithApplicationMergePatchPlusJSONBody Change a webhook
 	//
-	// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-	// answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-	// was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-	// was stopped, and what waits for another try is sent at once.
+	// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+	// patch that changes nothing returns the same `ETag` and writes nothing.
 	//
-	// Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-	// nothing may be sent to the URL.
+	// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+	// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+	// sends messages that wait for a retry at once.
+	//
+	// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+	// `invalid_argument` if the URL is not permitted.
 	//
 	// Takes a body of the `application/merge-patch+json` content type.
 	//
 	// Corresponds with PATCH /v1/projects/{project}/webhooks/{webhook} (the `PatchWebhook` operationId).
 	PatchWebhookWithApplicationMergePatchPlusJSONBody(ctx context.Context, project ProjectName, webhook WebhookName, params *PatchWebhookParams, body PatchWebhookApplicationMergePatchPlusJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWebhookDeliveries List what could not be delivered
+	// ListWebhookDeliveries List a webhook's dead letters
 	//
-	// The dead letters of a webhook, the oldest first: what was given up after 24 hours, as it was sent. They are kept for 30 days. A
-	// webhook with 100 of them is stopped until one is deleted or delivered. A page has 10 items at most.
+	// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
+	// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
+	// deleted or delivered. A page has at most 10 items.
 	//
 	// Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
 	ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteWebhookDelivery Drop a dead letter
 	//
-	// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
-	// is about the webhook.
+	// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
+	// `If-Match` is compared with the webhook's `ETag`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 	DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RetryWebhookDelivery Send a dead letter again
 	//
-	// Has a dead letter sent once more, with the same `webhook-id`, in between the others: within some seconds, unless the webhook
-	// is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
+	// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
+	// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
+	// letter stays. You can retry the request.
 	//
 	// Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries (the `RetryWebhookDelivery` operationId).
 	RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *RetryWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRegions List regions
 	//
-	// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
-	// All of them in one answer, the same from every server but for `here`.
+	// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
+	// and be served there. One response contains all regions; except for `here`, it is the same from every server.
 	//
 	// Corresponds with GET /v1/regions (the `ListRegions` operationId).
 	ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Search Find things
+	// Search Search all projects
 	//
-	// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
-	// counted. `q` is one of:
+	// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
+	// counts resources in other projects. `q` is one of:
 	//
-	// * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
-	//   first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
-	//   not named: its allocation is answered, with the project in `consumer`.
-	// * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
-	//   UID, in order of name, so that what has the name itself comes first.
-	// * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+	// * an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
+	//   most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
+	//   project in which the caller has no role is not named: the response contains its allocation, with the project in
+	//   `consumer`.
+	// * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
+	//   `default` by UID. They are sorted by name, so an exact match comes first.
+	// * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
+	//   label.
 	//
-	// `team-a/` before it looks in this project alone.
+	// The prefix `team-a/` limits the search to this project.
 	//
-	// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
-	// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+	// The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
+	// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
 	//
 	// Corresponds with GET /v1/search (the `Search` operationId).
 	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Read the version
 	//
-	// Which build answers.
+	// Returns the version of the server that responds.
 	//
 	// Corresponds with GET /v1/version (the `GetVersion` operationId).
 	GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetWhoami Show who is asking
+	// GetWhoami Show the caller
 	//
-	// How the server sees the caller: the subject, and its roles at this moment.
+	// Returns the caller's subject and its current roles.
 	//
 	// Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
 	GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// GetHealth Is the process alive
+// GetHealth Check whether the process is alive
 //
-// Answers 200 while the process serves, whatever the state of the database: restart it when this fails. Needs no
-// credentials.
+// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
+// Needs no credentials.
 //
 // Corresponds with GET /healthz (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7282,10 +7316,10 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 	return c.Client.Do(req)
 }
 
-// GetReadiness Can requests be served
+// GetReadiness Check whether the server is ready
 //
-// Answers 200 while the database answers and has the schema that this build needs, and the server is not shutting
-// down; otherwise `unavailable`: send requests elsewhere. Needs no credentials.
+// Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
+// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7302,7 +7336,7 @@ func (c *Client) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn
 
 // ListProjects List projects
 //
-// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
+// Lists the projects in which the caller has a role, sorted by name. An admin of `platform` gets all projects.
 //
 // Corresponds with GET /v1/projects (the `ListProjects` operationId).
 func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7319,11 +7353,11 @@ func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, r
 
 // CreateProjectWithBody Create a project
 //
-// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+// for deleting a project. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7342,11 +7376,11 @@ func (c *Client) CreateProjectWithBody(ctx context.Context, params *CreateProjec
 
 // CreateProject Create a project
 //
-// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+// for deleting a project. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7366,9 +7400,9 @@ func (c *Client) CreateProject(ctx context.Context, params *CreateProjectParams,
 // DeleteProject Delete a project
 //
 // Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
-// trail and its history. That it was deleted is in the audit trail of `platform`.
+// trail and its history. The platform's audit trail records the deletion.
 //
-// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
+// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
 // `platform` is always in use.
 //
 // Corresponds with DELETE /v1/projects/{project} (the `DeleteProject` operationId).
@@ -7386,7 +7420,7 @@ func (c *Client) DeleteProject(ctx context.Context, project ProjectName, params 
 
 // GetProject Read a project
 //
-// The project as it is now.
+// Returns a project.
 //
 // Corresponds with GET /v1/projects/{project} (the `GetProject` operationId).
 func (c *Client) GetProject(ctx context.Context, project ProjectName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7403,10 +7437,10 @@ func (c *Client) GetProject(ctx context.Context, project ProjectName, reqEditors
 
 // PatchProjectWithBody Change a project
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-// Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7425,10 +7459,10 @@ func (c *Client) PatchProjectWithBody(ctx context.Context, project ProjectName, 
 
 // PatchProjectWithApplicationMergePatchPlusJSONBody Change a project
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-// Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -7447,7 +7481,7 @@ func (c *Client) PatchProjectWithApplicationMergePatchPlusJSONBody(ctx context.C
 
 // ListAlertRules List alert rules
 //
-// The alert rules of the project, in order of name.
+// Lists the project's alert rules, sorted by name.
 //
 // Corresponds with GET /v1/projects/{project}/alert-rules (the `ListAlertRules` operationId).
 func (c *Client) ListAlertRules(ctx context.Context, project ProjectName, params *ListAlertRulesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7464,12 +7498,12 @@ func (c *Client) ListAlertRules(ctx context.Context, project ProjectName, params
 
 // CreateAlertRuleWithBody Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-// audit trail.
+// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+// beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7488,12 +7522,12 @@ func (c *Client) CreateAlertRuleWithBody(ctx context.Context, project ProjectNam
 
 // CreateAlertRule Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-// audit trail.
+// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+// beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7512,7 +7546,7 @@ func (c *Client) CreateAlertRule(ctx context.Context, project ProjectName, param
 
 // DeleteAlertRule Delete an alert rule
 //
-// Deletes the alert rule. Its alerts end.
+// Deletes an alert rule and ends its alerts.
 //
 // Corresponds with DELETE /v1/projects/{project}/alert-rules/{alertRule} (the `DeleteAlertRule` operationId).
 func (c *Client) DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params *DeleteAlertRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7529,7 +7563,7 @@ func (c *Client) DeleteAlertRule(ctx context.Context, project ProjectName, alert
 
 // GetAlertRule Read an alert rule
 //
-// The alert rule, with how many alerts there are by it.
+// Returns an alert rule and how many current alerts it has.
 //
 // Corresponds with GET /v1/projects/{project}/alert-rules/{alertRule} (the `GetAlertRule` operationId).
 func (c *Client) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7546,11 +7580,11 @@ func (c *Client) GetAlertRule(ctx context.Context, project ProjectName, alertRul
 
 // PatchAlertRuleWithBody Change an alert rule
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-// have any more end, and those that it has now begin; those that it has still go on.
+// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7569,11 +7603,11 @@ func (c *Client) PatchAlertRuleWithBody(ctx context.Context, project ProjectName
 
 // PatchAlertRuleWithApplicationMergePatchPlusJSONBody Change an alert rule
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-// have any more end, and those that it has now begin; those that it has still go on.
+// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -7592,8 +7626,8 @@ func (c *Client) PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx context
 
 // ListAlerts List alerts
 //
-// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
-// in the audit trail.
+// Lists the project's current alerts, sorted by rule and subject, each with the current use. Alerts that have ended
+// are in the audit trail.
 //
 // Corresponds with GET /v1/projects/{project}/alerts (the `ListAlerts` operationId).
 func (c *Client) ListAlerts(ctx context.Context, project ProjectName, params *ListAlertsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7610,12 +7644,12 @@ func (c *Client) ListAlerts(ctx context.Context, project ProjectName, params *Li
 
 // ListAllocations List allocations
 //
-// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
-// address. Filters add up.
+// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
+// sorted by address. An allocation must match all filters.
 //
-// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
-// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
-// hold, in order of their names. `phase=Retained` leaves the former alone.
+// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
+// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
+// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
 //
 // Corresponds with GET /v1/projects/{project}/allocations (the `ListAllocations` operationId).
 func (c *Client) ListAllocations(ctx context.Context, project ProjectName, params *ListAllocationsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7632,13 +7666,13 @@ func (c *Client) ListAllocations(ctx context.Context, project ProjectName, param
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
-// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
-// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
-// cool-down early.
+// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
+// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
+// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
+// allocation, which ends the cool-down early.
 //
-// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
-// holds the block instead.
+// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
+// that holds the block.
 //
 // Corresponds with DELETE /v1/projects/{project}/allocations/{allocation} (the `DeleteAllocation` operationId).
 func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *DeleteAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7655,8 +7689,8 @@ func (c *Client) DeleteAllocation(ctx context.Context, project ProjectName, allo
 
 // GetAllocation Read an allocation
 //
-// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
-// claim, each by its own path.
+// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
+// claim holds the block, each by its own path.
 //
 // Corresponds with GET /v1/projects/{project}/allocations/{allocation} (the `GetAllocation` operationId).
 func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params *GetAllocationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7673,7 +7707,7 @@ func (c *Client) GetAllocation(ctx context.Context, project ProjectName, allocat
 
 // ListAPIKeys List API keys
 //
-// The API keys of the project, in order of name, expired ones included. Never with a token.
+// Lists the project's API keys, including expired ones, sorted by name. The list never contains a token.
 //
 // Corresponds with GET /v1/projects/{project}/api-keys (the `ListAPIKeys` operationId).
 func (c *Client) ListAPIKeys(ctx context.Context, project ProjectName, params *ListAPIKeysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7690,11 +7724,11 @@ func (c *Client) ListAPIKeys(ctx context.Context, project ProjectName, params *L
 
 // CreateAPIKeyWithBody Create an API key
 //
-// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-// that to a dry run have no `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+// same `Idempotency-Key` returns a `token`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7713,11 +7747,11 @@ func (c *Client) CreateAPIKeyWithBody(ctx context.Context, project ProjectName, 
 
 // CreateAPIKey Create an API key
 //
-// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-// that to a dry run have no `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+// same `Idempotency-Key` returns a `token`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7736,9 +7770,10 @@ func (c *Client) CreateAPIKey(ctx context.Context, project ProjectName, params *
 
 // DeleteAPIKey Revoke an API key
 //
-// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
+// stay.
 //
-// Refused with `last_admin` when the project `platform` would be left without an admin.
+// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 //
 // Corresponds with DELETE /v1/projects/{project}/api-keys/{key} (the `DeleteAPIKey` operationId).
 func (c *Client) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params *DeleteAPIKeyParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7755,7 +7790,7 @@ func (c *Client) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyN
 
 // GetAPIKey Read an API key
 //
-// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
 //
 // Corresponds with GET /v1/projects/{project}/api-keys/{key} (the `GetAPIKey` operationId).
 func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7772,10 +7807,12 @@ func (c *Client) GetAPIKey(ctx context.Context, project ProjectName, key KeyName
 
 // ListAuditEvents List audit events
 //
-// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
-// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
-// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
-// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
+// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+//
+// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
+// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
+// are in the platform's trail.
 //
 // Corresponds with GET /v1/projects/{project}/audit-events (the `ListAuditEvents` operationId).
 func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7790,33 +7827,35 @@ func (c *Client) ListAuditEvents(ctx context.Context, project ProjectName, param
 	return c.Client.Do(req)
 }
 
-// ListChanges Follow what changes
+// ListChanges Follow changes
 //
-// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
-// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
-// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
-// lists would answer.
+// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
+// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
+// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
+// equals the lists.
 //
-// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
-// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
-// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
-// forgotten. Figures in `status` of pools, classes and quotas, which change
-// with every claim, are those of the moment when the change was read, and are no change themselves.
+// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
+// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
+// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
+// to different objects has no meaning.
 //
-// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
-// go on in any case. Ask at once again.
+// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
+// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
+// They are current when the server reads the change, and are no change themselves.
 //
-// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
-// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
-// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
-// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
-// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
-// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
-// (`cursor_expired`).
+// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
+// `cursor` is in every response: continue from it at once.
 //
-// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
-// `cursor_expired`: list again, and follow from there.
+// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
+// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
+// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
+// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
+// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
+// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
+// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+//
+// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
+// request fails with `cursor_expired`: list again, and follow from there.
 //
 // Corresponds with GET /v1/projects/{project}/changes (the `ListChanges` operationId).
 func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7833,12 +7872,13 @@ func (c *Client) ListChanges(ctx context.Context, project ProjectName, params *L
 
 // CreateClaimBatchWithBody Claim many blocks at once
 //
-// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-// `claim_released` when any of the claims was released since.
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+//
+// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+// with `claim_released` if any claim in it was released since.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7857,12 +7897,13 @@ func (c *Client) CreateClaimBatchWithBody(ctx context.Context, project ProjectNa
 
 // CreateClaimBatch Claim many blocks at once
 //
-// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-// `claim_released` when any of the claims was released since.
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+//
+// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+// with `claim_released` if any claim in it was released since.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7881,16 +7922,16 @@ func (c *Client) CreateClaimBatch(ctx context.Context, project ProjectName, para
 
 // ExplainClaimWithBody Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-// both with 200. Nobody holds the block by it: the next claim may get it.
+// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
 //
-// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+// it.
 //
-// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7909,16 +7950,16 @@ func (c *Client) ExplainClaimWithBody(ctx context.Context, project ProjectName, 
 
 // ExplainClaim Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-// both with 200. Nobody holds the block by it: the next claim may get it.
+// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
 //
-// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+// it.
 //
-// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7937,17 +7978,19 @@ func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body Exp
 
 // ReleaseClaimsWithBody Release many claims
 //
-// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+// them; the operation is not all or nothing.
 //
-// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-// `Idempotency-Key`: what is gone is counted in `gone`.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
-// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-// with, and does not keep the others.
+// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+// with the code that `deleteClaim` would return; they do not stop the others.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7966,17 +8009,19 @@ func (c *Client) ReleaseClaimsWithBody(ctx context.Context, project ProjectName,
 
 // ReleaseClaims Release many claims
 //
-// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+// them; the operation is not all or nothing.
 //
-// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-// `Idempotency-Key`: what is gone is counted in `gone`.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
-// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-// with, and does not keep the others.
+// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+// with the code that `deleteClaim` would return; they do not stop the others.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7995,7 +8040,8 @@ func (c *Client) ReleaseClaims(ctx context.Context, project ProjectName, params 
 
 // ListClaims List claims
 //
-// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
+// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
+// filters.
 //
 // Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8012,39 +8058,39 @@ func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *Li
 
 // CreateClaimWithBody Claim a block
 //
-// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-// is bound in this answer, or it does not exist. What two claims get never overlaps.
+// Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+// response is bound; if the request fails, no claim exists. Claims in one space never overlap.
 //
-// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-//     neither, the claim is refused with `not_found`.
-//  2. `allocationRef`: bind a retained allocation again.
-//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-//     it is answered like one that does not exist.
-//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//     claim fails with `not_found`.
+//  2. `allocationRef`: a retained allocation, which the claim binds again.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+//     is the same as for a pool that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
 //
-// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
 //
-// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-// `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-// answers the same without claiming, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+// returns the same without a claim, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+// released since, its block may belong to another claim, so the retry fails with `claim_released`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8063,39 +8109,39 @@ func (c *Client) CreateClaimWithBody(ctx context.Context, project ProjectName, p
 
 // CreateClaim Claim a block
 //
-// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-// is bound in this answer, or it does not exist. What two claims get never overlaps.
+// Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+// response is bound; if the request fails, no claim exists. Claims in one space never overlap.
 //
-// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-//     neither, the claim is refused with `not_found`.
-//  2. `allocationRef`: bind a retained allocation again.
-//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-//     it is answered like one that does not exist.
-//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//     claim fails with `not_found`.
+//  2. `allocationRef`: a retained allocation, which the claim binds again.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+//     is the same as for a pool that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
 //
-// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
 //
-// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-// `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-// answers the same without claiming, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+// returns the same without a claim, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+// released since, its block may belong to another claim, so the retry fails with `claim_released`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8114,13 +8160,14 @@ func (c *Client) CreateClaim(ctx context.Context, project ProjectName, params *C
 
 // DeleteClaim Release a claim
 //
-// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
-// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
-// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
-// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
-// deleted or bound again.
+// Deletes a claim and releases its block according to `status.reclaimPolicy`:
 //
-// Refused with `in_use` while consumers use the claim.
+//   - `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
+//     `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
+//     passed: the project's quotas get the space back at once, but no claim can take the block.
+//   - `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+//
+// Fails with `in_use` while the claim has consumers.
 //
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim} (the `DeleteClaim` operationId).
 func (c *Client) DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params *DeleteClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8137,7 +8184,7 @@ func (c *Client) DeleteClaim(ctx context.Context, project ProjectName, claim Cla
 
 // GetClaim Read a claim
 //
-// The claim with the block it holds.
+// Returns a claim with the block that it holds.
 //
 // Corresponds with GET /v1/projects/{project}/claims/{claim} (the `GetClaim` operationId).
 func (c *Client) GetClaim(ctx context.Context, project ProjectName, claim ClaimName, params *GetClaimParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8154,11 +8201,11 @@ func (c *Client) GetClaim(ctx context.Context, project ProjectName, claim ClaimN
 
 // PatchClaimWithBody Change a claim
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-// field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+// its block.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8177,11 +8224,11 @@ func (c *Client) PatchClaimWithBody(ctx context.Context, project ProjectName, cl
 
 // PatchClaimWithApplicationMergePatchPlusJSONBody Change a claim
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-// field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+// its block.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -8200,17 +8247,18 @@ func (c *Client) PatchClaimWithApplicationMergePatchPlusJSONBody(ctx context.Con
 
 // PutClaimWithBody Claim a block, or get the one claimed before
 //
-// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-// by now. The claim is never changed by this call; labels and annotations count at creation only.
+// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
 //
-// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-// nobody in particular, and gets the claim whoever its owner is.
+// The server compares the length, the family, the block and the policy with the values that the claim has:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+// `className` may name the default class that served the claim. A request without a length matches only a claim that
+// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Refused with `already_exists` when something differs, naming what is there and what was asked for.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+// errors are as in `createClaim`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8229,17 +8277,18 @@ func (c *Client) PutClaimWithBody(ctx context.Context, project ProjectName, clai
 
 // PutClaim Claim a block, or get the one claimed before
 //
-// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-// by now. The claim is never changed by this call; labels and annotations count at creation only.
+// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
 //
-// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-// nobody in particular, and gets the claim whoever its owner is.
+// The server compares the length, the family, the block and the policy with the values that the claim has:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+// `className` may name the default class that served the claim. A request without a length matches only a claim that
+// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Refused with `already_exists` when something differs, naming what is there and what was asked for.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+// errors are as in `createClaim`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8256,9 +8305,9 @@ func (c *Client) PutClaim(ctx context.Context, project ProjectName, claim ClaimN
 	return c.Client.Do(req)
 }
 
-// ListClaimConsumers List the consumers of a claim
+// ListClaimConsumers List a claim's consumers
 //
-// What uses the claim, in order of realm and UID.
+// Lists the consumers that are attached to a claim, sorted by realm and UID.
 //
 // Corresponds with GET /v1/projects/{project}/claims/{claim}/consumers (the `ListClaimConsumers` operationId).
 func (c *Client) ListClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params *ListClaimConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8275,9 +8324,9 @@ func (c *Client) ListClaimConsumers(ctx context.Context, project ProjectName, cl
 
 // DetachConsumer Detach a consumer from a claim
 //
-// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
-// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
-// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
+// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
 //
 // Corresponds with DELETE /v1/projects/{project}/claims/{claim}/consumers/{uid} (the `DetachConsumer` operationId).
 func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params *DetachConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8294,14 +8343,13 @@ func (c *Client) DetachConsumer(ctx context.Context, project ProjectName, claim 
 
 // AttachConsumerWithBody Attach a consumer to a claim
 //
-// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-// with 200 when the consumer was attached to it before.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+// 201, or with 200 if the consumer was attached already.
 //
-// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-// consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8320,14 +8368,13 @@ func (c *Client) AttachConsumerWithBody(ctx context.Context, project ProjectName
 
 // AttachConsumer Attach a consumer to a claim
 //
-// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-// with 200 when the consumer was attached to it before.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+// 201, or with 200 if the consumer was attached already.
 //
-// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-// consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8346,9 +8393,9 @@ func (c *Client) AttachConsumer(ctx context.Context, project ProjectName, claim 
 
 // ListClasses List classes
 //
-// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
-// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
-// find. `status` is about what stands behind the class for this project. Filters add up.
+// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
+// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
+// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
 //
 // Corresponds with GET /v1/projects/{project}/classes (the `ListClasses` operationId).
 func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *ListClassesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8365,18 +8412,20 @@ func (c *Client) ListClasses(ctx context.Context, project ProjectName, params *L
 
 // CreateClassWithBody Create a class
 //
-// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+// project.
 //
-// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-// the pool it was carved from, and counts in the quotas of the project that claims.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+// its parent pool, and counts in the claiming project's quotas.
 //
-// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+// with `invalid_argument`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8395,18 +8444,20 @@ func (c *Client) CreateClassWithBody(ctx context.Context, project ProjectName, p
 
 // CreateClass Create a class
 //
-// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+// project.
 //
-// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-// the pool it was carved from, and counts in the quotas of the project that claims.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+// its parent pool, and counts in the claiming project's quotas.
 //
-// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+// with `invalid_argument`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8425,10 +8476,10 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 
 // DeleteClass Delete a class
 //
-// Deletes a class of the project itself.
+// Deletes one of the project's own classes.
 //
-// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
-// changes then, and the answer says how many there are.
+// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
+// Nothing changes then, and the response contains their number.
 //
 // Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8445,8 +8496,8 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className
 
 // GetClass Read a class
 //
-// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
-// exactly at the moment of reading, what stands behind it for this project.
+// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
+// `platform`. `status` has exact current figures for the pools behind it for this project.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8463,14 +8514,14 @@ func (c *Client) GetClass(ctx context.Context, project ProjectName, className Cl
 
 // PatchClassWithBody Change a class
 //
-// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-// they were bound with, also when the class is no longer shared.
+// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+// the values with which they were bound, even if the class is no longer shared.
 //
-// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-// `immutable_field` when the patch would change anything else, naming the field.
+// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+// `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8489,14 +8540,14 @@ func (c *Client) PatchClassWithBody(ctx context.Context, project ProjectName, cl
 
 // PatchClassWithApplicationMergePatchPlusJSONBody Change a class
 //
-// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-// they were bound with, also when the class is no longer shared.
+// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+// the values with which they were bound, even if the class is no longer shared.
 //
-// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-// `immutable_field` when the patch would change anything else, naming the field.
+// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+// `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -8513,11 +8564,11 @@ func (c *Client) PatchClassWithApplicationMergePatchPlusJSONBody(ctx context.Con
 	return c.Client.Do(req)
 }
 
-// ListScopePools List the pools of the project's scopes
+// ListScopePools List the pools for the project's scopes
 //
-// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
-// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
-// in one is in the list of claims, by `pool`.
+// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
+// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
+// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className}/scopes (the `ListScopePools` operationId).
 func (c *Client) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params *ListScopePoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8532,9 +8583,9 @@ func (c *Client) ListScopePools(ctx context.Context, project ProjectName, classN
 	return c.Client.Do(req)
 }
 
-// GetScopePool Read the pool of a scope
+// GetScopePool Read the pool for a scope
 //
-// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className}/scopes/{scope} (the `GetScopePool` operationId).
 func (c *Client) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8549,11 +8600,14 @@ func (c *Client) GetScopePool(ctx context.Context, project ProjectName, classNam
 	return c.Client.Do(req)
 }
 
-// PutScopePool Have the pool of a scope before the first claim
+// PutScopePool Carve the pool for a scope before its first claim
 //
-// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
-// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
-// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
+// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
+// back after the class's `emptyPoolTTL`.
+//
+// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+// `quota_exceeded`.
 //
 // Corresponds with PUT /v1/projects/{project}/classes/{className}/scopes/{scope} (the `PutScopePool` operationId).
 func (c *Client) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params *PutScopePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8570,9 +8624,10 @@ func (c *Client) PutScopePool(ctx context.Context, project ProjectName, classNam
 
 // RenewConsumersWithBody Renew many consumers
 //
-// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+// retry the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8591,9 +8646,10 @@ func (c *Client) RenewConsumersWithBody(ctx context.Context, project ProjectName
 
 // RenewConsumers Renew many consumers
 //
-// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+// retry the request.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8610,15 +8666,15 @@ func (c *Client) RenewConsumers(ctx context.Context, project ProjectName, params
 	return c.Client.Do(req)
 }
 
-// GetHistory Show who held an address
+// GetHistory Show an address's holders
 //
-// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
-// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
-// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
-// within child pools, and pools of several spaces.
+// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
+// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
+// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
+// at one moment: a claim within child pools, and pools in several spaces.
 //
-// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
-// before is in the history of the projects that own the pools, and in its own audit trail.
+// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
+// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
 //
 // Corresponds with GET /v1/projects/{project}/history (the `GetHistory` operationId).
 func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *GetHistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8635,8 +8691,8 @@ func (c *Client) GetHistory(ctx context.Context, project ProjectName, params *Ge
 
 // ListMembers List members
 //
-// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
-// token, by the server's configuration, and those of API keys are not among them.
+// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
+// configuration derives from a token's claims, and the roles that API keys have.
 //
 // Corresponds with GET /v1/projects/{project}/members (the `ListMembers` operationId).
 func (c *Client) ListMembers(ctx context.Context, project ProjectName, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8651,11 +8707,12 @@ func (c *Client) ListMembers(ctx context.Context, project ProjectName, params *L
 	return c.Client.Do(req)
 }
 
-// DeleteMember Take a subject's role away
+// DeleteMember Remove a member
 //
-// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
+// Resources that the subject created stay.
 //
-// Refused with `last_admin` when the project `platform` would be left without an admin.
+// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 //
 // Corresponds with DELETE /v1/projects/{project}/members/{subject} (the `DeleteMember` operationId).
 func (c *Client) DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params *DeleteMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8672,7 +8729,7 @@ func (c *Client) DeleteMember(ctx context.Context, project ProjectName, subject 
 
 // GetMember Read a member
 //
-// The role that the subject was given in the project.
+// Returns a member: a subject and its role in the project.
 //
 // Corresponds with GET /v1/projects/{project}/members/{subject} (the `GetMember` operationId).
 func (c *Client) GetMember(ctx context.Context, project ProjectName, subject MemberSubject, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8689,12 +8746,12 @@ func (c *Client) GetMember(ctx context.Context, project ProjectName, subject Mem
 
 // PutMemberWithBody Give a subject a role
 //
-// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-// this must be its current `ETag`.
+// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+// member must exist, and the header must match its current `ETag`.
 //
-// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-// without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+// `platform` without an admin.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8713,12 +8770,12 @@ func (c *Client) PutMemberWithBody(ctx context.Context, project ProjectName, sub
 
 // PutMember Give a subject a role
 //
-// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-// this must be its current `ETag`.
+// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+// member must exist, and the header must match its current `ETag`.
 //
-// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-// without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+// `platform` without an admin.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8737,7 +8794,7 @@ func (c *Client) PutMember(ctx context.Context, project ProjectName, subject Mem
 
 // ListPools List pools
 //
-// The pools of the project, in order of name. Filters add up.
+// Lists the project's pools, sorted by name. A pool must match all filters.
 //
 // Corresponds with GET /v1/projects/{project}/pools (the `ListPools` operationId).
 func (c *Client) ListPools(ctx context.Context, project ProjectName, params *ListPoolsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8754,28 +8811,36 @@ func (c *Client) ListPools(ctx context.Context, project ProjectName, params *Lis
 
 // CreatePoolWithBody Create a pool
 //
-// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-//     `overlap` when it overlaps another root of its space, whoever has that one.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-//     project.
+//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+//     `overlap` if it overlaps another root in its space, even another project's.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+//     same project.
 //
-// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+// its visibility changes. At most 256 pools in a project may back one class; another one fails with
+// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
-// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-// installation does not have, naming those that it has, and `regions` without the home.
+// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
 //
-// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-// nothing behind.
+// A child fails with the same codes as a claim:
+//
+// * `pool_draining`: the parent is being drained;
+// * `pool_exhausted`: no free block is large enough;
+// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+// * `block_taken`: the requested block is held;
+// * `allocation_retained`: a retained allocation keeps the requested block;
+// * `never_satisfiable`: the block would not fit into an empty parent;
+// * `prefix_length_rejected`: the parent's bounds exclude the length;
+// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//
+// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+// `already_exists` if the name is taken. A request that fails changes nothing.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8794,28 +8859,36 @@ func (c *Client) CreatePoolWithBody(ctx context.Context, project ProjectName, pa
 
 // CreatePool Create a pool
 //
-// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-//     `overlap` when it overlaps another root of its space, whoever has that one.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-//     project.
+//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+//     `overlap` if it overlaps another root in its space, even another project's.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+//     same project.
 //
-// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+// its visibility changes. At most 256 pools in a project may back one class; another one fails with
+// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
-// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-// installation does not have, naming those that it has, and `regions` without the home.
+// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
 //
-// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-// nothing behind.
+// A child fails with the same codes as a claim:
+//
+// * `pool_draining`: the parent is being drained;
+// * `pool_exhausted`: no free block is large enough;
+// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+// * `block_taken`: the requested block is held;
+// * `allocation_retained`: a retained allocation keeps the requested block;
+// * `never_satisfiable`: the block would not fit into an empty parent;
+// * `prefix_length_rejected`: the parent's bounds exclude the length;
+// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//
+// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+// `already_exists` if the name is taken. A request that fails changes nothing.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8834,11 +8907,10 @@ func (c *Client) CreatePool(ctx context.Context, project ProjectName, params *Cr
 
 // DeletePool Delete a pool
 //
-// Gives the pool's block back to its parent or to its space, in the transaction that deletes the pool; its
-// reservations go with it.
+// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 //
-// Refused with `in_use` while claims or child pools hold blocks of it, and with `allocation_retained` while only
-// retained allocations do; nothing changes then, and the answer says how many there are.
+// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
+// retained allocations do. Nothing changes then, and the response contains their number.
 //
 // Corresponds with DELETE /v1/projects/{project}/pools/{pool} (the `DeletePool` operationId).
 func (c *Client) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params *DeletePoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8855,7 +8927,7 @@ func (c *Client) DeletePool(ctx context.Context, project ProjectName, pool PoolN
 
 // GetPool Read a pool
 //
-// The pool with its exact capacity at the moment of reading.
+// Returns a pool with its exact current capacity.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool} (the `GetPool` operationId).
 func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8872,20 +8944,26 @@ func (c *Client) GetPool(ctx context.Context, project ProjectName, pool PoolName
 
 // PatchPoolWithBody Change a pool
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-// what is carved from now on; what is held stays.
-// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-// would change anything else (what was carved does not change, nor the home), naming the field.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+//
+// Fails with:
+//
+//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+//     that block;
+//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+//     scope (`status.scope`) cannot list classes or be shared.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8904,20 +8982,26 @@ func (c *Client) PatchPoolWithBody(ctx context.Context, project ProjectName, poo
 
 // PatchPoolWithApplicationMergePatchPlusJSONBody Change a pool
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-// what is carved from now on; what is held stays.
-// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-// would change anything else (what was carved does not change, nor the home), naming the field.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+//
+// Fails with:
+//
+//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+//     that block;
+//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+//     scope (`status.scope`) cannot list classes or be shared.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -8934,11 +9018,11 @@ func (c *Client) PatchPoolWithApplicationMergePatchPlusJSONBody(ctx context.Cont
 	return c.Client.Do(req)
 }
 
-// GetPoolFree Show what is free
+// GetPoolFree Show a pool's free blocks
 //
-// What is free in the pool, by size and by place. `items` are the free blocks, each as large as it can be, in order
-// of prefix length and then of address; with `prefixLength` only those that can hold a block of that length.
-// `summary` is about the whole pool, on every page.
+// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
+// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
+// with that length. `summary` covers the whole pool, on every page.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/free (the `GetPoolFree` operationId).
 func (c *Client) GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolFreeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8953,9 +9037,9 @@ func (c *Client) GetPoolFree(ctx context.Context, project ProjectName, pool Pool
 	return c.Client.Do(req)
 }
 
-// ListPoolGrants List the grants of a pool
+// ListPoolGrants List pool grants
 //
-// To whom the pool was granted, in order of consumer.
+// Lists the grants to use a pool, sorted by consumer.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/grants (the `ListPoolGrants` operationId).
 func (c *Client) ListPoolGrants(ctx context.Context, project ProjectName, pool PoolName, params *ListPoolGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8970,10 +9054,10 @@ func (c *Client) ListPoolGrants(ctx context.Context, project ProjectName, pool P
 	return c.Client.Do(req)
 }
 
-// DeletePoolGrant Take a grant of a pool back
+// DeletePoolGrant Revoke a pool grant
 //
-// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
-// with their claims.
+// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
+// another grant allows them. Claims keep the blocks that they hold.
 //
 // Corresponds with DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `DeletePoolGrant` operationId).
 func (c *Client) DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *DeletePoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8988,9 +9072,9 @@ func (c *Client) DeletePoolGrant(ctx context.Context, project ProjectName, pool 
 	return c.Client.Do(req)
 }
 
-// GetPoolGrant Read a grant of a pool
+// GetPoolGrant Read a pool grant
 //
-// The grant of exactly this consumer: `*` is a grant of its own.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `GetPoolGrant` operationId).
 func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9008,9 +9092,11 @@ func (c *Client) GetPoolGrant(ctx context.Context, project ProjectName, pool Poo
 // PutPoolGrant Grant a pool
 //
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
-// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
-// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+// Returns 201, or 200 if the grant exists already; a grant never changes.
+//
+// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
+// no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/pools/{pool}/grants/{consumer} (the `PutPoolGrant` operationId).
 func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params *PutPoolGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9027,12 +9113,12 @@ func (c *Client) PutPoolGrant(ctx context.Context, project ProjectName, pool Poo
 
 // GetPoolMap Show the pool as a map
 //
-// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
-// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
-// cell in `within`.
+// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
+// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
+// with a cell's block in `within`.
 //
-// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
-// are in order of address and leave out no cell.
+// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+// are sorted by address and cover every cell.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/map (the `GetPoolMap` operationId).
 func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolMapParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9049,11 +9135,12 @@ func (c *Client) GetPoolMap(ctx context.Context, project ProjectName, pool PoolN
 
 // GetPoolUtilization Show how the pool filled up
 //
-// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
-// and for 400 days the last and the highest figure of each day.
+// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
+// each hour for 14 days, and each day's last and highest figure for 400 days.
 //
-// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
-// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
+// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
+// the last point is the present, read during the request.
 //
 // Corresponds with GET /v1/projects/{project}/pools/{pool}/utilization (the `GetPoolUtilization` operationId).
 func (c *Client) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params *GetPoolUtilizationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9070,7 +9157,7 @@ func (c *Client) GetPoolUtilization(ctx context.Context, project ProjectName, po
 
 // ListQuotas List quotas
 //
-// The quotas of the project with what is used of them, in order of name.
+// Lists the project's quotas with their current use, sorted by name.
 //
 // Corresponds with GET /v1/projects/{project}/quotas (the `ListQuotas` operationId).
 func (c *Client) ListQuotas(ctx context.Context, project ProjectName, params *ListQuotasParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9087,8 +9174,8 @@ func (c *Client) ListQuotas(ctx context.Context, project ProjectName, params *Li
 
 // DeleteQuota Delete a quota
 //
-// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
-// is the platform's (`status.owner`) and the caller is no admin of `platform`.
+// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+// quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 //
 // Corresponds with DELETE /v1/projects/{project}/quotas/{quota} (the `DeleteQuota` operationId).
 func (c *Client) DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params *DeleteQuotaParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9105,7 +9192,7 @@ func (c *Client) DeleteQuota(ctx context.Context, project ProjectName, quota Quo
 
 // GetQuota Read a quota
 //
-// The quota with what is used of it, exactly, at the moment of reading.
+// Returns a quota with its exact current use.
 //
 // Corresponds with GET /v1/projects/{project}/quotas/{quota} (the `GetQuota` operationId).
 func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9122,16 +9209,17 @@ func (c *Client) GetQuota(ctx context.Context, project ProjectName, quota QuotaN
 
 // PutQuotaWithBody Set a quota
 //
-// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-// its current `ETag`.
+// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+// quota must exist, and the header must match its current `ETag`.
 //
-// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+// created it. From then on the project's own admins cannot change or delete it: the request fails with
+// `permission_denied`.
 //
-// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-// the quota has another scope: delete it and set it anew.
+// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// existing quota has another scope: delete it and create it again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9150,16 +9238,17 @@ func (c *Client) PutQuotaWithBody(ctx context.Context, project ProjectName, quot
 
 // PutQuota Set a quota
 //
-// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-// its current `ETag`.
+// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+// quota must exist, and the header must match its current `ETag`.
 //
-// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+// created it. From then on the project's own admins cannot change or delete it: the request fails with
+// `permission_denied`.
 //
-// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-// the quota has another scope: delete it and set it anew.
+// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// existing quota has another scope: delete it and create it again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9176,10 +9265,10 @@ func (c *Client) PutQuota(ctx context.Context, project ProjectName, quota QuotaN
 	return c.Client.Do(req)
 }
 
-// GetRealm Read the state of a realm
+// GetRealm Read a realm's state
 //
-// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
-// ended for it. A realm is a name: one that has no consumers is answered too.
+// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
+// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9196,7 +9285,7 @@ func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmN
 
 // ListConsumers List consumers
 //
-// The consumers of the realm in order of UID, those that have ended among them.
+// Lists the realm's consumers, sorted by UID, including those that have ended.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers (the `ListConsumers` operationId).
 func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params *ListConsumersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9211,12 +9300,12 @@ func (c *Client) ListConsumers(ctx context.Context, project ProjectName, realm R
 	return c.Client.Do(req)
 }
 
-// EndConsumer Say that a consumer has ended
+// EndConsumer End a consumer
 //
-// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
-// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
-// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
-// repeated.
+// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
+// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
+// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+// You can retry the request.
 //
 // Corresponds with DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `EndConsumer` operationId).
 func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params *EndConsumerParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9233,7 +9322,8 @@ func (c *Client) EndConsumer(ctx context.Context, project ProjectName, realm Rea
 
 // GetConsumer Read a consumer
 //
-// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
+// another time.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm}/consumers/{uid} (the `GetConsumer` operationId).
 func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9248,12 +9338,14 @@ func (c *Client) GetConsumer(ctx context.Context, project ProjectName, realm Rea
 	return c.Client.Do(req)
 }
 
-// PutConsumerWithBody Make or renew a consumer
+// PutConsumerWithBody Create or renew a consumer
 //
-// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// or until a request ends it. Every renewal gives it a new `ETag`.
+//
+// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// were created.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9270,12 +9362,14 @@ func (c *Client) PutConsumerWithBody(ctx context.Context, project ProjectName, r
 	return c.Client.Do(req)
 }
 
-// PutConsumer Make or renew a consumer
+// PutConsumer Create or renew a consumer
 //
-// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// or until a request ends it. Every renewal gives it a new `ETag`.
+//
+// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// were created.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9292,12 +9386,14 @@ func (c *Client) PutConsumer(ctx context.Context, project ProjectName, realm Rea
 	return c.Client.Do(req)
 }
 
-// ConfirmExpiry Confirm that the consumers that expired are gone
+// ConfirmExpiry Confirm that expired consumers are gone
 //
-// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
-// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
-// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
+// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+//
+// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
+// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
+// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
+// `invalid_argument`.
 //
 // Corresponds with POST /v1/projects/{project}/realms/{realm}/expiry-confirmations (the `ConfirmExpiry` operationId).
 func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params *ConfirmExpiryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9314,7 +9410,7 @@ func (c *Client) ConfirmExpiry(ctx context.Context, project ProjectName, realm R
 
 // ListSpaces List spaces
 //
-// The spaces of the project, in order of name.
+// Lists the project's spaces, sorted by name.
 //
 // Corresponds with GET /v1/projects/{project}/spaces (the `ListSpaces` operationId).
 func (c *Client) ListSpaces(ctx context.Context, project ProjectName, params *ListSpacesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9331,10 +9427,10 @@ func (c *Client) ListSpaces(ctx context.Context, project ProjectName, params *Li
 
 // CreateSpaceWithBody Create a space
 //
-// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+// Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-// as one can have on this server.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+// this server allows.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9353,10 +9449,10 @@ func (c *Client) CreateSpaceWithBody(ctx context.Context, project ProjectName, p
 
 // CreateSpace Create a space
 //
-// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+// Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-// as one can have on this server.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+// this server allows.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9375,10 +9471,10 @@ func (c *Client) CreateSpace(ctx context.Context, project ProjectName, params *C
 
 // DeleteSpace Delete a space
 //
-// Deletes a space in which nothing is carved.
+// Deletes a space from which nothing is carved.
 //
-// Refused with `in_use` while root pools are carved from it; nothing changes then. The space `default` is in use as
-// long as its project exists, and goes with it.
+// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
+// its project exists, and is deleted with it.
 //
 // Corresponds with DELETE /v1/projects/{project}/spaces/{space} (the `DeleteSpace` operationId).
 func (c *Client) DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params *DeleteSpaceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9395,7 +9491,7 @@ func (c *Client) DeleteSpace(ctx context.Context, project ProjectName, space Spa
 
 // GetSpace Read a space
 //
-// The space as it is now.
+// Returns a space.
 //
 // Corresponds with GET /v1/projects/{project}/spaces/{space} (the `GetSpace` operationId).
 func (c *Client) GetSpace(ctx context.Context, project ProjectName, space SpaceName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9412,10 +9508,10 @@ func (c *Client) GetSpace(ctx context.Context, project ProjectName, space SpaceN
 
 // PatchSpaceWithBody Change a space
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9434,10 +9530,10 @@ func (c *Client) PatchSpaceWithBody(ctx context.Context, project ProjectName, sp
 
 // PatchSpaceWithApplicationMergePatchPlusJSONBody Change a space
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -9454,9 +9550,9 @@ func (c *Client) PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx context.Con
 	return c.Client.Do(req)
 }
 
-// ListSpaceGrants List the grants of a space
+// ListSpaceGrants List space grants
 //
-// To whom the space was granted, in order of consumer.
+// Lists the grants to use a space, sorted by consumer.
 //
 // Corresponds with GET /v1/projects/{project}/spaces/{space}/grants (the `ListSpaceGrants` operationId).
 func (c *Client) ListSpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params *ListSpaceGrantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9471,10 +9567,10 @@ func (c *Client) ListSpaceGrants(ctx context.Context, project ProjectName, space
 	return c.Client.Do(req)
 }
 
-// DeleteSpaceGrant Take a grant of a space back
+// DeleteSpaceGrant Revoke a space grant
 //
-// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
-// carved from it stay.
+// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
+// another grant allows them. Existing root pools stay.
 //
 // Corresponds with DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `DeleteSpaceGrant` operationId).
 func (c *Client) DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *DeleteSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9489,9 +9585,9 @@ func (c *Client) DeleteSpaceGrant(ctx context.Context, project ProjectName, spac
 	return c.Client.Do(req)
 }
 
-// GetSpaceGrant Read a grant of a space
+// GetSpaceGrant Read a space grant
 //
-// The grant of exactly this consumer: `*` is a grant of its own.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 //
 // Corresponds with GET /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `GetSpaceGrant` operationId).
 func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9508,10 +9604,12 @@ func (c *Client) GetSpaceGrant(ctx context.Context, project ProjectName, space S
 
 // PutSpaceGrant Grant a space
 //
-// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
-// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
-// project that owns the space needs no grant and gets none (`invalid_argument`).
+// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
+// grant exists already; a grant never changes.
+//
+// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
+// no grant and gets none (`invalid_argument`).
 //
 // Corresponds with PUT /v1/projects/{project}/spaces/{space}/grants/{consumer} (the `PutSpaceGrant` operationId).
 func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params *PutSpaceGrantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9528,7 +9626,7 @@ func (c *Client) PutSpaceGrant(ctx context.Context, project ProjectName, space S
 
 // ListWebhooks List webhooks
 //
-// The webhooks of the project, in order of name. Never with a secret.
+// Lists the project's webhooks, sorted by name. The list never contains a secret.
 //
 // Corresponds with GET /v1/projects/{project}/webhooks (the `ListWebhooks` operationId).
 func (c *Client) ListWebhooks(ctx context.Context, project ProjectName, params *ListWebhooksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9545,14 +9643,14 @@ func (c *Client) ListWebhooks(ctx context.Context, project ProjectName, params *
 
 // CreateWebhookWithBody Create a webhook
 //
-// Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-// `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-// is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-// none.
+// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-// allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-// with `webhooks_disabled` when the server sends none.
+// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9571,14 +9669,14 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, project ProjectName,
 
 // CreateWebhook Create a webhook
 //
-// Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-// `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-// is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-// none.
+// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-// allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-// with `webhooks_disabled` when the server sends none.
+// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9597,7 +9695,8 @@ func (c *Client) CreateWebhook(ctx context.Context, project ProjectName, params 
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes the webhook with all that could not be delivered. Nothing more is sent; a request that is on its way may still arrive.
+// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+// arrive.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook} (the `DeleteWebhook` operationId).
 func (c *Client) DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9614,7 +9713,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, project ProjectName, webhook
 
 // GetWebhook Read a webhook
 //
-// The webhook without its secret. `status` says how sending goes, at the moment of reading.
+// Returns a webhook without its secret. `status` shows the current state of its deliveries.
 //
 // Corresponds with GET /v1/projects/{project}/webhooks/{webhook} (the `GetWebhook` operationId).
 func (c *Client) GetWebhook(ctx context.Context, project ProjectName, webhook WebhookName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9631,13 +9730,15 @@ func (c *Client) GetWebhook(ctx context.Context, project ProjectName, webhook We
 
 // PatchWebhookWithBody Change a webhook
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-// was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-// was stopped, and what waits for another try is sent at once.
+// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+// patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-// nothing may be sent to the URL.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+// sends messages that wait for a retry at once.
+//
+// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+// `invalid_argument` if the URL is not permitted.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9656,13 +9757,15 @@ func (c *Client) PatchWebhookWithBody(ctx context.Context, project ProjectName, 
 
 // PatchWebhookWithApplicationMergePatchPlusJSONBody Change a webhook
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-// was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-// was stopped, and what waits for another try is sent at once.
+// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+// patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-// nothing may be sent to the URL.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+// sends messages that wait for a retry at once.
+//
+// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+// `invalid_argument` if the URL is not permitted.
 //
 // Takes a body of the `application/merge-patch+json` content type.
 //
@@ -9679,10 +9782,11 @@ func (c *Client) PatchWebhookWithApplicationMergePatchPlusJSONBody(ctx context.C
 	return c.Client.Do(req)
 }
 
-// ListWebhookDeliveries List what could not be delivered
+// ListWebhookDeliveries List a webhook's dead letters
 //
-// The dead letters of a webhook, the oldest first: what was given up after 24 hours, as it was sent. They are kept for 30 days. A
-// webhook with 100 of them is stopped until one is deleted or delivered. A page has 10 items at most.
+// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
+// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
+// deleted or delivered. A page has at most 10 items.
 //
 // Corresponds with GET /v1/projects/{project}/webhooks/{webhook}/deliveries (the `ListWebhookDeliveries` operationId).
 func (c *Client) ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9699,8 +9803,8 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, project ProjectName,
 
 // DeleteWebhookDelivery Drop a dead letter
 //
-// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
-// is about the webhook.
+// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
+// `If-Match` is compared with the webhook's `ETag`.
 //
 // Corresponds with DELETE /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery} (the `DeleteWebhookDelivery` operationId).
 func (c *Client) DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *DeleteWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9717,8 +9821,9 @@ func (c *Client) DeleteWebhookDelivery(ctx context.Context, project ProjectName,
 
 // RetryWebhookDelivery Send a dead letter again
 //
-// Has a dead letter sent once more, with the same `webhook-id`, in between the others: within some seconds, unless the webhook
-// is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
+// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
+// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
+// letter stays. You can retry the request.
 //
 // Corresponds with POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/retries (the `RetryWebhookDelivery` operationId).
 func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params *RetryWebhookDeliveryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9735,8 +9840,8 @@ func (c *Client) RetryWebhookDelivery(ctx context.Context, project ProjectName, 
 
 // ListRegions List regions
 //
-// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
-// All of them in one answer, the same from every server but for `here`.
+// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
+// and be served there. One response contains all regions; except for `here`, it is the same from every server.
 //
 // Corresponds with GET /v1/regions (the `ListRegions` operationId).
 func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9751,22 +9856,24 @@ func (c *Client) ListRegions(ctx context.Context, reqEditors ...RequestEditorFn)
 	return c.Client.Do(req)
 }
 
-// Search Find things
+// Search Search all projects
 //
-// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
-// counted. `q` is one of:
+// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
+// counts resources in other projects. `q` is one of:
 //
-//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
-//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
-//     not named: its allocation is answered, with the project in `consumer`.
-//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
-//     UID, in order of name, so that what has the name itself comes first.
-//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//   - an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
+//     most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
+//     project in which the caller has no role is not named: the response contains its allocation, with the project in
+//     `consumer`.
+//   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
+//     `default` by UID. They are sorted by name, so an exact match comes first.
+//   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
+//     label.
 //
-// `team-a/` before it looks in this project alone.
+// The prefix `team-a/` limits the search to this project.
 //
-// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
-// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+// The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
+// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
 //
 // Corresponds with GET /v1/search (the `Search` operationId).
 func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9783,7 +9890,7 @@ func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ..
 
 // GetVersion Read the version
 //
-// Which build answers.
+// Returns the version of the server that responds.
 //
 // Corresponds with GET /v1/version (the `GetVersion` operationId).
 func (c *Client) GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9798,9 +9905,9 @@ func (c *Client) GetVersion(ctx context.Context, reqEditors ...RequestEditorFn) 
 	return c.Client.Do(req)
 }
 
-// GetWhoami Show who is asking
+// GetWhoami Show the caller
 //
-// How the server sees the caller: the subject, and its roles at this moment.
+// Returns the caller's subject and its current roles.
 //
 // Corresponds with GET /v1/whoami (the `GetWhoami` operationId).
 func (c *Client) GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17559,19 +17666,19 @@ func (c *Client) applyEditors(ctx context.Context, req *http.Request, additional
 	return nil
 }
 
-// GetHealth Is the process alive
+// GetHealth Check whether the process is alive
 //
-// Answers 200 while the process serves, whatever the state of the database: restart it when this fails. Needs no
-// credentials.
+// Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
+// Needs no credentials.
 func (c *Carve) GetHealth(ctx context.Context) (*Health, error) {
 	rsp, err := c.Raw.GetHealth(ctx)
 	return read[Health](rsp, err)
 }
 
-// GetReadiness Can requests be served
+// GetReadiness Check whether the server is ready
 //
-// Answers 200 while the database answers and has the schema that this build needs, and the server is not shutting
-// down; otherwise `unavailable`: send requests elsewhere. Needs no credentials.
+// Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
+// down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
 func (c *Carve) GetReadiness(ctx context.Context) (*Health, error) {
 	rsp, err := c.Raw.GetReadiness(ctx)
 	return read[Health](rsp, err)
@@ -17579,7 +17686,7 @@ func (c *Carve) GetReadiness(ctx context.Context) (*Health, error) {
 
 // ListProjects List projects
 //
-// The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
+// Lists the projects in which the caller has a role, sorted by name. An admin of `platform` gets all projects.
 func (c *Carve) ListProjects(ctx context.Context, params ...ListProjectsParams) (*ProjectList, error) {
 	rsp, err := c.Raw.ListProjects(ctx, first(params))
 	return read[ProjectList](rsp, err)
@@ -17587,11 +17694,11 @@ func (c *Carve) ListProjects(ctx context.Context, params ...ListProjectsParams) 
 
 // CreateProject Create a project
 //
-// Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-// deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+// Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+// for deleting a project. At first only the platform's admins have a role in the new project: add members with
 // `putMember`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 func (c *Carve) CreateProject(ctx context.Context, body ProjectCreate, params ...CreateProjectParams) (*Project, error) {
 	rsp, err := c.Raw.CreateProject(ctx, first(params), body)
 	return read[Project](rsp, err)
@@ -17600,9 +17707,9 @@ func (c *Carve) CreateProject(ctx context.Context, body ProjectCreate, params ..
 // DeleteProject Delete a project
 //
 // Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
-// trail and its history. That it was deleted is in the audit trail of `platform`.
+// trail and its history. The platform's audit trail records the deletion.
 //
-// Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
+// Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
 // `platform` is always in use.
 func (c *Carve) DeleteProject(ctx context.Context, project ProjectName, params ...DeleteProjectParams) error {
 	rsp, err := c.Raw.DeleteProject(ctx, project, first(params))
@@ -17611,7 +17718,7 @@ func (c *Carve) DeleteProject(ctx context.Context, project ProjectName, params .
 
 // GetProject Read a project
 //
-// The project as it is now.
+// Returns a project.
 func (c *Carve) GetProject(ctx context.Context, project ProjectName) (*Project, error) {
 	rsp, err := c.Raw.GetProject(ctx, project)
 	return read[Project](rsp, err)
@@ -17619,10 +17726,10 @@ func (c *Carve) GetProject(ctx context.Context, project ProjectName) (*Project, 
 
 // PatchProject Change a project
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-// Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 func (c *Carve) PatchProject(ctx context.Context, project ProjectName, body ProjectPatch, params ...PatchProjectParams) (*Project, error) {
 	rsp, err := c.Raw.PatchProjectWithApplicationMergePatchPlusJSONBody(ctx, project, first(params), body)
 	return read[Project](rsp, err)
@@ -17630,7 +17737,7 @@ func (c *Carve) PatchProject(ctx context.Context, project ProjectName, body Proj
 
 // ListAlertRules List alert rules
 //
-// The alert rules of the project, in order of name.
+// Lists the project's alert rules, sorted by name.
 func (c *Carve) ListAlertRules(ctx context.Context, project ProjectName, params ...ListAlertRulesParams) (*AlertRuleList, error) {
 	rsp, err := c.Raw.ListAlertRules(ctx, project, first(params))
 	return read[AlertRuleList](rsp, err)
@@ -17638,12 +17745,12 @@ func (c *Carve) ListAlertRules(ctx context.Context, project ProjectName, params 
 
 // CreateAlertRule Create an alert rule
 //
-// Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-// within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-// full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-// audit trail.
+// Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+// percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+// the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+// beginning and the end as a change of kind `Alert`, and the audit trail records them.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
 func (c *Carve) CreateAlertRule(ctx context.Context, project ProjectName, body AlertRuleCreate, params ...CreateAlertRuleParams) (*AlertRule, error) {
 	rsp, err := c.Raw.CreateAlertRule(ctx, project, first(params), body)
 	return read[AlertRule](rsp, err)
@@ -17651,7 +17758,7 @@ func (c *Carve) CreateAlertRule(ctx context.Context, project ProjectName, body A
 
 // DeleteAlertRule Delete an alert rule
 //
-// Deletes the alert rule. Its alerts end.
+// Deletes an alert rule and ends its alerts.
 func (c *Carve) DeleteAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, params ...DeleteAlertRuleParams) error {
 	rsp, err := c.Raw.DeleteAlertRule(ctx, project, alertRule, first(params))
 	return finish(rsp, err)
@@ -17659,7 +17766,7 @@ func (c *Carve) DeleteAlertRule(ctx context.Context, project ProjectName, alertR
 
 // GetAlertRule Read an alert rule
 //
-// The alert rule, with how many alerts there are by it.
+// Returns an alert rule and how many current alerts it has.
 func (c *Carve) GetAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName) (*AlertRule, error) {
 	rsp, err := c.Raw.GetAlertRule(ctx, project, alertRule)
 	return read[AlertRule](rsp, err)
@@ -17667,11 +17774,11 @@ func (c *Carve) GetAlertRule(ctx context.Context, project ProjectName, alertRule
 
 // PatchAlertRule Change an alert rule
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-// changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-// have any more end, and those that it has now begin; those that it has still go on.
+// Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+// `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+// server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 func (c *Carve) PatchAlertRule(ctx context.Context, project ProjectName, alertRule AlertRuleName, body AlertRulePatch, params ...PatchAlertRuleParams) (*AlertRule, error) {
 	rsp, err := c.Raw.PatchAlertRuleWithApplicationMergePatchPlusJSONBody(ctx, project, alertRule, first(params), body)
 	return read[AlertRule](rsp, err)
@@ -17679,8 +17786,8 @@ func (c *Carve) PatchAlertRule(ctx context.Context, project ProjectName, alertRu
 
 // ListAlerts List alerts
 //
-// The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
-// in the audit trail.
+// Lists the project's current alerts, sorted by rule and subject, each with the current use. Alerts that have ended
+// are in the audit trail.
 func (c *Carve) ListAlerts(ctx context.Context, project ProjectName, params ...ListAlertsParams) (*AlertList, error) {
 	rsp, err := c.Raw.ListAlerts(ctx, project, first(params))
 	return read[AlertList](rsp, err)
@@ -17688,12 +17795,12 @@ func (c *Carve) ListAlerts(ctx context.Context, project ProjectName, params ...L
 
 // ListAllocations List allocations
 //
-// The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
-// address. Filters add up.
+// Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
+// sorted by address. An allocation must match all filters.
 //
-// With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
-// which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
-// hold, in order of their names. `phase=Retained` leaves the former alone.
+// With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
+// retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
+// blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
 func (c *Carve) ListAllocations(ctx context.Context, project ProjectName, params ...ListAllocationsParams) (*IPAllocationList, error) {
 	rsp, err := c.Raw.ListAllocations(ctx, project, first(params))
 	return read[IPAllocationList](rsp, err)
@@ -17701,13 +17808,13 @@ func (c *Carve) ListAllocations(ctx context.Context, project ProjectName, params
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
-// is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
-// where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
-// cool-down early.
+// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
+// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
+// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
+// allocation, which ends the cool-down early.
 //
-// Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
-// holds the block instead.
+// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
+// that holds the block.
 func (c *Carve) DeleteAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params ...DeleteAllocationParams) error {
 	rsp, err := c.Raw.DeleteAllocation(ctx, project, allocation, first(params))
 	return finish(rsp, err)
@@ -17715,8 +17822,8 @@ func (c *Carve) DeleteAllocation(ctx context.Context, project ProjectName, alloc
 
 // GetAllocation Read an allocation
 //
-// The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
-// claim, each by its own path.
+// Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
+// claim holds the block, each by its own path.
 func (c *Carve) GetAllocation(ctx context.Context, project ProjectName, allocation AllocationName, params ...GetAllocationParams) (*IPAllocation, error) {
 	rsp, err := c.Raw.GetAllocation(ctx, project, allocation, first(params))
 	return read[IPAllocation](rsp, err)
@@ -17724,7 +17831,7 @@ func (c *Carve) GetAllocation(ctx context.Context, project ProjectName, allocati
 
 // ListAPIKeys List API keys
 //
-// The API keys of the project, in order of name, expired ones included. Never with a token.
+// Lists the project's API keys, including expired ones, sorted by name. The list never contains a token.
 func (c *Carve) ListAPIKeys(ctx context.Context, project ProjectName, params ...ListAPIKeysParams) (*APIKeyList, error) {
 	rsp, err := c.Raw.ListAPIKeys(ctx, project, first(params))
 	return read[APIKeyList](rsp, err)
@@ -17732,11 +17839,11 @@ func (c *Carve) ListAPIKeys(ctx context.Context, project ProjectName, params ...
 
 // CreateAPIKey Create an API key
 //
-// Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-// so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-// that to a dry run have no `token`.
+// Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+// server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+// same `Idempotency-Key` returns a `token`.
 //
-// Refused with `already_exists` when the name is taken.
+// Fails with `already_exists` if the name is taken.
 func (c *Carve) CreateAPIKey(ctx context.Context, project ProjectName, body APIKeyCreate, params ...CreateAPIKeyParams) (*APIKey, error) {
 	rsp, err := c.Raw.CreateAPIKey(ctx, project, first(params), body)
 	return read[APIKey](rsp, err)
@@ -17744,9 +17851,10 @@ func (c *Carve) CreateAPIKey(ctx context.Context, project ProjectName, body APIK
 
 // DeleteAPIKey Revoke an API key
 //
-// Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+// Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
+// stay.
 //
-// Refused with `last_admin` when the project `platform` would be left without an admin.
+// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 func (c *Carve) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyName, params ...DeleteAPIKeyParams) error {
 	rsp, err := c.Raw.DeleteAPIKey(ctx, project, key, first(params))
 	return finish(rsp, err)
@@ -17754,7 +17862,7 @@ func (c *Carve) DeleteAPIKey(ctx context.Context, project ProjectName, key KeyNa
 
 // GetAPIKey Read an API key
 //
-// The API key without its token. `lastUsedAt` is at most a minute or two behind.
+// Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
 func (c *Carve) GetAPIKey(ctx context.Context, project ProjectName, key KeyName) (*APIKey, error) {
 	rsp, err := c.Raw.GetAPIKey(ctx, project, key)
 	return read[APIKey](rsp, err)
@@ -17762,42 +17870,46 @@ func (c *Carve) GetAPIKey(ctx context.Context, project ProjectName, key KeyName)
 
 // ListAuditEvents List audit events
 //
-// Every change in the project, and attempts to make one without the right to, newest first; as far back as the
-// operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
-// change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
-// and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+// Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
+// back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+//
+// Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
+// the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
+// are in the platform's trail.
 func (c *Carve) ListAuditEvents(ctx context.Context, project ProjectName, params ...ListAuditEventsParams) (*AuditEventList, error) {
 	rsp, err := c.Raw.ListAuditEvents(ctx, project, first(params))
 	return read[AuditEventList](rsp, err)
 }
 
-// ListChanges Follow what changes
+// ListChanges Follow changes
 //
-// What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
-// first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
-// what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
-// lists would answer.
+// Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
+// waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
+// from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
+// equals the lists.
 //
-// A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
-// out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
-// in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-// Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
-// forgotten. Figures in `status` of pools, classes and quotas, which change
-// with every claim, are those of the moment when the change was read, and are no change themselves.
+// A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
+// (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
+// last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
+// to different objects has no meaning.
 //
-// **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
-// go on in any case. Ask at once again.
+// The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
+// neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
+// They are current when the server reads the change, and are no change themselves.
 //
-// **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
-// `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
-// `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
-// ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
-// server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
-// (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
-// (`cursor_expired`).
+// **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
+// `cursor` is in every response: continue from it at once.
 //
-// **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
-// `cursor_expired`: list again, and follow from there.
+// **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
+// it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
+// reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
+// `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
+// another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
+// (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
+// or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+//
+// **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
+// request fails with `cursor_expired`: list again, and follow from there.
 func (c *Carve) ListChanges(ctx context.Context, project ProjectName, params ...ListChangesParams) (*ChangeList, error) {
 	rsp, err := c.Raw.ListChanges(ctx, project, first(params))
 	return read[ChangeList](rsp, err)
@@ -17805,12 +17917,13 @@ func (c *Carve) ListChanges(ctx context.Context, project ProjectName, params ...
 
 // CreateClaimBatch Claim many blocks at once
 //
-// Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-// or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-// `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-// which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-// different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-// `claim_released` when any of the claims was released since.
+// Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+// and the error names the one that failed (`/claims/3/spec/prefixLength`).
+//
+// Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+// `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+// 128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+// with `claim_released` if any claim in it was released since.
 func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body ClaimBatchCreate, params ...CreateClaimBatchParams) (*ClaimBatch, error) {
 	rsp, err := c.Raw.CreateClaimBatch(ctx, project, first(params), body)
 	return read[ClaimBatch](rsp, err)
@@ -17818,16 +17931,16 @@ func (c *Carve) CreateClaimBatch(ctx context.Context, project ProjectName, body 
 
 // ExplainClaim Explain what a claim would get
 //
-// Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-// which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-// with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-// both with 200. Nobody holds the block by it: the next claim may get it.
+// Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+// pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+// contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+// first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
 //
-// The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+// You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+// it.
 //
-// Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-// claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-// `platform/(hidden)`.
+// The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+// project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
 func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body ClaimExplanationRequest) (*ClaimExplanation, error) {
 	rsp, err := c.Raw.ExplainClaim(ctx, project, body)
 	return read[ClaimExplanation](rsp, err)
@@ -17835,17 +17948,19 @@ func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body Clai
 
 // ReleaseClaims Release many claims
 //
-// Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-// in common, small transactions, and claims of others are served between them; it is not all or nothing.
+// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+// them; the operation is not all or nothing.
 //
-// First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-// was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-// (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-// `Idempotency-Key`: what is gone is counted in `gone`.
+// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
-// A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-// the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-// with, and does not keep the others.
+// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+// continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+// with the code that `deleteClaim` would return; they do not stop the others.
 func (c *Carve) ReleaseClaims(ctx context.Context, project ProjectName, body ClaimReleaseCreate, params ...ReleaseClaimsParams) (*ClaimRelease, error) {
 	rsp, err := c.Raw.ReleaseClaims(ctx, project, first(params), body)
 	return read[ClaimRelease](rsp, err)
@@ -17853,7 +17968,8 @@ func (c *Carve) ReleaseClaims(ctx context.Context, project ProjectName, body Cla
 
 // ListClaims List claims
 //
-// The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
+// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
+// filters.
 func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...ListClaimsParams) (*IPClaimList, error) {
 	rsp, err := c.Raw.ListClaims(ctx, project, first(params))
 	return read[IPClaimList](rsp, err)
@@ -17861,39 +17977,39 @@ func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...L
 
 // CreateClaim Claim a block
 //
-// Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-// is bound in this answer, or it does not exist. What two claims get never overlaps.
+// Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+// response is bound; if the request fails, no claim exists. Claims in one space never overlap.
 //
-// Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+// The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
 //
-//  1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-//     neither, the claim is refused with `not_found`.
-//  2. `allocationRef`: bind a retained allocation again.
-//  3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-//     A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-//     it is answered like one that does not exist.
-//  4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-//  5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-//     is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+//  1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+//     claim fails with `not_found`.
+//  2. `allocationRef`: a retained allocation, which the claim binds again.
+//  3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+//     Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+//     is the same as for a pool that does not exist.
+//  4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+//  5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+//     `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
 //     with `no_default_class`.
 //
-// A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-// the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-// passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-// grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+// The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+// claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+// full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+// with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
 //
-// What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+// The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
 // `defaultPrefixLength`, or else the pool's.
 //
-// Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+// Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
 // `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-// `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-// `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-// behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-// answers the same without claiming, and names remedies.
+// `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+// `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+// Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+// returns the same without a claim, and names remedies.
 //
-// Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-// was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+// Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+// released since, its block may belong to another claim, so the retry fails with `claim_released`.
 func (c *Carve) CreateClaim(ctx context.Context, project ProjectName, body IPClaimCreate, params ...CreateClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.CreateClaim(ctx, project, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -17901,13 +18017,14 @@ func (c *Carve) CreateClaim(ctx context.Context, project ProjectName, body IPCla
 
 // DeleteClaim Release a claim
 //
-// Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
-// transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
-// when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
-// have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
-// deleted or bound again.
+// Deletes a claim and releases its block according to `status.reclaimPolicy`:
 //
-// Refused with `in_use` while consumers use the claim.
+//   - `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
+//     `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
+//     passed: the project's quotas get the space back at once, but no claim can take the block.
+//   - `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+//
+// Fails with `in_use` while the claim has consumers.
 func (c *Carve) DeleteClaim(ctx context.Context, project ProjectName, claim ClaimName, params ...DeleteClaimParams) error {
 	rsp, err := c.Raw.DeleteClaim(ctx, project, claim, first(params))
 	return finish(rsp, err)
@@ -17915,7 +18032,7 @@ func (c *Carve) DeleteClaim(ctx context.Context, project ProjectName, claim Clai
 
 // GetClaim Read a claim
 //
-// The claim with the block it holds.
+// Returns a claim with the block that it holds.
 func (c *Carve) GetClaim(ctx context.Context, project ProjectName, claim ClaimName, params ...GetClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.GetClaim(ctx, project, claim, first(params))
 	return read[IPClaim](rsp, err)
@@ -17923,11 +18040,11 @@ func (c *Carve) GetClaim(ctx context.Context, project ProjectName, claim ClaimNa
 
 // PatchClaim Change a claim
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-// field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+// its block.
 func (c *Carve) PatchClaim(ctx context.Context, project ProjectName, claim ClaimName, body IPClaimPatch, params ...PatchClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.PatchClaimWithApplicationMergePatchPlusJSONBody(ctx, project, claim, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -17935,25 +18052,26 @@ func (c *Carve) PatchClaim(ctx context.Context, project ProjectName, claim Claim
 
 // PutClaim Claim a block, or get the one claimed before
 //
-// Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-// (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-// by now. The claim is never changed by this call; labels and annotations count at creation only.
+// Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+// name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+// returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
 //
-// A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-// got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-// it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-// compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-// nobody in particular, and gets the claim whoever its owner is.
+// The server compares the length, the family, the block and the policy with the values that the claim has:
+// `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+// `className` may name the default class that served the claim. A request without a length matches only a claim that
+// was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+// objects do not share a block. A request without `ownerRef` matches a claim with any owner.
 //
-// Refused with `already_exists` when something differs, naming what is there and what was asked for.
+// Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+// errors are as in `createClaim`.
 func (c *Carve) PutClaim(ctx context.Context, project ProjectName, claim ClaimName, body IPClaimPut, params ...PutClaimParams) (*IPClaim, error) {
 	rsp, err := c.Raw.PutClaim(ctx, project, claim, first(params), body)
 	return read[IPClaim](rsp, err)
 }
 
-// ListClaimConsumers List the consumers of a claim
+// ListClaimConsumers List a claim's consumers
 //
-// What uses the claim, in order of realm and UID.
+// Lists the consumers that are attached to a claim, sorted by realm and UID.
 func (c *Carve) ListClaimConsumers(ctx context.Context, project ProjectName, claim ClaimName, params ...ListClaimConsumersParams) (*ConsumerAttachmentList, error) {
 	rsp, err := c.Raw.ListClaimConsumers(ctx, project, claim, first(params))
 	return read[ConsumerAttachmentList](rsp, err)
@@ -17961,9 +18079,9 @@ func (c *Carve) ListClaimConsumers(ctx context.Context, project ProjectName, cla
 
 // DetachConsumer Detach a consumer from a claim
 //
-// The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
-// the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
-// with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+// Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
+// releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+// response is 204 as well. `If-Match` is compared with the claim's `ETag`.
 func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, params ...DetachConsumerParams) error {
 	rsp, err := c.Raw.DetachConsumer(ctx, project, claim, uid, first(params))
 	return finish(rsp, err)
@@ -17971,14 +18089,13 @@ func (c *Carve) DetachConsumer(ctx context.Context, project ProjectName, claim C
 
 // AttachConsumer Attach a consumer to a claim
 //
-// The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-// says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-// with 200 when the consumer was attached to it before.
+// Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+// the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+// 201, or with 200 if the consumer was attached already.
 //
-// As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-// `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-// has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-// consumer must not be attached yet.
+// While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+// `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+// is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
 func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim ClaimName, uid ConsumerUID, body IPConsumerSpec, params ...AttachConsumerParams) (*IPClaim, error) {
 	rsp, err := c.Raw.AttachConsumer(ctx, project, claim, uid, first(params), body)
 	return read[IPClaim](rsp, err)
@@ -17986,9 +18103,9 @@ func (c *Carve) AttachConsumer(ctx context.Context, project ProjectName, claim C
 
 // ListClasses List classes
 //
-// The classes that the project may use, in order of name: its own and the shared ones of `platform`;
-// `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
-// find. `status` is about what stands behind the class for this project. Filters add up.
+// Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
+// `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
+// use that one. `status` describes the pools behind the class for this project. A class must match all filters.
 func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...ListClassesParams) (*IPClassList, error) {
 	rsp, err := c.Raw.ListClasses(ctx, project, first(params))
 	return read[IPClassList](rsp, err)
@@ -17996,18 +18113,20 @@ func (c *Carve) ListClasses(ctx context.Context, project ProjectName, params ...
 
 // CreateClass Create a class
 //
-// Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-// class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+// Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+// `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+// project.
 //
-// With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-// the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-// carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-// the pool it was carved from, and counts in the quotas of the project that claims.
+// With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+// combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+// the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+// its parent pool, and counts in the claiming project's quotas.
 //
-// Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-// default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-// with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-// than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+// Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+// default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+// the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+// would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+// with `invalid_argument`.
 func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPClassCreate, params ...CreateClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.CreateClass(ctx, project, first(params), body)
 	return read[IPClass](rsp, err)
@@ -18015,10 +18134,10 @@ func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPCla
 
 // DeleteClass Delete a class
 //
-// Deletes a class of the project itself.
+// Deletes one of the project's own classes.
 //
-// Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
-// changes then, and the answer says how many there are.
+// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
+// Nothing changes then, and the response contains their number.
 func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params ...DeleteClassParams) error {
 	rsp, err := c.Raw.DeleteClass(ctx, project, className, first(params))
 	return finish(rsp, err)
@@ -18026,8 +18145,8 @@ func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className 
 
 // GetClass Read a class
 //
-// The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
-// exactly at the moment of reading, what stands behind it for this project.
+// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
+// `platform`. `status` has exact current figures for the pools behind it for this project.
 func (c *Carve) GetClass(ctx context.Context, project ProjectName, className ClassName, params ...GetClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.GetClass(ctx, project, className, first(params))
 	return read[IPClass](rsp, err)
@@ -18035,42 +18154,45 @@ func (c *Carve) GetClass(ctx context.Context, project ProjectName, className Cla
 
 // PatchClass Change a class
 //
-// Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-// `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-// they were bound with, also when the class is no longer shared.
+// Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+// except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+// that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+// the values with which they were bound, even if the class is no longer shared.
 //
-// Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-// family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-// `immutable_field` when the patch would change anything else, naming the field.
+// Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+// `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+// `immutable_field`, which names the field, if the patch would change anything else.
 func (c *Carve) PatchClass(ctx context.Context, project ProjectName, className ClassName, body IPClassPatch, params ...PatchClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.PatchClassWithApplicationMergePatchPlusJSONBody(ctx, project, className, first(params), body)
 	return read[IPClass](rsp, err)
 }
 
-// ListScopePools List the pools of the project's scopes
+// ListScopePools List the pools for the project's scopes
 //
-// The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
-// them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
-// in one is in the list of claims, by `pool`.
+// Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
+// whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
+// and the parent. To see a pool's holdings, list the claims with the filter `pool`.
 func (c *Carve) ListScopePools(ctx context.Context, project ProjectName, className ClassName, params ...ListScopePoolsParams) (*IPPoolList, error) {
 	rsp, err := c.Raw.ListScopePools(ctx, project, className, first(params))
 	return read[IPPoolList](rsp, err)
 }
 
-// GetScopePool Read the pool of a scope
+// GetScopePool Read the pool for a scope
 //
-// The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+// Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
 func (c *Carve) GetScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText) (*IPPool, error) {
 	rsp, err := c.Raw.GetScopePool(ctx, project, className, scope)
 	return read[IPPool](rsp, err)
 }
 
-// PutScopePool Have the pool of a scope before the first claim
+// PutScopePool Carve the pool for a scope before its first claim
 //
-// Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
-// scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
-// claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+// Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
+// for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
+// back after the class's `emptyPoolTTL`.
+//
+// Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+// `quota_exceeded`.
 func (c *Carve) PutScopePool(ctx context.Context, project ProjectName, className ClassName, scope ScopeText, params ...PutScopePoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.PutScopePool(ctx, project, className, scope, first(params))
 	return read[IPPool](rsp, err)
@@ -18078,23 +18200,24 @@ func (c *Carve) PutScopePool(ctx context.Context, project ProjectName, className
 
 // RenewConsumers Renew many consumers
 //
-// Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-// known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-// time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+// Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+// request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+// renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+// retry the request.
 func (c *Carve) RenewConsumers(ctx context.Context, project ProjectName, body ConsumerRenewal, params ...RenewConsumersParams) (*ConsumerRenewed, error) {
 	rsp, err := c.Raw.RenewConsumers(ctx, project, first(params), body)
 	return read[ConsumerRenewed](rsp, err)
 }
 
-// GetHistory Show who held an address
+// GetHistory Show an address's holders
 //
-// The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
-// with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
-// this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
-// within child pools, and pools of several spaces.
+// Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
+// pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
+// holders come first, in this order, and then the past holders, the latest first. An address can have several holders
+// at one moment: a claim within child pools, and pools in several spaces.
 //
-// Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
-// before is in the history of the projects that own the pools, and in its own audit trail.
+// In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
+// Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
 func (c *Carve) GetHistory(ctx context.Context, project ProjectName, params GetHistoryParams) (*HistoryEntryList, error) {
 	rsp, err := c.Raw.GetHistory(ctx, project, &params)
 	return read[HistoryEntryList](rsp, err)
@@ -18102,18 +18225,19 @@ func (c *Carve) GetHistory(ctx context.Context, project ProjectName, params GetH
 
 // ListMembers List members
 //
-// The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
-// token, by the server's configuration, and those of API keys are not among them.
+// Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
+// configuration derives from a token's claims, and the roles that API keys have.
 func (c *Carve) ListMembers(ctx context.Context, project ProjectName, params ...ListMembersParams) (*MemberList, error) {
 	rsp, err := c.Raw.ListMembers(ctx, project, first(params))
 	return read[MemberList](rsp, err)
 }
 
-// DeleteMember Take a subject's role away
+// DeleteMember Remove a member
 //
-// Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+// Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
+// Resources that the subject created stay.
 //
-// Refused with `last_admin` when the project `platform` would be left without an admin.
+// Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
 func (c *Carve) DeleteMember(ctx context.Context, project ProjectName, subject MemberSubject, params ...DeleteMemberParams) error {
 	rsp, err := c.Raw.DeleteMember(ctx, project, subject, first(params))
 	return finish(rsp, err)
@@ -18121,7 +18245,7 @@ func (c *Carve) DeleteMember(ctx context.Context, project ProjectName, subject M
 
 // GetMember Read a member
 //
-// The role that the subject was given in the project.
+// Returns a member: a subject and its role in the project.
 func (c *Carve) GetMember(ctx context.Context, project ProjectName, subject MemberSubject) (*Member, error) {
 	rsp, err := c.Raw.GetMember(ctx, project, subject)
 	return read[Member](rsp, err)
@@ -18129,12 +18253,12 @@ func (c *Carve) GetMember(ctx context.Context, project ProjectName, subject Memb
 
 // PutMember Give a subject a role
 //
-// Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-// checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-// this must be its current `ETag`.
+// Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+// nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+// member must exist, and the header must match its current `ETag`.
 //
-// In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-// without an admin.
+// The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+// `platform` without an admin.
 func (c *Carve) PutMember(ctx context.Context, project ProjectName, subject MemberSubject, body MemberPut, params ...PutMemberParams) (*Member, error) {
 	rsp, err := c.Raw.PutMember(ctx, project, subject, first(params), body)
 	return read[Member](rsp, err)
@@ -18142,7 +18266,7 @@ func (c *Carve) PutMember(ctx context.Context, project ProjectName, subject Memb
 
 // ListPools List pools
 //
-// The pools of the project, in order of name. Filters add up.
+// Lists the project's pools, sorted by name. A pool must match all filters.
 func (c *Carve) ListPools(ctx context.Context, project ProjectName, params ...ListPoolsParams) (*IPPoolList, error) {
 	rsp, err := c.Raw.ListPools(ctx, project, first(params))
 	return read[IPPoolList](rsp, err)
@@ -18150,28 +18274,36 @@ func (c *Carve) ListPools(ctx context.Context, project ProjectName, params ...Li
 
 // CreatePool Create a pool
 //
-// Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+// Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
 //
-//   - A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-//     `overlap` when it overlaps another root of its space, whoever has that one.
-//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-//     of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-//     project.
+//   - A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+//     `overlap` if it overlaps another root in its space, even another project's.
+//   - A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+//     this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+//     same project.
 //
-// With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-// of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-// most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+// With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+// else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+// its visibility changes. At most 256 pools in a project may back one class; another one fails with
+// `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
 //
-// With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-// child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-// installation does not have, naming those that it has, and `regions` without the home.
+// With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+// server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+// does not have a region (the response lists the existing ones), or if `regions` lacks the home.
 //
-// A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-// blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-// a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-// and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-// more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-// nothing behind.
+// A child fails with the same codes as a claim:
+//
+// * `pool_draining`: the parent is being drained;
+// * `pool_exhausted`: no free block is large enough;
+// * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+// * `block_taken`: the requested block is held;
+// * `allocation_retained`: a retained allocation keeps the requested block;
+// * `never_satisfiable`: the block would not fit into an empty parent;
+// * `prefix_length_rejected`: the parent's bounds exclude the length;
+// * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+//
+// Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+// `already_exists` if the name is taken. A request that fails changes nothing.
 func (c *Carve) CreatePool(ctx context.Context, project ProjectName, body IPPoolCreate, params ...CreatePoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.CreatePool(ctx, project, first(params), body)
 	return read[IPPool](rsp, err)
@@ -18179,11 +18311,10 @@ func (c *Carve) CreatePool(ctx context.Context, project ProjectName, body IPPool
 
 // DeletePool Delete a pool
 //
-// Gives the pool's block back to its parent or to its space, in the transaction that deletes the pool; its
-// reservations go with it.
+// Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
 //
-// Refused with `in_use` while claims or child pools hold blocks of it, and with `allocation_retained` while only
-// retained allocations do; nothing changes then, and the answer says how many there are.
+// Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
+// retained allocations do. Nothing changes then, and the response contains their number.
 func (c *Carve) DeletePool(ctx context.Context, project ProjectName, pool PoolName, params ...DeletePoolParams) error {
 	rsp, err := c.Raw.DeletePool(ctx, project, pool, first(params))
 	return finish(rsp, err)
@@ -18191,7 +18322,7 @@ func (c *Carve) DeletePool(ctx context.Context, project ProjectName, pool PoolNa
 
 // GetPool Read a pool
 //
-// The pool with its exact capacity at the moment of reading.
+// Returns a pool with its exact current capacity.
 func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.GetPool(ctx, project, pool, first(params))
 	return read[IPPool](rsp, err)
@@ -18199,55 +18330,61 @@ func (c *Carve) GetPool(ctx context.Context, project ProjectName, pool PoolName,
 
 // PatchPool Change a pool
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-// `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-// `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-// leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-// the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-// what is carved from now on; what is held stays.
-// A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+// Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+// `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+// `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-// new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-// with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-// a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-// would change anything else (what was carved does not change, nor the home), naming the field.
+// The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+// in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+// is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+// bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+//
+// Fails with:
+//
+//   - `in_use` if a region that leaves `regions` still holds blocks from the pool;
+//   - `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+//     that block;
+//   - `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+//   - `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+//   - `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+//   - `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+//     never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+//     scope (`status.scope`) cannot list classes or be shared.
 func (c *Carve) PatchPool(ctx context.Context, project ProjectName, pool PoolName, body IPPoolPatch, params ...PatchPoolParams) (*IPPool, error) {
 	rsp, err := c.Raw.PatchPoolWithApplicationMergePatchPlusJSONBody(ctx, project, pool, first(params), body)
 	return read[IPPool](rsp, err)
 }
 
-// GetPoolFree Show what is free
+// GetPoolFree Show a pool's free blocks
 //
-// What is free in the pool, by size and by place. `items` are the free blocks, each as large as it can be, in order
-// of prefix length and then of address; with `prefixLength` only those that can hold a block of that length.
-// `summary` is about the whole pool, on every page.
+// Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
+// sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
+// with that length. `summary` covers the whole pool, on every page.
 func (c *Carve) GetPoolFree(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolFreeParams) (*PoolFree, error) {
 	rsp, err := c.Raw.GetPoolFree(ctx, project, pool, first(params))
 	return read[PoolFree](rsp, err)
 }
 
-// ListPoolGrants List the grants of a pool
+// ListPoolGrants List pool grants
 //
-// To whom the pool was granted, in order of consumer.
+// Lists the grants to use a pool, sorted by consumer.
 func (c *Carve) ListPoolGrants(ctx context.Context, project ProjectName, pool PoolName, params ...ListPoolGrantsParams) (*GrantList, error) {
 	rsp, err := c.Raw.ListPoolGrants(ctx, project, pool, first(params))
 	return read[GrantList](rsp, err)
 }
 
-// DeletePoolGrant Take a grant of a pool back
+// DeletePoolGrant Revoke a pool grant
 //
-// New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
-// with their claims.
+// Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
+// another grant allows them. Claims keep the blocks that they hold.
 func (c *Carve) DeletePoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...DeletePoolGrantParams) error {
 	rsp, err := c.Raw.DeletePoolGrant(ctx, project, pool, consumer, first(params))
 	return finish(rsp, err)
 }
 
-// GetPoolGrant Read a grant of a pool
+// GetPoolGrant Read a pool grant
 //
-// The grant of exactly this consumer: `*` is a grant of its own.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer) (*Grant, error) {
 	rsp, err := c.Raw.GetPoolGrant(ctx, project, pool, consumer)
 	return read[Grant](rsp, err)
@@ -18256,9 +18393,11 @@ func (c *Carve) GetPoolGrant(ctx context.Context, project ProjectName, pool Pool
 // PutPoolGrant Grant a pool
 //
 // Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-// Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
-// exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
-// deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+// Returns 201, or 200 if the grant exists already; a grant never changes.
+//
+// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
+// no grant and gets none (`invalid_argument`).
 func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool PoolName, consumer Consumer, params ...PutPoolGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutPoolGrant(ctx, project, pool, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18266,12 +18405,12 @@ func (c *Carve) PutPoolGrant(ctx context.Context, project ProjectName, pool Pool
 
 // GetPoolMap Show the pool as a map
 //
-// A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
-// It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
-// cell in `within`.
+// Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
+// further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
+// with a cell's block in `within`.
 //
-// Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
-// are in order of address and leave out no cell.
+// Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+// are sorted by address and cover every cell.
 func (c *Carve) GetPoolMap(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolMapParams) (*PoolMap, error) {
 	rsp, err := c.Raw.GetPoolMap(ctx, project, pool, first(params))
 	return read[PoolMap](rsp, err)
@@ -18279,11 +18418,12 @@ func (c *Carve) GetPoolMap(ctx context.Context, project ProjectName, pool PoolNa
 
 // GetPoolUtilization Show how the pool filled up
 //
-// How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
-// and for 400 days the last and the highest figure of each day.
+// Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
+// each hour for 14 days, and each day's last and highest figure for 400 days.
 //
-// The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
-// is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+// The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
+// has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
+// the last point is the present, read during the request.
 func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, pool PoolName, params ...GetPoolUtilizationParams) (*PoolUtilization, error) {
 	rsp, err := c.Raw.GetPoolUtilization(ctx, project, pool, first(params))
 	return read[PoolUtilization](rsp, err)
@@ -18291,7 +18431,7 @@ func (c *Carve) GetPoolUtilization(ctx context.Context, project ProjectName, poo
 
 // ListQuotas List quotas
 //
-// The quotas of the project with what is used of them, in order of name.
+// Lists the project's quotas with their current use, sorted by name.
 func (c *Carve) ListQuotas(ctx context.Context, project ProjectName, params ...ListQuotasParams) (*QuotaList, error) {
 	rsp, err := c.Raw.ListQuotas(ctx, project, first(params))
 	return read[QuotaList](rsp, err)
@@ -18299,8 +18439,8 @@ func (c *Carve) ListQuotas(ctx context.Context, project ProjectName, params ...L
 
 // DeleteQuota Delete a quota
 //
-// From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
-// is the platform's (`status.owner`) and the caller is no admin of `platform`.
+// Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+// quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
 func (c *Carve) DeleteQuota(ctx context.Context, project ProjectName, quota QuotaName, params ...DeleteQuotaParams) error {
 	rsp, err := c.Raw.DeleteQuota(ctx, project, quota, first(params))
 	return finish(rsp, err)
@@ -18308,7 +18448,7 @@ func (c *Carve) DeleteQuota(ctx context.Context, project ProjectName, quota Quot
 
 // GetQuota Read a quota
 //
-// The quota with what is used of it, exactly, at the moment of reading.
+// Returns a quota with its exact current use.
 func (c *Carve) GetQuota(ctx context.Context, project ProjectName, quota QuotaName) (*Quota, error) {
 	rsp, err := c.Raw.GetQuota(ctx, project, quota)
 	return read[Quota](rsp, err)
@@ -18316,25 +18456,26 @@ func (c *Carve) GetQuota(ctx context.Context, project ProjectName, quota QuotaNa
 
 // PutQuota Set a quota
 //
-// Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-// (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-// away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-// its current `ETag`.
+// Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+// holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+// current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+// quota must exist, and the header must match its current `ETag`.
 //
-// A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-// had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+// A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+// created it. From then on the project's own admins cannot change or delete it: the request fails with
+// `permission_denied`.
 //
-// A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-// the quota has another scope: delete it and set it anew.
+// A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+// existing quota has another scope: delete it and create it again.
 func (c *Carve) PutQuota(ctx context.Context, project ProjectName, quota QuotaName, body QuotaPut, params ...PutQuotaParams) (*Quota, error) {
 	rsp, err := c.Raw.PutQuota(ctx, project, quota, first(params), body)
 	return read[Quota](rsp, err)
 }
 
-// GetRealm Read the state of a realm
+// GetRealm Read a realm's state
 //
-// How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
-// ended for it. A realm is a name: one that has no consumers is answered too.
+// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
+// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
 func (c *Carve) GetRealm(ctx context.Context, project ProjectName, realm RealmName) (*Realm, error) {
 	rsp, err := c.Raw.GetRealm(ctx, project, realm)
 	return read[Realm](rsp, err)
@@ -18342,18 +18483,18 @@ func (c *Carve) GetRealm(ctx context.Context, project ProjectName, realm RealmNa
 
 // ListConsumers List consumers
 //
-// The consumers of the realm in order of UID, those that have ended among them.
+// Lists the realm's consumers, sorted by UID, including those that have ended.
 func (c *Carve) ListConsumers(ctx context.Context, project ProjectName, realm RealmName, params ...ListConsumersParams) (*IPConsumerList, error) {
 	rsp, err := c.Raw.ListConsumers(ctx, project, realm, first(params))
 	return read[IPConsumerList](rsp, err)
 }
 
-// EndConsumer Say that a consumer has ended
+// EndConsumer End a consumer
 //
-// From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
-// needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
-// too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
-// repeated.
+// Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
+// another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
+// or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+// You can retry the request.
 func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, params ...EndConsumerParams) (*ConsumerEnding, error) {
 	rsp, err := c.Raw.EndConsumer(ctx, project, realm, uid, first(params))
 	return read[ConsumerEnding](rsp, err)
@@ -18361,29 +18502,34 @@ func (c *Carve) EndConsumer(ctx context.Context, project ProjectName, realm Real
 
 // GetConsumer Read a consumer
 //
-// The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+// Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
+// another time.
 func (c *Carve) GetConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID) (*IPConsumer, error) {
 	rsp, err := c.Raw.GetConsumer(ctx, project, realm, uid)
 	return read[IPConsumer](rsp, err)
 }
 
-// PutConsumer Make or renew a consumer
+// PutConsumer Create or renew a consumer
 //
-// Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-// somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-// with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-// that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+// Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+// or until a request ends it. Every renewal gives it a new `ETag`.
+//
+// Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+// tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+// were created.
 func (c *Carve) PutConsumer(ctx context.Context, project ProjectName, realm RealmName, uid ConsumerUID, body IPConsumerPut, params ...PutConsumerParams) (*IPConsumer, error) {
 	rsp, err := c.Raw.PutConsumer(ctx, project, realm, uid, first(params), body)
 	return read[IPConsumer](rsp, err)
 }
 
-// ConfirmExpiry Confirm that the consumers that expired are gone
+// ConfirmExpiry Confirm that expired consumers are gone
 //
-// When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
-// ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-// gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
-// realms of a project within 30 days; of one more it is refused with `invalid_argument`.
+// Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+//
+// Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
+// least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
+// You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
+// `invalid_argument`.
 func (c *Carve) ConfirmExpiry(ctx context.Context, project ProjectName, realm RealmName, params ...ConfirmExpiryParams) (*Realm, error) {
 	rsp, err := c.Raw.ConfirmExpiry(ctx, project, realm, first(params))
 	return read[Realm](rsp, err)
@@ -18391,7 +18537,7 @@ func (c *Carve) ConfirmExpiry(ctx context.Context, project ProjectName, realm Re
 
 // ListSpaces List spaces
 //
-// The spaces of the project, in order of name.
+// Lists the project's spaces, sorted by name.
 func (c *Carve) ListSpaces(ctx context.Context, project ProjectName, params ...ListSpacesParams) (*SpaceList, error) {
 	rsp, err := c.Raw.ListSpaces(ctx, project, first(params))
 	return read[SpaceList](rsp, err)
@@ -18399,10 +18545,10 @@ func (c *Carve) ListSpaces(ctx context.Context, project ProjectName, params ...L
 
 // CreateSpace Create a space
 //
-// Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+// Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
 //
-// Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-// as one can have on this server.
+// Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+// this server allows.
 func (c *Carve) CreateSpace(ctx context.Context, project ProjectName, body SpaceCreate, params ...CreateSpaceParams) (*Space, error) {
 	rsp, err := c.Raw.CreateSpace(ctx, project, first(params), body)
 	return read[Space](rsp, err)
@@ -18410,10 +18556,10 @@ func (c *Carve) CreateSpace(ctx context.Context, project ProjectName, body Space
 
 // DeleteSpace Delete a space
 //
-// Deletes a space in which nothing is carved.
+// Deletes a space from which nothing is carved.
 //
-// Refused with `in_use` while root pools are carved from it; nothing changes then. The space `default` is in use as
-// long as its project exists, and goes with it.
+// Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
+// its project exists, and is deleted with it.
 func (c *Carve) DeleteSpace(ctx context.Context, project ProjectName, space SpaceName, params ...DeleteSpaceParams) error {
 	rsp, err := c.Raw.DeleteSpace(ctx, project, space, first(params))
 	return finish(rsp, err)
@@ -18421,7 +18567,7 @@ func (c *Carve) DeleteSpace(ctx context.Context, project ProjectName, space Spac
 
 // GetSpace Read a space
 //
-// The space as it is now.
+// Returns a space.
 func (c *Carve) GetSpace(ctx context.Context, project ProjectName, space SpaceName) (*Space, error) {
 	rsp, err := c.Raw.GetSpace(ctx, project, space)
 	return read[Space](rsp, err)
@@ -18429,35 +18575,35 @@ func (c *Carve) GetSpace(ctx context.Context, project ProjectName, space SpaceNa
 
 // PatchSpace Change a space
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-// patch that changes nothing answers with the same `ETag` and writes nothing.
+// Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+// `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field.
+// Fails with `immutable_field`, which names the field, if the patch would change anything else.
 func (c *Carve) PatchSpace(ctx context.Context, project ProjectName, space SpaceName, body SpacePatch, params ...PatchSpaceParams) (*Space, error) {
 	rsp, err := c.Raw.PatchSpaceWithApplicationMergePatchPlusJSONBody(ctx, project, space, first(params), body)
 	return read[Space](rsp, err)
 }
 
-// ListSpaceGrants List the grants of a space
+// ListSpaceGrants List space grants
 //
-// To whom the space was granted, in order of consumer.
+// Lists the grants to use a space, sorted by consumer.
 func (c *Carve) ListSpaceGrants(ctx context.Context, project ProjectName, space SpaceName, params ...ListSpaceGrantsParams) (*GrantList, error) {
 	rsp, err := c.Raw.ListSpaceGrants(ctx, project, space, first(params))
 	return read[GrantList](rsp, err)
 }
 
-// DeleteSpaceGrant Take a grant of a space back
+// DeleteSpaceGrant Revoke a space grant
 //
-// New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
-// carved from it stay.
+// Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
+// another grant allows them. Existing root pools stay.
 func (c *Carve) DeleteSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...DeleteSpaceGrantParams) error {
 	rsp, err := c.Raw.DeleteSpaceGrant(ctx, project, space, consumer, first(params))
 	return finish(rsp, err)
 }
 
-// GetSpaceGrant Read a grant of a space
+// GetSpaceGrant Read a space grant
 //
-// The grant of exactly this consumer: `*` is a grant of its own.
+// Returns the grant to exactly this consumer. The grant to `*` is a separate one.
 func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer) (*Grant, error) {
 	rsp, err := c.Raw.GetSpaceGrant(ctx, project, space, consumer)
 	return read[Grant](rsp, err)
@@ -18465,10 +18611,12 @@ func (c *Carve) GetSpaceGrant(ctx context.Context, project ProjectName, space Sp
 
 // PutSpaceGrant Grant a space
 //
-// Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-// the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
-// project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
-// project that owns the space needs no grant and gets none (`invalid_argument`).
+// Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
+// grant exists already; a grant never changes.
+//
+// The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+// the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
+// no grant and gets none (`invalid_argument`).
 func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space SpaceName, consumer Consumer, params ...PutSpaceGrantParams) (*Grant, error) {
 	rsp, err := c.Raw.PutSpaceGrant(ctx, project, space, consumer, first(params))
 	return read[Grant](rsp, err)
@@ -18476,7 +18624,7 @@ func (c *Carve) PutSpaceGrant(ctx context.Context, project ProjectName, space Sp
 
 // ListWebhooks List webhooks
 //
-// The webhooks of the project, in order of name. Never with a secret.
+// Lists the project's webhooks, sorted by name. The list never contains a secret.
 func (c *Carve) ListWebhooks(ctx context.Context, project ProjectName, params ...ListWebhooksParams) (*WebhookList, error) {
 	rsp, err := c.Raw.ListWebhooks(ctx, project, first(params))
 	return read[WebhookList](rsp, err)
@@ -18484,14 +18632,14 @@ func (c *Carve) ListWebhooks(ctx context.Context, project ProjectName, params ..
 
 // CreateWebhook Create a webhook
 //
-// Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-// `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-// is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-// none.
+// Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+// WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+// is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+// now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
 //
-// Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-// allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-// with `webhooks_disabled` when the server sends none.
+// Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+// operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+// webhooks, and with `webhooks_disabled` if the server sends no webhooks.
 func (c *Carve) CreateWebhook(ctx context.Context, project ProjectName, body WebhookCreate, params ...CreateWebhookParams) (*Webhook, error) {
 	rsp, err := c.Raw.CreateWebhook(ctx, project, first(params), body)
 	return read[Webhook](rsp, err)
@@ -18499,7 +18647,8 @@ func (c *Carve) CreateWebhook(ctx context.Context, project ProjectName, body Web
 
 // DeleteWebhook Delete a webhook
 //
-// Deletes the webhook with all that could not be delivered. Nothing more is sent; a request that is on its way may still arrive.
+// Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+// arrive.
 func (c *Carve) DeleteWebhook(ctx context.Context, project ProjectName, webhook WebhookName, params ...DeleteWebhookParams) error {
 	rsp, err := c.Raw.DeleteWebhook(ctx, project, webhook, first(params))
 	return finish(rsp, err)
@@ -18507,7 +18656,7 @@ func (c *Carve) DeleteWebhook(ctx context.Context, project ProjectName, webhook 
 
 // GetWebhook Read a webhook
 //
-// The webhook without its secret. `status` says how sending goes, at the moment of reading.
+// Returns a webhook without its secret. `status` shows the current state of its deliveries.
 func (c *Carve) GetWebhook(ctx context.Context, project ProjectName, webhook WebhookName) (*Webhook, error) {
 	rsp, err := c.Raw.GetWebhook(ctx, project, webhook)
 	return read[Webhook](rsp, err)
@@ -18515,22 +18664,25 @@ func (c *Carve) GetWebhook(ctx context.Context, project ProjectName, webhook Web
 
 // PatchWebhook Change a webhook
 //
-// Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-// answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-// was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-// was stopped, and what waits for another try is sent at once.
+// Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+// patch that changes nothing returns the same `ETag` and writes nothing.
 //
-// Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-// nothing may be sent to the URL.
+// While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+// WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+// sends messages that wait for a retry at once.
+//
+// Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+// `invalid_argument` if the URL is not permitted.
 func (c *Carve) PatchWebhook(ctx context.Context, project ProjectName, webhook WebhookName, body WebhookPatch, params ...PatchWebhookParams) (*Webhook, error) {
 	rsp, err := c.Raw.PatchWebhookWithApplicationMergePatchPlusJSONBody(ctx, project, webhook, first(params), body)
 	return read[Webhook](rsp, err)
 }
 
-// ListWebhookDeliveries List what could not be delivered
+// ListWebhookDeliveries List a webhook's dead letters
 //
-// The dead letters of a webhook, the oldest first: what was given up after 24 hours, as it was sent. They are kept for 30 days. A
-// webhook with 100 of them is stopped until one is deleted or delivered. A page has 10 items at most.
+// Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
+// gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
+// deleted or delivered. A page has at most 10 items.
 func (c *Carve) ListWebhookDeliveries(ctx context.Context, project ProjectName, webhook WebhookName, params ...ListWebhookDeliveriesParams) (*WebhookDeliveryList, error) {
 	rsp, err := c.Raw.ListWebhookDeliveries(ctx, project, webhook, first(params))
 	return read[WebhookDeliveryList](rsp, err)
@@ -18538,8 +18690,8 @@ func (c *Carve) ListWebhookDeliveries(ctx context.Context, project ProjectName, 
 
 // DeleteWebhookDelivery Drop a dead letter
 //
-// Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
-// is about the webhook.
+// Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
+// `If-Match` is compared with the webhook's `ETag`.
 func (c *Carve) DeleteWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params ...DeleteWebhookDeliveryParams) error {
 	rsp, err := c.Raw.DeleteWebhookDelivery(ctx, project, webhook, delivery, first(params))
 	return finish(rsp, err)
@@ -18547,8 +18699,9 @@ func (c *Carve) DeleteWebhookDelivery(ctx context.Context, project ProjectName, 
 
 // RetryWebhookDelivery Send a dead letter again
 //
-// Has a dead letter sent once more, with the same `webhook-id`, in between the others: within some seconds, unless the webhook
-// is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
+// Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
+// webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
+// letter stays. You can retry the request.
 func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, webhook WebhookName, delivery DeliveryID, params ...RetryWebhookDeliveryParams) (*WebhookDelivery, error) {
 	rsp, err := c.Raw.RetryWebhookDelivery(ctx, project, webhook, delivery, first(params))
 	return read[WebhookDelivery](rsp, err)
@@ -18556,29 +18709,31 @@ func (c *Carve) RetryWebhookDelivery(ctx context.Context, project ProjectName, w
 
 // ListRegions List regions
 //
-// The regions of this installation, in the order in which they were added: where pools can be at home and be served.
-// All of them in one answer, the same from every server but for `here`.
+// Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
+// and be served there. One response contains all regions; except for `here`, it is the same from every server.
 func (c *Carve) ListRegions(ctx context.Context) (*RegionList, error) {
 	rsp, err := c.Raw.ListRegions(ctx)
 	return read[RegionList](rsp, err)
 }
 
-// Search Find things
+// Search Search all projects
 //
-// Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
-// counted. `q` is one of:
+// Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
+// counts resources in other projects. `q` is one of:
 //
-//   - an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
-//     first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
-//     not named: its allocation is answered, with the project in `consumer`.
-//   - a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
-//     UID, in order of name, so that what has the name itself comes first.
-//   - a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+//   - an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
+//     most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
+//     project in which the caller has no role is not named: the response contains its allocation, with the project in
+//     `consumer`.
+//   - a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
+//     `default` by UID. They are sorted by name, so an exact match comes first.
+//   - a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
+//     label.
 //
-// `team-a/` before it looks in this project alone.
+// The prefix `team-a/` limits the search to this project.
 //
-// Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
-// around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+// The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
+// around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
 func (c *Carve) Search(ctx context.Context, params SearchParams) (*SearchResult, error) {
 	rsp, err := c.Raw.Search(ctx, &params)
 	return read[SearchResult](rsp, err)
@@ -18586,15 +18741,15 @@ func (c *Carve) Search(ctx context.Context, params SearchParams) (*SearchResult,
 
 // GetVersion Read the version
 //
-// Which build answers.
+// Returns the version of the server that responds.
 func (c *Carve) GetVersion(ctx context.Context) (*Version, error) {
 	rsp, err := c.Raw.GetVersion(ctx)
 	return read[Version](rsp, err)
 }
 
-// GetWhoami Show who is asking
+// GetWhoami Show the caller
 //
-// How the server sees the caller: the subject, and its roles at this moment.
+// Returns the caller's subject and its current roles.
 func (c *Carve) GetWhoami(ctx context.Context) (*Whoami, error) {
 	rsp, err := c.Raw.GetWhoami(ctx)
 	return read[Whoami](rsp, err)

@@ -13,17 +13,17 @@ export interface paths {
         };
         /**
          * List projects
-         * @description The projects in which the caller has a role, in order of name; all projects for an admin of `platform`.
+         * @description Lists the projects in which the caller has a role, sorted by name. An admin of `platform` gets all projects.
          */
         get: operations["listProjects"];
         put?: never;
         /**
          * Create a project
-         * @description Creates the project together with its space `default`, in one transaction. Needs the role admin in `platform`, as
-         *     deleting one does. Nobody has a role in the new project but the admins of `platform`: give somebody one with
+         * @description Creates a project with its space `default`, in one transaction. The caller needs the role admin in `platform`, as
+         *     for deleting a project. At first only the platform's admins have a role in the new project: add members with
          *     `putMember`.
          *
-         *     Refused with `already_exists` when the name is taken.
+         *     Fails with `already_exists` if the name is taken.
          */
         post: operations["createProject"];
         delete?: never;
@@ -38,7 +38,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -47,7 +47,7 @@ export interface paths {
         };
         /**
          * Read a project
-         * @description The project as it is now.
+         * @description Returns a project.
          */
         get: operations["getProject"];
         put?: never;
@@ -55,9 +55,9 @@ export interface paths {
         /**
          * Delete a project
          * @description Deletes an empty project together with its space `default`, its classes, members, API keys and quotas, its audit
-         *     trail and its history. That it was deleted is in the audit trail of `platform`.
+         *     trail and its history. The platform's audit trail records the deletion.
          *
-         *     Refused with `in_use` while the project holds pools, claims or further spaces; nothing changes then. The project
+         *     Fails with `in_use`, and changes nothing, while the project has pools, claims or further spaces. The project
          *     `platform` is always in use.
          */
         delete: operations["deleteProject"];
@@ -65,10 +65,10 @@ export interface paths {
         head?: never;
         /**
          * Change a project
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and `spec.description`.
-         *     Needs `If-Match`. A patch that changes nothing answers with the same `ETag` and writes nothing.
+         * @description Changes a project by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.displayName` and
+         *     `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     Refused with `immutable_field` when it would change anything else, naming the field.
+         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
          */
         patch: operations["patchProject"];
         trace?: never;
@@ -79,7 +79,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -88,8 +88,8 @@ export interface paths {
         };
         /**
          * List members
-         * @description The subjects that were given a role in the project, in order of subject. Roles that come from the claims of a
-         *     token, by the server's configuration, and those of API keys are not among them.
+         * @description Lists the project's members (the subjects with a role), sorted by subject. The list excludes roles that the server's
+         *     configuration derives from a token's claims, and the roles that API keys have.
          */
         get: operations["listMembers"];
         put?: never;
@@ -106,12 +106,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Who it is.
+                 * @description The member's subject.
                  * @example corp:alice@example.com
                  */
                 subject: components["parameters"]["MemberSubject"];
@@ -120,25 +120,26 @@ export interface paths {
         };
         /**
          * Read a member
-         * @description The role that the subject was given in the project.
+         * @description Returns a member: a subject and its role in the project.
          */
         get: operations["getMember"];
         /**
          * Give a subject a role
-         * @description Creates the member (201), or gives it another role (200). With the role that it has, nothing is written. Nobody
-         *     checks that the subject exists: the role is there when it comes. With `If-Match` there must be a member, and
-         *     this must be its current `ETag`.
+         * @description Creates a member (201), or gives it another role (200). If the member has this role already, the server writes
+         *     nothing. The server does not check that the subject exists: the role applies as soon as it does. With `If-Match` the
+         *     member must exist, and the header must match its current `ETag`.
          *
-         *     In force everywhere within 5 seconds. Refused with `last_admin` when the project `platform` would be left
-         *     without an admin.
+         *     The change takes effect on every server within 5 seconds. Fails with `last_admin` if it would leave the project
+         *     `platform` without an admin.
          */
         put: operations["putMember"];
         post?: never;
         /**
-         * Take a subject's role away
-         * @description Deletes the member. In force everywhere within 5 seconds. What the subject made stays.
+         * Remove a member
+         * @description Deletes a member, and so removes the subject's role. The change takes effect on every server within 5 seconds.
+         *     Resources that the subject created stay.
          *
-         *     Refused with `last_admin` when the project `platform` would be left without an admin.
+         *     Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
          */
         delete: operations["deleteMember"];
         options?: never;
@@ -152,7 +153,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -161,17 +162,17 @@ export interface paths {
         };
         /**
          * List API keys
-         * @description The API keys of the project, in order of name, expired ones included. Never with a token.
+         * @description Lists the project's API keys, including expired ones, sorted by name. The list never contains a token.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Create an API key
-         * @description Makes a secret that stands for one role in this project. `token` is in this answer alone: it is stored nowhere,
-         *     so keep it now. Whoever loses it makes another key. The answer to a repeat with the same `Idempotency-Key` and
-         *     that to a dry run have no `token`.
+         * @description Creates an API key: a secret that grants one role in this project. Only this response contains `token`, and the
+         *     server does not store it, so keep it now. If you lose it, create another key. Neither a dry run nor a retry with the
+         *     same `Idempotency-Key` returns a `token`.
          *
-         *     Refused with `already_exists` when the name is taken.
+         *     Fails with `already_exists` if the name is taken.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -186,12 +187,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the API key.
+                 * @description API key name.
                  * @example pipeline
                  */
                 key: components["parameters"]["KeyName"];
@@ -200,16 +201,17 @@ export interface paths {
         };
         /**
          * Read an API key
-         * @description The API key without its token. `lastUsedAt` is at most a minute or two behind.
+         * @description Returns an API key without its token. `lastUsedAt` is at most a minute or two behind.
          */
         get: operations["getApiKey"];
         put?: never;
         post?: never;
         /**
          * Revoke an API key
-         * @description Deletes the key: within 5 seconds no server accepts its token any more. What was made with it stays.
+         * @description Deletes an API key. Within 5 seconds no server accepts its token any more. Resources that were created with the key
+         *     stay.
          *
-         *     Refused with `last_admin` when the project `platform` would be left without an admin.
+         *     Fails with `last_admin` if the deletion would leave the project `platform` without an admin.
          */
         delete: operations["deleteApiKey"];
         options?: never;
@@ -223,7 +225,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -232,7 +234,7 @@ export interface paths {
         };
         /**
          * List quotas
-         * @description The quotas of the project with what is used of them, in order of name.
+         * @description Lists the project's quotas with their current use, sorted by name.
          */
         get: operations["listQuotas"];
         put?: never;
@@ -249,12 +251,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the quota.
+                 * @description Quota name.
                  * @example shared-eu
                  */
                 quota: components["parameters"]["QuotaName"];
@@ -263,28 +265,29 @@ export interface paths {
         };
         /**
          * Read a quota
-         * @description The quota with what is used of it, exactly, at the moment of reading.
+         * @description Returns a quota with its exact current use.
          */
         get: operations["getQuota"];
         /**
          * Set a quota
-         * @description Creates the quota (201), counting what the project holds already, or replaces its limits and its description
-         *     (200). With the spec that it has, nothing is written. A limit below what is used is accepted: nothing is taken
-         *     away, and nothing is added until enough was released. With `If-Match` there must be a quota, and this must be
-         *     its current `ETag`.
+         * @description Creates a quota (201), or replaces its limits and its description (200). A new quota counts the project's existing
+         *     holdings. If the quota has this spec already, the server writes nothing. The server accepts a limit below the
+         *     current use: existing holdings stay, and it refuses new ones until the use is below the limit. With `If-Match` the
+         *     quota must exist, and the header must match its current `ETag`.
          *
-         *     A quota that an admin of `platform` sets is the platform's (`status.owner`), be it a new one or one that the project
-         *     had set: from then on the project's own admins cannot change or delete it, and are refused with `permission_denied`.
+         *     A quota that an admin of `platform` creates or changes belongs to the platform (`status.owner`), even if the project
+         *     created it. From then on the project's own admins cannot change or delete it: the request fails with
+         *     `permission_denied`.
          *
-         *     A project has 16 quotas at most; one more is refused with `invalid_argument`. Refused with `immutable_field` when
-         *     the quota has another scope: delete it and set it anew.
+         *     A project has at most 16 quotas; another one fails with `invalid_argument`. Fails with `immutable_field` if the
+         *     existing quota has another scope: delete it and create it again.
          */
         put: operations["putQuota"];
         post?: never;
         /**
          * Delete a quota
-         * @description From then on this quota bounds nothing. What the project holds stays. Refused with `permission_denied` when the quota
-         *     is the platform's (`status.owner`) and the caller is no admin of `platform`.
+         * @description Deletes a quota, which then limits nothing. The project keeps its holdings. Fails with `permission_denied` if the
+         *     quota belongs to the platform (`status.owner`) and the caller is not an admin of `platform`.
          */
         delete: operations["deleteQuota"];
         options?: never;
@@ -298,7 +301,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -307,16 +310,16 @@ export interface paths {
         };
         /**
          * List spaces
-         * @description The spaces of the project, in order of name.
+         * @description Lists the project's spaces, sorted by name.
          */
         get: operations["listSpaces"];
         put?: never;
         /**
          * Create a space
-         * @description Creates a routing domain in which nothing is carved yet: all of IPv4 and all of IPv6 is free in it.
+         * @description Creates a space: a routing domain in which all IPv4 and IPv6 space is free.
          *
-         *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has as many spaces
-         *     as one can have on this server.
+         *     Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has as many spaces as
+         *     this server allows.
          */
         post: operations["createSpace"];
         delete?: never;
@@ -331,12 +334,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -345,27 +348,27 @@ export interface paths {
         };
         /**
          * Read a space
-         * @description The space as it is now.
+         * @description Returns a space.
          */
         get: operations["getSpace"];
         put?: never;
         post?: never;
         /**
          * Delete a space
-         * @description Deletes a space in which nothing is carved.
+         * @description Deletes a space from which nothing is carved.
          *
-         *     Refused with `in_use` while root pools are carved from it; nothing changes then. The space `default` is in use as
-         *     long as its project exists, and goes with it.
+         *     Fails with `in_use`, and changes nothing, while the space has root pools. The space `default` is in use as long as
+         *     its project exists, and is deleted with it.
          */
         delete: operations["deleteSpace"];
         options?: never;
         head?: never;
         /**
          * Change a space
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Needs `If-Match`. A
-         *     patch that changes nothing answers with the same `ETag` and writes nothing.
+         * @description Changes a space by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.description`. Requires
+         *     `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     Refused with `immutable_field` when it would change anything else, naming the field.
+         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
          */
         patch: operations["patchSpace"];
         trace?: never;
@@ -376,12 +379,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -389,8 +392,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the grants of a space
-         * @description To whom the space was granted, in order of consumer.
+         * List space grants
+         * @description Lists the grants to use a space, sorted by consumer.
          */
         get: operations["listSpaceGrants"];
         put?: never;
@@ -407,17 +410,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -425,23 +428,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a grant of a space
-         * @description The grant of exactly this consumer: `*` is a grant of its own.
+         * Read a space grant
+         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate one.
          */
         get: operations["getSpaceGrant"];
         /**
          * Grant a space
-         * @description Lets the consumer, one project or every project (`*`), carve root pools from the space. Answers 201, or 200 when
-         *     the grant exists already; it never changes. The answer does not reveal whether the project exists. A grant counts only for the
-         *     project that has the name when the grant is made: when a project of the name is created or deleted, the grants to the name end. The
-         *     project that owns the space needs no grant and gets none (`invalid_argument`).
+         * @description Lets the consumer, one project or every project (`*`), carve root pools from the space. Returns 201, or 200 if the
+         *     grant exists already; a grant never changes.
+         *
+         *     The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+         *     the grant is made: creating or deleting a project ends all grants to its name. The project that owns the space needs
+         *     no grant and gets none (`invalid_argument`).
          */
         put: operations["putSpaceGrant"];
         post?: never;
         /**
-         * Take a grant of a space back
-         * @description New uses are refused from the moment of the answer, unless another grant allows them. Root pools that were
-         *     carved from it stay.
+         * Revoke a space grant
+         * @description Deletes a grant to use a space. As soon as the server has responded, it refuses new root pools in the space, unless
+         *     another grant allows them. Existing root pools stay.
          */
         delete: operations["deleteSpaceGrant"];
         options?: never;
@@ -455,7 +460,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -464,34 +469,42 @@ export interface paths {
         };
         /**
          * List pools
-         * @description The pools of the project, in order of name. Filters add up.
+         * @description Lists the project's pools, sorted by name. A pool must match all filters.
          */
         get: operations["listPools"];
         put?: never;
         /**
          * Create a pool
-         * @description Carves the pool's block in the transaction that creates the pool: the answer holds it in `status.allocatedCIDR`.
+         * @description Creates a pool and carves its block, in one transaction. The response contains the block in `status.allocatedCIDR`.
          *
-         *     * A **root** has `cidr` and is carved from a space: one of the project, or one that was granted to it. Refused with
-         *       `overlap` when it overlaps another root of its space, whoever has that one.
-         *     * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses) or `cidr` (this very block
-         *       of the parent). It inherits the family and the space. Any depth is allowed. The parent is a pool of the same
-         *       project.
+         *     * A **root** has `cidr` and is carved from a space: the project's own, or one that was granted to it. Fails with
+         *       `overlap` if it overlaps another root in its space, even another project's.
+         *     * A **child** has `parentRef` and either `prefixLength` (the parent's strategy chooses the block) or `cidr` (exactly
+         *       this block in the parent). It inherits the family and the space. Any depth is allowed. The parent must be in the
+         *       same project.
          *
-         *     With `classNames` the pool backs these classes: each is one of the project or else a shared one of `platform`, and
-         *     of the pool's family. A class is found when it is listed, and stays listed whatever becomes of its visibility. At
-         *     most 256 pools of a project back one class; one more is refused with `invalid_argument`.
+         *     With `classNames` the pool backs these classes. Each must have the pool's family, and be the project's own class or
+         *     else a shared one in `platform`. Carve looks up a class when the pool lists it; the pool keeps listing it even if
+         *     its visibility changes. At most 256 pools in a project may back one class; another one fails with
+         *     `invalid_argument`. A pool fails with `overlap` if it overlaps another pool of a class with `uniqueWithin: Class`.
          *
-         *     With `regions` the pool is served in these regions, and with `region` another one than the server's is its home. A
-         *     child has regions of its own, whatever those of its parent. `invalid_argument` refuses a region that this
-         *     installation does not have, naming those that it has, and `regions` without the home.
+         *     With `regions` these regions serve the pool. With `region` the pool has its home in that region, not in the
+         *     server's. A child has its own regions, independent of its parent. Fails with `invalid_argument` if this installation
+         *     does not have a region (the response lists the existing ones), or if `regions` lacks the home.
          *
-         *     A child is refused like a claim: `pool_draining` (the parent is being drained), `pool_exhausted` (nothing large enough is free), `exhausted_by_cooldown` (only
-         *     blocks that cool down are large enough), `block_taken` (the very block is held), `allocation_retained` (kept without
-         *     a claim), `never_satisfiable` (it would not fit into an empty parent), `prefix_length_rejected` (the parent's bounds)
-         *     and `family_mismatch`, which a class of the other family is as well. A class that is not found is `not_found`. A pool
-         *     more than a quota of the project allows is `quota_exceeded`, a name that is taken `already_exists`. A refusal leaves
-         *     nothing behind.
+         *     A child fails with the same codes as a claim:
+         *
+         *     * `pool_draining`: the parent is being drained;
+         *     * `pool_exhausted`: no free block is large enough;
+         *     * `exhausted_by_cooldown`: only blocks in cool-down are large enough;
+         *     * `block_taken`: the requested block is held;
+         *     * `allocation_retained`: a retained allocation keeps the requested block;
+         *     * `never_satisfiable`: the block would not fit into an empty parent;
+         *     * `prefix_length_rejected`: the parent's bounds exclude the length;
+         *     * `family_mismatch`: the family differs from the parent's. A class for the other family fails with this code too.
+         *
+         *     Fails with `not_found` if a class does not exist, with `quota_exceeded` if a quota allows no further pool, and with
+         *     `already_exists` if the name is taken. A request that fails changes nothing.
          */
         post: operations["createPool"];
         delete?: never;
@@ -506,12 +519,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -520,38 +533,43 @@ export interface paths {
         };
         /**
          * Read a pool
-         * @description The pool with its exact capacity at the moment of reading.
+         * @description Returns a pool with its exact current capacity.
          */
         get: operations["getPool"];
         put?: never;
         post?: never;
         /**
          * Delete a pool
-         * @description Gives the pool's block back to its parent or to its space, in the transaction that deletes the pool; its
-         *     reservations go with it.
+         * @description Deletes a pool with its reservations, and gives its block back to its parent or its space in the same transaction.
          *
-         *     Refused with `in_use` while claims or child pools hold blocks of it, and with `allocation_retained` while only
-         *     retained allocations do; nothing changes then, and the answer says how many there are.
+         *     Fails with `in_use` while claims or child pools hold blocks in it, and with `allocation_retained` while only
+         *     retained allocations do. Nothing changes then, and the response contains their number.
          */
         delete: operations["deletePool"];
         options?: never;
         head?: never;
         /**
          * Change a pool
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`, `spec.allocation`,
-         *     `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and `spec.description`. Needs `If-Match`. A
-         *     patch that changes nothing answers with the same `ETag` and writes nothing. `reservations`, `classNames` and
-         *     `regions` are replaced as a whole: what leaves `reservations` is free again in the same transaction, a class that
-         *     leaves `classNames` has a pool less for later claims, and what a region that leaves `regions` was lent goes back to
-         *     the home. A region that is new in `regions` serves the pool from then on. New bounds and a new `reuseAfter` hold for
-         *     what is carved from now on; what is held stays.
-         *     A pool that was carved for a scope (`status.scope`) lists no classes and is not shared (`immutable_field`).
+         * @description Changes a pool by a JSON merge patch (RFC 7396) to the labels, the annotations, `spec.visibility`,
+         *     `spec.allocation`, `spec.reservations`, `spec.classNames`, `spec.reuseAfter`, `spec.regions`, `spec.drain` and
+         *     `spec.description`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     Refused with `in_use` when a region that leaves `regions` still holds blocks of the pool, with `block_taken` when a
-         *     new reservation covers a held block, with `allocation_retained` when that block is kept by a retained allocation,
-         *     with `not_found` and `family_mismatch` when a class is not found or of the other family, with `invalid_argument` when
-         *     a region is none of this installation or the home is not among `regions`, and with `immutable_field` when the patch
-         *     would change anything else (what was carved does not change, nor the home), naming the field.
+         *     The patch replaces `reservations`, `classNames` and `regions` as a whole. Space that leaves `reservations` is free
+         *     in the same transaction. A class that leaves `classNames` no longer uses this pool for later claims. A region that
+         *     is added to `regions` serves the pool from then on; a region that leaves it returns its lent blocks to the home. New
+         *     bounds and a new `reuseAfter` apply to later carving; held blocks stay.
+         *
+         *     Fails with:
+         *
+         *     * `in_use` if a region that leaves `regions` still holds blocks from the pool;
+         *     * `block_taken` if a new reservation covers a held block, and `allocation_retained` if a retained allocation keeps
+         *       that block;
+         *     * `not_found` if a class does not exist, and `family_mismatch` if it has the other family;
+         *     * `overlap` if a class with `uniqueWithin: Class` is added, and the pool overlaps another pool of the class;
+         *     * `invalid_argument` if this installation does not have a region, or if `regions` lacks the home;
+         *     * `immutable_field`, which names the field, if the patch would change anything else: the carved block and the home
+         *       never change, and a class with `uniqueWithin: Class` does not leave `classNames`. A pool that was carved for a
+         *       scope (`status.scope`) cannot list classes or be shared.
          */
         patch: operations["patchPool"];
         trace?: never;
@@ -562,12 +580,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -575,10 +593,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show what is free
-         * @description What is free in the pool, by size and by place. `items` are the free blocks, each as large as it can be, in order
-         *     of prefix length and then of address; with `prefixLength` only those that can hold a block of that length.
-         *     `summary` is about the whole pool, on every page.
+         * Show a pool's free blocks
+         * @description Returns the free space in a pool, by size and by address. `items` are the free blocks, each as large as possible,
+         *     sorted by prefix length and then by address. With `prefixLength` they are only the blocks that can contain a block
+         *     with that length. `summary` covers the whole pool, on every page.
          */
         get: operations["getPoolFree"];
         put?: never;
@@ -595,12 +613,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -609,12 +627,12 @@ export interface paths {
         };
         /**
          * Show the pool as a map
-         * @description A block of the pool, cut into cells of equal size, and what each of them is: free, held by one block, or cut up further.
-         *     It is exact, and costs as much as there are cells, whatever the pool holds: to zoom in, ask again with the block of a
-         *     cell in `within`.
+         * @description Cuts a block in the pool into cells of equal size and returns each cell's state: free, held by one block, or divided
+         *     further (`Mixed`). The map is exact. Its cost depends only on how many cells it has. To zoom in, repeat the request
+         *     with a cell's block in `within`.
          *
-         *     Neighbouring cells that are the same are one item: all that one block holds, that is free, or that is `Mixed`. The items
-         *     are in order of address and leave out no cell.
+         *     Adjacent cells with the same state form one item: cells in one held block, free cells, or `Mixed` cells. The items
+         *     are sorted by address and cover every cell.
          */
         get: operations["getPoolMap"];
         put?: never;
@@ -631,12 +649,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -645,11 +663,12 @@ export interface paths {
         };
         /**
          * Show how the pool filled up
-         * @description How much of the pool was used over time, and when it will be full if it goes on as it did. Servers record it once an hour; hours are kept for 14 days,
-         *     and for 400 days the last and the highest figure of each day.
+         * @description Returns the pool's use over time, and estimates when it will be full. Servers record the use once an hour. They keep
+         *     each hour for 14 days, and each day's last and highest figure for 400 days.
          *
-         *     The points are in order of time and evenly spaced from `since`, or from the first record after it, to `until`. What was recorded last before a point
-         *     is what it says; there are none for times in which nothing was recorded for two days. Without `until` the last point is the present, read at this moment.
+         *     The points are sorted by time and evenly spaced, from `since`, or the first record after it, to `until`. Each point
+         *     has the last figure recorded before it. A point is omitted if that record is more than two days old. Without `until`
+         *     the last point is the present, read during the request.
          */
         get: operations["getPoolUtilization"];
         put?: never;
@@ -666,12 +685,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -679,8 +698,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the grants of a pool
-         * @description To whom the pool was granted, in order of consumer.
+         * List pool grants
+         * @description Lists the grants to use a pool, sorted by consumer.
          */
         get: operations["listPoolGrants"];
         put?: never;
@@ -697,17 +716,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -715,23 +734,25 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a grant of a pool
-         * @description The grant of exactly this consumer: `*` is a grant of its own.
+         * Read a pool grant
+         * @description Returns the grant to exactly this consumer. The grant to `*` is a separate one.
          */
         get: operations["getPoolGrant"];
         /**
          * Grant a pool
          * @description Lets the consumer, one project or every project (`*`), claim from the pool while its `visibility` is `shared`.
-         *     Answers 201, or 200 when the grant exists already; it never changes. The answer does not reveal whether the project
-         *     exists. A grant counts only for the project that has the name when the grant is made: when a project of the name is created or
-         *     deleted, the grants to the name end. The project that owns the pool needs no grant and gets none (`invalid_argument`).
+         *     Returns 201, or 200 if the grant exists already; a grant never changes.
+         *
+         *     The response does not reveal whether the project exists. A grant counts only for the project that has the name when
+         *     the grant is made: creating or deleting a project ends all grants to its name. The project that owns the pool needs
+         *     no grant and gets none (`invalid_argument`).
          */
         put: operations["putPoolGrant"];
         post?: never;
         /**
-         * Take a grant of a pool back
-         * @description New uses are refused from the moment of the answer, unless another grant allows them. Blocks that are held stay
-         *     with their claims.
+         * Revoke a pool grant
+         * @description Deletes a grant to use a pool. As soon as the server has responded, it refuses new claims from the pool, unless
+         *     another grant allows them. Claims keep the blocks that they hold.
          */
         delete: operations["deletePoolGrant"];
         options?: never;
@@ -745,7 +766,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -754,26 +775,28 @@ export interface paths {
         };
         /**
          * List classes
-         * @description The classes that the project may use, in order of name: its own and the shared ones of `platform`;
-         *     `metadata.project` says whose one is. Of two with the same name its own comes first, and it is the one that claims
-         *     find. `status` is about what stands behind the class for this project. Filters add up.
+         * @description Lists the classes that the project may use, sorted by name: its own and the shared ones in `platform`.
+         *     `metadata.project` is the owner. If both have a class with the same name, the project's own comes first, and claims
+         *     use that one. `status` describes the pools behind the class for this project. A class must match all filters.
          */
         get: operations["listClasses"];
         put?: never;
         /**
          * Create a class
-         * @description Creates a policy for handing out blocks of one family. It serves nobody before a pool lists it in `classNames`. A
-         *     class of `platform` whose visibility is `shared` serves every project; a class of another project serves its own.
+         * @description Creates a class: a policy for handing out blocks of one family. It serves claims as soon as a pool lists it in
+         *     `classNames`. A `shared` class in `platform` serves every project; a class in another project serves only that
+         *     project.
          *
-         *     With `poolPer` no claim draws from the pools that list the class. Each project, and within it each combination of
-         *     the values of the other roles in `scope`, has a pool of its own: a child of `poolPrefixLength` that the first claim
-         *     carves from the first of these pools with room, in the transaction that binds the claim. It belongs to the project of
-         *     the pool it was carved from, and counts in the quotas of the project that claims.
+         *     With `poolPer` claims do not draw from the pools that list the class. Instead each project has its own pool for each
+         *     combination of the other values in `scope`. The first claim carves this pool, with length `poolPrefixLength`, from
+         *     the first listed pool with room, in the transaction that binds the claim. The pool belongs to the project that owns
+         *     its parent pool, and counts in the claiming project's quotas.
          *
-         *     Refused with `already_exists` when the name is taken, or when `isDefault` is true and another class is the project's
-         *     default of this family: `conflictsWith` names it, and with `moveDefault=true` the new class takes its place. Refused
-         *     with `in_use` when pools of the project list a class of `platform` with this name: claims would find another class
-         *     than the one that the pools back. A project has 256 classes at most; one more is refused with `invalid_argument`.
+         *     Fails with `already_exists` if the name is taken, or if `isDefault` is true and another class is the project's
+         *     default for this family. `conflictsWith` then names that class; with `moveDefault=true` the new class replaces it as
+         *     the default. Fails with `in_use` if the project's pools list a class in `platform` with this name, because claims
+         *     would then find another class than the one that the pools back. A project has at most 256 classes; another one fails
+         *     with `invalid_argument`.
          */
         post: operations["createClass"];
         delete?: never;
@@ -788,12 +811,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -802,32 +825,32 @@ export interface paths {
         };
         /**
          * Read a class
-         * @description The class that claims of the project find by this name: its own, or else the shared one of `platform`. `status` says,
-         *     exactly at the moment of reading, what stands behind it for this project.
+         * @description Returns the class that the project's claims find by this name: the project's own, or else the shared one in
+         *     `platform`. `status` has exact current figures for the pools behind it for this project.
          */
         get: operations["getClass"];
         put?: never;
         post?: never;
         /**
          * Delete a class
-         * @description Deletes a class of the project itself.
+         * @description Deletes one of the project's own classes.
          *
-         *     Refused with `in_use` while pools list it, pools that were carved for its scopes exist, or claims name it; nothing
-         *     changes then, and the answer says how many there are.
+         *     Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
+         *     Nothing changes then, and the response contains their number.
          */
         delete: operations["deleteClass"];
         options?: never;
         head?: never;
         /**
          * Change a class
-         * @description Applies a JSON merge patch (RFC 7396) to a class of the project itself: to its labels, its annotations and all of
-         *     `spec` but `provisioner`, `ipFamily`, `poolPer` and `poolPrefixLength`. Needs `If-Match`. A patch that changes nothing
-         *     answers with the same `ETag` and writes nothing. What changes holds for later claims; claims that exist keep what
-         *     they were bound with, also when the class is no longer shared.
+         * @description Changes one of the project's own classes by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`,
+         *     except `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength`. Requires `If-Match`. A patch
+         *     that changes nothing returns the same `ETag` and writes nothing. Changes apply to later claims; existing claims keep
+         *     the values with which they were bound, even if the class is no longer shared.
          *
-         *     Refused with `already_exists` when `isDefault` becomes true and another class is the project's default of this
-         *     family: `conflictsWith` names it, and with `moveDefault=true` this class takes its place. Refused with
-         *     `immutable_field` when the patch would change anything else, naming the field.
+         *     Fails with `already_exists` if `isDefault` becomes true and another class is the project's default for this family.
+         *     `conflictsWith` then names that class; with `moveDefault=true` this class replaces it as the default. Fails with
+         *     `immutable_field`, which names the field, if the patch would change anything else.
          */
         patch: operations["patchClass"];
         trace?: never;
@@ -838,12 +861,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -851,10 +874,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the pools of the project's scopes
-         * @description The pools that serve the project's claims of a class with `poolPer`, one for each scope, in order of the scopes, whichever project owns
-         *     them. Of a pool of another project the labels, the annotations, the description and what it was carved from are left out. What is held
-         *     in one is in the list of claims, by `pool`.
+         * List the pools for the project's scopes
+         * @description Lists the pools that serve the project's claims by a class with `poolPer`, one for each scope, sorted by scope,
+         *     whichever project owns them. For another project's pool the list omits the labels, the annotations, the description
+         *     and the parent. To see a pool's holdings, list the claims with the filter `pool`.
          */
         get: operations["listScopePools"];
         put?: never;
@@ -871,18 +894,18 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
-                 *     class that asks for none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
+                 *     class that requires none.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -890,15 +913,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the pool of a scope
-         * @description The pool that serves the project's claims in this scope of the class, as `listScopePools` shows it.
+         * Read the pool for a scope
+         * @description Returns the pool that serves the project's claims in this scope, as in `listScopePools`.
          */
         get: operations["getScopePool"];
         /**
-         * Have the pool of a scope before the first claim
-         * @description Carves the pool of a scope as the scope's first claim would, or answers the one that is there: for a node, say, before a pod is
-         *     scheduled to it. It counts in the project's quotas, and while it is empty it goes back after the class's `emptyPoolTTL`. Refused like the
-         *     claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`, `quota_exceeded`.
+         * Carve the pool for a scope before its first claim
+         * @description Carves the pool for a scope as the scope's first claim would (201), or returns the existing one (200): for example,
+         *     for a node before a pod is scheduled to it. The pool counts in the project's quotas. The server gives an empty pool
+         *     back after the class's `emptyPoolTTL`.
+         *
+         *     Fails like the claim: `pool_exhausted`, `exhausted_by_cooldown`, `pool_draining`, `no_pool_for_class`,
+         *     `quota_exceeded`.
          */
         put: operations["putScopePool"];
         post?: never;
@@ -914,7 +940,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -923,45 +949,46 @@ export interface paths {
         };
         /**
          * List claims
-         * @description The claims of the project, in order of name, or, with `pool` and without `owner`, in order of address. Filters add up.
+         * @description Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
+         *     filters.
          */
         get: operations["listClaims"];
         put?: never;
         /**
          * Claim a block
-         * @description Takes one block and answers with it: `status.allocatedCIDR`, and `status.address` for a single address. The claim
-         *     is bound in this answer, or it does not exist. What two claims get never overlaps.
+         * @description Claims one block and returns it: `status.allocatedCIDR`, and `status.address` for a single address. The claim in the
+         *     response is bound; if the request fails, no claim exists. Claims in one space never overlap.
          *
-         *     Where to take it from is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
+         *     The source is at most one of `className`, `poolRef`, `poolSelector` and `allocationRef`:
          *
-         *     1. `className`: the class of this name of the project itself, or else the shared one of `platform`. When there is
-         *        neither, the claim is refused with `not_found`.
-         *     2. `allocationRef`: bind a retained allocation again.
-         *     3. `poolRef`: this very pool, by the policy of the pool alone. The escape hatch for who knows better than the classes.
-         *        A pool of another project serves like one of the own when it is `shared` and was granted to the project; otherwise
-         *        it is answered like one that does not exist.
-         *     4. `poolSelector`: every pool that matches is tried. It is deprecated: use a class.
-         *     5. None of them: the default class of the family, the project's own or else the shared one of `platform`. The family
-         *        is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. When there is no such class, the claim is refused
+         *     1. `className`: the project's own class with this name, or else the shared one in `platform`. If neither exists, the
+         *        claim fails with `not_found`.
+         *     2. `allocationRef`: a retained allocation, which the claim binds again.
+         *     3. `poolRef`: exactly this pool, by the pool's own policy alone. Use it only if you know better than the classes.
+         *        Another project's pool serves the claim if it is `shared` and was granted to the project; otherwise the response
+         *        is the same as for a pool that does not exist.
+         *     4. `poolSelector`: Carve tries every pool that matches. It is deprecated: use a class.
+         *     5. No source: the family's default class, the project's own or else the shared one in `platform`. `cidr` or
+         *        `address` decides the family, or else `ipFamily`; the default is IPv4. If there is no such class, the claim fails
          *        with `no_default_class`.
          *
-         *     A class is served by the pools that list it, those of the class's project and of the claim's own, whose bounds admit
-         *     the length: in order of name and then of project, or the least utilized first (`poolSelection`). One that is full is
-         *     passed over for the next in the same request. Being allowed to use the class is the permission: its pools need no
-         *     grant. A class with `poolPer` draws from the pool of the claim's project and `scope`, which the first claim carves.
+         *     The pools that list a class serve it, if their bounds admit the length. They belong to the class's project or to the
+         *     claim's. `poolSelection` decides the order: by name and then by project, or the least utilized first. If a pool is
+         *     full, the same request tries the next one. Permission to use the class is enough: its pools need no grant. A class
+         *     with `poolPer` uses the pool for the claim's project and `scope`, which the first claim carves.
          *
-         *     What to take is a `prefixLength`, or one very block by `cidr` or `address`. Without either it is the class's
+         *     The size is a `prefixLength`, or exactly the block in `cidr` or `address`. The default is the class's
          *     `defaultPrefixLength`, or else the pool's.
          *
-         *     Refused now, and worth another try later: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
+         *     Errors after which a later retry can succeed: `pool_exhausted`, `exhausted_by_cooldown`, `block_taken`,
          *     `allocation_retained`, `in_use`, `no_pool_matches`, `no_pool_for_class`, `no_default_class`, `quota_exceeded`,
-         *     `pool_draining`. Refused for good: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`, `already_exists`, and
-         *     `consumer_ended` when a consumer that is to be attached has ended. A refusal leaves nothing
-         *     behind and carries the figures that a program needs to react, and in `steps` how it was decided; `explainClaim`
-         *     answers the same without claiming, and names remedies.
+         *     `pool_draining`. Permanent errors: `never_satisfiable`, `prefix_length_rejected`, `family_mismatch`,
+         *     `already_exists`, and `consumer_ended` if a consumer to be attached has ended. A request that fails changes nothing.
+         *     Its error contains the figures that a program needs to react, and in `steps` how Carve decided; `explainClaim`
+         *     returns the same without a claim, and names remedies.
          *
-         *     Send an `Idempotency-Key`: a repeat then gets the first answer, also when the pool is full by now. When the claim
-         *     was released since, its block may be somebody else's: the repeat is refused with `claim_released`.
+         *     Send an `Idempotency-Key`: a retry then gets the first response, even if the pool is full by now. If the claim was
+         *     released since, its block may belong to another claim, so the retry fails with `claim_released`.
          */
         post: operations["createClaim"];
         delete?: never;
@@ -976,12 +1003,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -990,45 +1017,47 @@ export interface paths {
         };
         /**
          * Read a claim
-         * @description The claim with the block it holds.
+         * @description Returns a claim with the block that it holds.
          */
         get: operations["getClaim"];
         /**
          * Claim a block, or get the one claimed before
-         * @description Create-or-return, safe to repeat without a key. When no claim has this name, one is created as by `createClaim`
-         *     (201). When one has it and is what the request asks for, it is returned as it is (200), whether or not its pool is full
-         *     by now. The claim is never changed by this call; labels and annotations count at creation only.
+         * @description Creates a claim under this name, or returns the existing one, so you can retry it without a key. If no claim has the
+         *     name, the server creates one as by `createClaim` (201). If a claim has the name and matches the request, the server
+         *     returns it unchanged (200), even if its pool is full by now. Labels and annotations count only at creation.
          *
-         *     A length, a family, a block and a policy are compared with what the claim has got: `prefixLength: 28` with a claim that
-         *     got a /28 by default, `address` with the `cidr` of that one address. `className` may name the default class that served
-         *     it. A length that is left out is the same as one that was left out, and no other. `ownerRef` belongs to what is
-         *     compared, so that two callers who hit on one name for two objects are not given one block; a request without it asks for
-         *     nobody in particular, and gets the claim whoever its owner is.
+         *     The server compares the length, the family, the block and the policy with the values that the claim has:
+         *     `prefixLength: 28` matches a claim that got a /28 by default, and `address` matches a `cidr` with that one address.
+         *     `className` may name the default class that served the claim. A request without a length matches only a claim that
+         *     was created without one. The server compares `ownerRef` too, so that two callers that choose one name for two
+         *     objects do not share a block. A request without `ownerRef` matches a claim with any owner.
          *
-         *     Refused with `already_exists` when something differs, naming what is there and what was asked for.
+         *     Fails with `already_exists` if a value differs; the error contains the existing and the requested values. Other
+         *     errors are as in `createClaim`.
          */
         put: operations["putClaim"];
         post?: never;
         /**
          * Release a claim
-         * @description Deletes the claim. `status.reclaimPolicy` says what becomes of its block. With `Delete` its allocation goes in the same
-         *     transaction: when the answer is there, the pool has the block back. With `Delete` and a `reuseAfter` that was in force
-         *     when the claim was bound, the allocation stays as `CoolingDown` until this time has passed: the quotas of the project
-         *     have it back at once, and nobody can claim the block. With `Retain` the allocation stays, without a claim, until it is
-         *     deleted or bound again.
+         * @description Deletes a claim and releases its block according to `status.reclaimPolicy`:
          *
-         *     Refused with `in_use` while consumers use the claim.
+         *     * `Delete`: the allocation is deleted in the same transaction, so the block is free when the response arrives. If a
+         *       `reuseAfter` was in force when the claim was bound, the allocation stays as `CoolingDown` until that time has
+         *       passed: the project's quotas get the space back at once, but no claim can take the block.
+         *     * `Retain`: the allocation stays, without a claim, until it is deleted or bound again.
+         *
+         *     Fails with `in_use` while the claim has consumers.
          */
         delete: operations["deleteClaim"];
         options?: never;
         head?: never;
         /**
          * Change a claim
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Needs `If-Match`. A
-         *     patch that changes nothing answers with the same `ETag` and writes nothing.
+         * @description Changes a claim by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec.reclaimPolicy`. Requires
+         *     `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     Refused with `immutable_field` when it would change anything else (a bound claim keeps its block), naming the
-         *     field.
+         *     Fails with `immutable_field`, which names the field, if the patch would change anything else: a bound claim keeps
+         *     its block.
          */
         patch: operations["patchClaim"];
         trace?: never;
@@ -1039,7 +1068,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1050,12 +1079,13 @@ export interface paths {
         put?: never;
         /**
          * Claim many blocks at once
-         * @description Up to 1,000 claims in one transaction, all or nothing: either every claim is bound, in the order of the request,
-         *     or none exists and the answer names the one that was refused (`/claims/3/spec/prefixLength`). Each claim is as in
-         *     `createClaim` and is refused with the same codes, but for `allocationRef`, which is not for batches, and names, of
-         *     which no two are the same (`invalid_argument`). A batch may have at most 16 different selectors, in at most 128
-         *     different requests; claims that ask for the same count once. A repeat with the same `Idempotency-Key` is refused with
-         *     `claim_released` when any of the claims was released since.
+         * @description Claims up to 1,000 blocks in one transaction. Either every claim is bound, in the request's order, or none exists
+         *     and the error names the one that failed (`/claims/3/spec/prefixLength`).
+         *
+         *     Each claim follows the same rules as in `createClaim` and fails with the same codes. A batch does not accept
+         *     `allocationRef`, or the same name twice (`invalid_argument`). It may have at most 16 different selectors, in at most
+         *     128 different requests; claims with identical requests count once. A retry with the same `Idempotency-Key` fails
+         *     with `claim_released` if any claim in it was released since.
          */
         post: operations["createClaimBatch"];
         delete?: never;
@@ -1070,7 +1100,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1081,17 +1111,19 @@ export interface paths {
         put?: never;
         /**
          * Release many claims
-         * @description Releases the claims that `select` finds, each as `deleteClaim` does: quotas, trail, history and cool-down are the same. Those of one pool go
-         *     in common, small transactions, and claims of others are served between them; it is not all or nothing.
+         * @description Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+         *     history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
+         *     them; the operation is not all or nothing.
          *
-         *     First `?dryRun=true`: it answers how many claims match (`count`), the first 100 of them, and a `token`. With the token nothing is released that
-         *     was not shown: a claim that was made or changed since stays, and if anything else matches by now, nothing is released
-         *     (`precondition_failed`). Who has no use for a look sends `createdBefore` instead. So a request can be repeated without harm, and takes no
-         *     `Idempotency-Key`: what is gone is counted in `gone`.
+         *     First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
+         *     a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
+         *     changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
+         *     a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+         *     `Idempotency-Key`: `gone` counts the claims that are gone already.
          *
-         *     A request comes to at most `limit` claims, and ends in time before its deadline. As long as the answer has a `nextCursor`, another request with
-         *     the same `select` and this `cursor` goes on. What cannot be released is in `skipped`, with the code that `deleteClaim` would have refused it
-         *     with, and does not keep the others.
+         *     One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
+         *     continue with the same `select` and that `cursor`. `skipped` lists the claims that the server could not release,
+         *     with the code that `deleteClaim` would return; they do not stop the others.
          */
         post: operations["releaseClaims"];
         delete?: never;
@@ -1106,7 +1138,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1117,16 +1149,16 @@ export interface paths {
         put?: never;
         /**
          * Explain what a claim would get
-         * @description Decides a claim as `createClaim` would at this moment, writes nothing, and answers how it was decided: which class,
-         *     which pools in which order, which quotas and grants, and what came of each. A claim that would be bound is answered
-         *     with the block, one that would be refused with the code, the sentence and the remedies, the smallest change first;
-         *     both with 200. Nobody holds the block by it: the next claim may get it.
+         * @description Decides a claim as `createClaim` would at this moment, without writing, and returns the decision: the class, the
+         *     pools in their order, the quotas and the grants, each with its result. If the claim would succeed, the response
+         *     contains the block; if it would fail, it contains the code, the message and the remedies, with the smallest change
+         *     first. The status is 200 in both cases. The block is not reserved: the next claim may get it.
          *
-         *     The body of a claim can be sent as it is: `metadata` is ignored, but for its form.
+         *     You can send a claim's body unchanged: the server only checks that `metadata` is well-formed, and otherwise ignores
+         *     it.
          *
-         *     Needs no right to claim, and is worth nothing to who may not. The pool that the block would come from is named, as the
-         *     claim would name it; another one that the project neither owns nor was granted is named by its project alone, as
-         *     `platform/(hidden)`.
+         *     The caller needs no permission to claim. The response names the block's pool, as the claim would. A pool that the
+         *     project neither owns nor was granted appears only with its project, as `platform/(hidden)`.
          */
         post: operations["explainClaim"];
         delete?: never;
@@ -1141,12 +1173,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -1154,8 +1186,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the consumers of a claim
-         * @description What uses the claim, in order of realm and UID.
+         * List a claim's consumers
+         * @description Lists the consumers that are attached to a claim, sorted by realm and UID.
          */
         get: operations["listClaimConsumers"];
         put?: never;
@@ -1169,23 +1201,23 @@ export interface paths {
     "/v1/projects/{project}/claims/{claim}/consumers/{uid}": {
         parameters: {
             query?: {
-                /** @description The realm of the consumer. */
+                /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -1195,22 +1227,21 @@ export interface paths {
         get?: never;
         /**
          * Attach a consumer to a claim
-         * @description The consumer uses the claim from now on, and is renewed by it. A consumer that is not there is made, by what the body
-         *     says of it; of one that is there the body changes nothing. Answers the claim, which `Location` and `ETag` are of too,
-         *     with 200 when the consumer was attached to it before.
+         * @description Attaches a consumer to the claim and renews the consumer. If the consumer does not exist, the server creates it from
+         *     the body; the body does not change an existing consumer. Returns the claim, with its `Location` and `ETag`: with
+         *     201, or with 200 if the consumer was attached already.
          *
-         *     As long as a claim has consumers it is not released: `deleteClaim` is refused with `in_use`. Refused with
-         *     `too_many_consumers` when the claim has as many as `spec.maxConsumers`, and with `consumer_ended` for a consumer that
-         *     has ended: it never comes back. `If-Match` is compared with the `ETag` of the claim; with `If-None-Match: *` the
-         *     consumer must not be attached yet.
+         *     While a claim has consumers, `deleteClaim` fails with `in_use`. Fails with `too_many_consumers` if the claim has
+         *     `spec.maxConsumers` consumers, and with `consumer_ended` if the consumer has ended: it never comes back. `If-Match`
+         *     is compared with the claim's `ETag`; with `If-None-Match: *` the consumer must not be attached yet.
          */
         put: operations["attachConsumer"];
         post?: never;
         /**
          * Detach a consumer from a claim
-         * @description The consumer does not use the claim any more. When it was the last one and `spec.whenUnused` of the claim is `Delete`,
-         *     the claim is released in the same transaction. A consumer that is not attached, or a claim that is gone, is answered
-         *     with 204 as well: it is as it was asked for. `If-Match` is compared with the `ETag` of the claim.
+         * @description Detaches a consumer from the claim. If it was the last one and the claim's `spec.whenUnused` is `Delete`, the server
+         *     releases the claim in the same transaction. If the consumer is not attached, or the claim does not exist, the
+         *     response is 204 as well. `If-Match` is compared with the claim's `ETag`.
          */
         delete: operations["detachConsumer"];
         options?: never;
@@ -1224,7 +1255,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1235,9 +1266,10 @@ export interface paths {
         put?: never;
         /**
          * Renew many consumers
-         * @description Says of up to 1,000 consumers of a realm that they live, and answers of each whether it was renewed, has ended or is not
-         *     known. It is a heartbeat and an inventory in one: nobody ends for not being listed, but for not being renewed within its
-         *     time to live. One that has ended is not revived, however late a renewal of it comes. It may be repeated.
+         * @description Renews up to 1,000 consumers in a realm, and returns for each whether it was renewed, has ended or is unknown. The
+         *     request is a heartbeat and an inventory in one. A consumer that is not listed does not end; it ends if it is not
+         *     renewed within its time to live. A renewal never revives a consumer that has ended, however late it arrives. You can
+         *     retry the request.
          */
         post: operations["renewConsumers"];
         delete?: never;
@@ -1252,12 +1284,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -1265,9 +1297,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the state of a realm
-         * @description How many consumers of the realm live in the region of this server, how many of those have expired, and whether they are
-         *     ended for it. A realm is a name: one that has no consumers is answered too.
+         * Read a realm's state
+         * @description Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
+         *     the server ends expired consumers. A realm is only a name: one without consumers has a state too.
          */
         get: operations["getRealm"];
         put?: never;
@@ -1284,12 +1316,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -1299,11 +1331,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm that the consumers that expired are gone
-         * @description When more than 20 consumers of a realm, and at least a tenth of it, are lost within ten minutes, no more of them are
-         *     ended: it may be their agent that is gone, or the way to this service, and not they. This confirms that all those are
-         *     gone that have expired until now; they are ended then, however many. It may be repeated. That can be said of at most 100
-         *     realms of a project within 30 days; of one more it is refused with `invalid_argument`.
+         * Confirm that expired consumers are gone
+         * @description Confirms that all consumers in the realm that have expired until now are gone. The server then ends them all.
+         *
+         *     Use it when the server has stopped ending them. The server stops once a realm loses more than 20 consumers, and at
+         *     least a tenth, within ten minutes, because perhaps only their agent or the connection to this service has failed.
+         *     You can retry the request. A project can confirm at most 100 realms within 30 days; another one fails with
+         *     `invalid_argument`.
          */
         post: operations["confirmExpiry"];
         delete?: never;
@@ -1318,12 +1352,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -1332,7 +1366,7 @@ export interface paths {
         };
         /**
          * List consumers
-         * @description The consumers of the realm in order of UID, those that have ended among them.
+         * @description Lists the realm's consumers, sorted by UID, including those that have ended.
          */
         get: operations["listConsumers"];
         put?: never;
@@ -1349,17 +1383,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -1368,24 +1402,27 @@ export interface paths {
         };
         /**
          * Read a consumer
-         * @description The consumer, or what is kept of one that has ended, for 30 days unless the operator says otherwise.
+         * @description Returns a consumer, or its tombstone if it has ended. Tombstones are kept for 30 days unless the operator has set
+         *     another time.
          */
         get: operations["getConsumer"];
         /**
-         * Make or renew a consumer
-         * @description Makes the consumer (201), or replaces its spec (200), and renews it: it lives for `spec.ttlSeconds` from now on, or until
-         *     somebody says that it ended. Every renewal gives it another `ETag`. Refused with `consumer_ended` when it has ended, and
-         *     with `invalid_argument` when it would have to be made in a project that has 1,000,000 consumers in a region, with those
-         *     that have ended and are not forgotten. That is counted once a minute, for all ways to make one.
+         * Create or renew a consumer
+         * @description Creates the consumer (201), or replaces its spec (200), and renews it. It lives for `spec.ttlSeconds` from then on,
+         *     or until a request ends it. Every renewal gives it a new `ETag`.
+         *
+         *     Fails with `consumer_ended` if it has ended. A project has at most 1,000,000 consumers in a region, including
+         *     tombstones; creating another one fails with `invalid_argument`. Each server counts them once a minute, however they
+         *     were created.
          */
         put: operations["putConsumer"];
         post?: never;
         /**
-         * Say that a consumer has ended
-         * @description From then on the consumer cannot come back: not by a renewal that is under way, and not by an attachment; what lives on
-         *     needs another UID. It is detached from all its claims, as by `detachConsumer`: in this request (204), or, when they are
-         *     too many for it, the rest within seconds in the background (202). A UID that is not known ends as well. It may be
-         *     repeated.
+         * End a consumer
+         * @description Ends a consumer for good: no renewal under way and no attachment can revive it. A machine that lives on needs
+         *     another UID. The server detaches the consumer from all its claims, as by `detachConsumer`: in this request (204),
+         *     or, if the claims are too many for one request, within seconds in the background (202). An unknown UID ends as well.
+         *     You can retry the request.
          */
         delete: operations["endConsumer"];
         options?: never;
@@ -1399,7 +1436,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1408,12 +1445,12 @@ export interface paths {
         };
         /**
          * List allocations
-         * @description The blocks held in the project's pools, by whichever project, and those that cool down, pool by pool, in order of
-         *     address. Filters add up.
+         * @description Lists the blocks that are held in the project's pools, by any project, and those that cool down, pool by pool,
+         *     sorted by address. An allocation must match all filters.
          *
-         *     With `holder=self` the blocks that the project itself holds, in pools of whichever project: first what it has retained,
-         *     which no claim names any more, though it counts in its quotas, pool by pool, in order of address; then what its claims
-         *     hold, in order of their names. `phase=Retained` leaves the former alone.
+         *     With `holder=self` it lists the blocks that the project itself holds, in any project's pools. First come the
+         *     retained blocks, which have no claim but count in the project's quotas, pool by pool, sorted by address; then the
+         *     blocks of its claims, sorted by claim name. `phase=Retained` selects only the former.
          */
         get: operations["listAllocations"];
         put?: never;
@@ -1430,12 +1467,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the allocation, a UUID.
+                 * @description Allocation name, a UUID.
                  * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
                  */
                 allocation: components["parameters"]["AllocationName"];
@@ -1444,21 +1481,21 @@ export interface paths {
         };
         /**
          * Read an allocation
-         * @description The record of one held block. The project that owns the pool can read it, and the project that holds the block by a
-         *     claim, each by its own path.
+         * @description Returns the record for one held block. The project that owns the pool can read it, and so can the project whose
+         *     claim holds the block, each by its own path.
          */
         get: operations["getAllocation"];
         put?: never;
         post?: never;
         /**
          * Delete a retained allocation
-         * @description Gives the block of a `Retained` allocation back to its pool. The project that owns the pool can do this, and the block
-         *     is free at once; and the project whose claim held the block, each by its own path, after which it cools down first
-         *     where released blocks do. The project that owns the pool can do the same with one that is `CoolingDown`: this ends the
-         *     cool-down early.
+         * @description Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
+         *     free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
+         *     (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
+         *     allocation, which ends the cool-down early.
          *
-         *     Refused with `in_use` while the allocation is `Bound`: delete the claim, the child pool or the reservation that
-         *     holds the block instead.
+         *     Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
+         *     that holds the block.
          */
         delete: operations["deleteAllocation"];
         options?: never;
@@ -1472,7 +1509,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1481,10 +1518,12 @@ export interface paths {
         };
         /**
          * List audit events
-         * @description Every change in the project, and attempts to make one without the right to, newest first; as far back as the
-         *     operator keeps them. Filters add up. Nobody can change or delete an event. Dry runs that are allowed, patches that
-         *     change nothing and replayed answers leave none. Of a caller who is refused all the time, only the first attempts
-         *     and then some are recorded. The creation and the deletion of projects are in the trail of `platform`.
+         * @description Lists every change in the project, and every attempt to make one without permission, with the newest first, as far
+         *     back as the operator keeps them. An event must match all filters. No caller can change or delete an event.
+         *
+         *     Permitted dry runs, patches that change nothing and replayed responses leave no event. If a caller is refused all
+         *     the time, the trail records its first attempts and only some later ones. Events about creating and deleting projects
+         *     are in the platform's trail.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -1501,7 +1540,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1509,14 +1548,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show who held an address
-         * @description The claims and the child pools that hold or held a block with this address, carved from a pool of the project:
-         *     with `at` those that held it at that moment, the most specific block first; without it first those that hold it, in
-         *     this order, then those that held it, the last one first. An address can have several holders in one moment: a claim
-         *     within child pools, and pools of several spaces.
+         * Show an address's holders
+         * @description Returns the claims and the child pools that hold or held a block with this address, carved from one of the project's
+         *     pools. With `at` it returns the holders at that moment, the most specific block first. Without `at` the present
+         *     holders come first, in this order, and then the past holders, the latest first. An address can have several holders
+         *     at one moment: a claim within child pools, and pools in several spaces.
          *
-         *     Of pools of other projects it shows what the project itself holds there now, by claims or retained. What it held there
-         *     before is in the history of the projects that own the pools, and in its own audit trail.
+         *     In other projects' pools it shows only the blocks that the project itself holds there now, by claims or retained.
+         *     Earlier ones are in the history of the projects that own the pools, and in the project's own audit trail.
          */
         get: operations["getHistory"];
         put?: never;
@@ -1533,7 +1572,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1541,32 +1580,34 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Follow what changes
-         * @description What has changed in the project's pools, claims, allocations, classes, quotas and consumers since a place, and then what changes. List
-         *     first: every list of these kinds answers in `changesCursor` from where to follow it, on its first page. A caller that keeps
-         *     what the list answered, writes over it what each change says, and goes on with the `cursor` of each answer, has what the
-         *     lists would answer.
+         * Follow changes
+         * @description Returns the changes to the project's pools, claims, allocations, classes, quotas and consumers since a cursor, and
+         *     waits for new ones. To keep a copy, list first: the first page in every list of these kinds has a `changesCursor`
+         *     from which to follow. Overwrite the copy with each change, and continue with each response's `cursor`. The copy then
+         *     equals the lists.
          *
-         *     A change says that an object is now as in `object` (`Put`), or that there is none of its name (`Delete`). Nothing is left
-         *     out: each change comes at least once, those of one object in their order, and what comes last is how the object is. States
-         *     in between may be left out, and a change may come again. The order of changes of different objects says nothing.
-         *     Allocations are those of the list with `holder=self`. A renewal of a consumer is no change, and neither is that what ended long ago is
-         *     forgotten. Figures in `status` of pools, classes and quotas, which change
-         *     with every claim, are those of the moment when the change was read, and are no change themselves.
+         *     A change either contains the object as it is now in `object` (`Put`), or reports that no object has its name
+         *     (`Delete`). The feed omits no change: each arrives at least once, and changes to one object arrive in order, so the
+         *     last one has the current state. The feed may omit intermediate states and may repeat a change. The order of changes
+         *     to different objects has no meaning.
          *
-         *     **Long poll**: without a change the answer waits for one, up to `waitSeconds`, and has no `items` then; `cursor` is where to
-         *     go on in any case. Ask at once again.
+         *     The feed covers the allocations that the list with `holder=self` contains. A consumer's renewal is no change, and
+         *     neither is deleting an old tombstone. Figures in the `status` of pools, classes and quotas change with every claim.
+         *     They are current when the server reads the change, and are no change themselves.
          *
-         *     **Server-Sent Events**: with `Accept: text/event-stream` the answer goes on until somebody ends it; `waitSeconds` and
-         *     `limit` mean nothing. Each event has in `id` the cursor to go on from: a client that connects again sends the last one in
-         *     `Last-Event-ID`, as browsers do, which goes before `after`. An event `change` holds a Change, one `bookmark` a
-         *     ChangesBookmark: it comes when nothing else has for 15 seconds. The last one is `end` with a ChangesEnd, which says why: the
-         *     server shuts down (`unavailable`), the caller reads too slowly (`rate_limited`), its rights were taken
-         *     (`permission_denied`, `not_found`) or its credentials are no longer valid (`unauthenticated`), or the cursor is too old
-         *     (`cursor_expired`).
+         *     **Long poll**: if there is no change, the server waits for one, up to `waitSeconds`, and then returns no `items`.
+         *     `cursor` is in every response: continue from it at once.
          *
-         *     **410**: when what the place needs is gone, because the trail was cut or the database was restored, the answer is
-         *     `cursor_expired`: list again, and follow from there.
+         *     **Server-Sent Events**: with `Accept: text/event-stream` the response continues until the client or the server ends
+         *     it; `waitSeconds` and `limit` have no effect. Each event's `id` is the cursor to continue from. A client that
+         *     reconnects sends the last one in `Last-Event-ID`, as browsers do; it takes precedence over `after`. An event
+         *     `change` contains a Change. An event `bookmark` contains a ChangesBookmark and arrives after 15 seconds without
+         *     another event. The last event is `end`, with a ChangesEnd that gives the reason: the server shuts down
+         *     (`unavailable`), the caller reads too slowly (`rate_limited`), has lost its role (`permission_denied`, `not_found`)
+         *     or its credentials are no longer valid (`unauthenticated`), or the cursor is too old (`cursor_expired`).
+         *
+         *     **410**: if the changes after the cursor are gone, because the audit trail was cut or the database was restored, the
+         *     request fails with `cursor_expired`: list again, and follow from there.
          */
         get: operations["listChanges"];
         put?: never;
@@ -1583,7 +1624,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1592,20 +1633,20 @@ export interface paths {
         };
         /**
          * List webhooks
-         * @description The webhooks of the project, in order of name. Never with a secret.
+         * @description Lists the project's webhooks, sorted by name. The list never contains a secret.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description Has what changes in the project from now on sent to a URL, as `listChanges` tells it: a WebhookMessage in the body of a
-         *     `POST`, signed as Standard Webhooks says. Each change is sent at least once, those of one webhook in their order. `secret`
-         *     is in this answer alone: keep it now. The answer to a repeat with the same `Idempotency-Key` and that to a dry run have
-         *     none.
+         * @description Creates a webhook, which sends the project's changes from now on to a URL. Each message is a `POST` with a
+         *     WebhookMessage in its body, signed according to Standard Webhooks, and has changes as in `listChanges`. Each change
+         *     is sent at least once, and each webhook sends its changes in order. Only this response contains `secret`: keep it
+         *     now. Neither a dry run nor a retry with the same `Idempotency-Key` returns a `secret`.
          *
-         *     Refused with `invalid_argument` when nothing may be sent to the URL: it is `https`, or `http` to a network that the operator
-         *     allows. Refused with `already_exists` when the name is taken, with `quota_exceeded` when the project has 20 webhooks, and
-         *     with `webhooks_disabled` when the server sends none.
+         *     Fails with `invalid_argument` if the URL is not permitted: it must be `https`, or `http` to a network that the
+         *     operator allows. Fails with `already_exists` if the name is taken, with `quota_exceeded` if the project has 20
+         *     webhooks, and with `webhooks_disabled` if the server sends no webhooks.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -1620,12 +1661,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -1634,27 +1675,30 @@ export interface paths {
         };
         /**
          * Read a webhook
-         * @description The webhook without its secret. `status` says how sending goes, at the moment of reading.
+         * @description Returns a webhook without its secret. `status` shows the current state of its deliveries.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
          * Delete a webhook
-         * @description Deletes the webhook with all that could not be delivered. Nothing more is sent; a request that is on its way may still arrive.
+         * @description Deletes a webhook together with its dead letters. It sends nothing more, but a request that is under way may still
+         *     arrive.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Needs `If-Match`. A patch that changes nothing
-         *     answers with the same `ETag` and writes nothing. While `spec.paused` is true nothing is sent; afterwards it goes on where it
-         *     was, or with a WebhookMessage of the type `resync` when that is too long ago. A change of `spec` sets a webhook going again that
-         *     was stopped, and what waits for another try is sent at once.
+         * @description Changes a webhook by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`. Requires `If-Match`. A
+         *     patch that changes nothing returns the same `ETag` and writes nothing.
          *
-         *     Refused with `immutable_field` when it would change anything else, naming the field, and with `invalid_argument` when
-         *     nothing may be sent to the URL.
+         *     While `spec.paused` is true, the webhook sends nothing. Afterwards it continues where it was, or with a
+         *     WebhookMessage of type `resync` if that is too long ago. Changing `spec` restarts a webhook that was stopped, and
+         *     sends messages that wait for a retry at once.
+         *
+         *     Fails with `immutable_field`, which names the field, if the patch would change anything else, and with
+         *     `invalid_argument` if the URL is not permitted.
          */
         patch: operations["patchWebhook"];
         trace?: never;
@@ -1665,12 +1709,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -1678,9 +1722,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what could not be delivered
-         * @description The dead letters of a webhook, the oldest first: what was given up after 24 hours, as it was sent. They are kept for 30 days. A
-         *     webhook with 100 of them is stopped until one is deleted or delivered. A page has 10 items at most.
+         * List a webhook's dead letters
+         * @description Lists a webhook's dead letters, with the oldest first. A dead letter is a message, exactly as sent, that the webhook
+         *     gave up after 24 hours. Dead letters are kept for 30 days. A webhook with 100 dead letters stops until one is
+         *     deleted or delivered. A page has at most 10 items.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1697,17 +1742,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -1719,8 +1764,8 @@ export interface paths {
         post?: never;
         /**
          * Drop a dead letter
-         * @description Deletes what could not be delivered; it is not sent again. A webhook that was stopped because it had 100 of them goes on. `If-Match`
-         *     is about the webhook.
+         * @description Deletes a dead letter, so it is not sent again. A webhook that stopped because it had 100 dead letters continues.
+         *     `If-Match` is compared with the webhook's `ETag`.
          */
         delete: operations["deleteWebhookDelivery"];
         options?: never;
@@ -1734,17 +1779,17 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -1755,8 +1800,9 @@ export interface paths {
         put?: never;
         /**
          * Send a dead letter again
-         * @description Has a dead letter sent once more, with the same `webhook-id`, in between the others: within some seconds, unless the webhook
-         *     is paused or stopped. When it is delivered it is deleted; when it is not, it stays. It may be repeated.
+         * @description Sends a dead letter again, with the same `webhook-id`, between the other messages: within some seconds, unless the
+         *     webhook is paused or stopped. If the delivery succeeds, the server deletes the dead letter; otherwise the dead
+         *     letter stays. You can retry the request.
          */
         post: operations["retryWebhookDelivery"];
         delete?: never;
@@ -1773,21 +1819,23 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find things
-         * @description Looks in all projects in which the caller has a role, for an admin of `platform` in all. What is in others is neither found nor
-         *     counted. `q` is one of:
+         * Search all projects
+         * @description Searches all projects in which the caller has a role; an admin of `platform` searches all. It neither finds nor
+         *     counts resources in other projects. `q` is one of:
          *
-         *     * an **address** or a **CIDR**: the claim or the allocation that holds it, and the pools around it, the most specific block
-         *       first. So are claims of the caller's projects in pools of other projects. A claim of a project in which the caller has no role is
-         *       not named: its allocation is answered, with the project in `consumer`.
-         *     * a **name**, or its beginning: projects, spaces, pools, classes and claims, and the consumers of the realm `default` by
-         *       UID, in order of name, so that what has the name itself comes first.
-         *     * a **label**, `key=value`: pools that have it, among the first 5,000. Other kinds are not searched by labels.
+         *     * an **address** or a **CIDR**: finds the claim or the allocation that holds it, and the pools around it, with the
+         *       most specific block first. This includes claims by the caller's projects in other projects' pools. A claim by a
+         *       project in which the caller has no role is not named: the response contains its allocation, with the project in
+         *       `consumer`.
+         *     * a **name**, or its beginning: finds projects, spaces, pools, classes and claims, and consumers in the realm
+         *       `default` by UID. They are sorted by name, so an exact match comes first.
+         *     * a **label**, `key=value`: finds the pools that have it, among the first 5,000. Other kinds are not searched by
+         *       label.
          *
-         *     `team-a/` before it looks in this project alone.
+         *     The prefix `team-a/` limits the search to this project.
          *
-         *     Names and labels are looked for in the first 100 of the caller's projects, and an address in the 100 smallest pools
-         *     around it. `truncated` says that there may be more: ask for something more specific, or for one project.
+         *     The search covers names and labels in the caller's first 100 projects, and addresses in the 100 smallest pools
+         *     around the address. If `truncated` is true, more may match: use a more specific `q`, or one project.
          */
         get: operations["search"];
         put?: never;
@@ -1804,7 +1852,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1813,18 +1861,18 @@ export interface paths {
         };
         /**
          * List alert rules
-         * @description The alert rules of the project, in order of name.
+         * @description Lists the project's alert rules, sorted by name.
          */
         get: operations["listAlertRules"];
         put?: never;
         /**
          * Create an alert rule
-         * @description Has an alert begin for each pool, or each quota, of the project that is used to a percentage, or for each pool that will be full
-         *     within a time, and end when that is so no more. The server looks every 30 seconds, and every 10 minutes when a pool will be
-         *     full. That an alert begins and ends is told by `listChanges` and webhooks as a change of the kind `Alert`, and recorded in the
-         *     audit trail.
+         * @description Creates an alert rule for the project's pools or quotas. An alert begins when the use of a pool or a quota reaches a
+         *     percentage, or when a pool will be full within a given time, and ends when this is no longer true. The server checks
+         *     the use every 30 seconds, and the time until a pool is full every 10 minutes. `listChanges` and webhooks report the
+         *     beginning and the end as a change of kind `Alert`, and the audit trail records them.
          *
-         *     Refused with `already_exists` when the name is taken, and with `quota_exceeded` when the project has 20 alert rules.
+         *     Fails with `already_exists` if the name is taken, and with `quota_exceeded` if the project has 20 alert rules.
          */
         post: operations["createAlertRule"];
         delete?: never;
@@ -1839,12 +1887,12 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the alert rule.
+                 * @description Alert rule name.
                  * @example nearly-full
                  */
                 alertRule: components["parameters"]["AlertRuleName"];
@@ -1853,25 +1901,25 @@ export interface paths {
         };
         /**
          * Read an alert rule
-         * @description The alert rule, with how many alerts there are by it.
+         * @description Returns an alert rule and how many current alerts it has.
          */
         get: operations["getAlertRule"];
         put?: never;
         post?: never;
         /**
          * Delete an alert rule
-         * @description Deletes the alert rule. Its alerts end.
+         * @description Deletes an alert rule and ends its alerts.
          */
         delete: operations["deleteAlertRule"];
         options?: never;
         head?: never;
         /**
          * Change an alert rule
-         * @description Applies a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, but for `spec.about`. Needs `If-Match`. A patch that
-         *     changes nothing answers with the same `ETag` and writes nothing. The server looks at once: alerts that the rule does not
-         *     have any more end, and those that it has now begin; those that it has still go on.
+         * @description Changes an alert rule by a JSON merge patch (RFC 7396) to the labels, the annotations and `spec`, except
+         *     `spec.about`. Requires `If-Match`. A patch that changes nothing returns the same `ETag` and writes nothing. The
+         *     server checks the new rule at once: alerts that no longer match it end, new ones begin, and the others continue.
          *
-         *     Refused with `immutable_field` when it would change anything else, naming the field.
+         *     Fails with `immutable_field`, which names the field, if the patch would change anything else.
          */
         patch: operations["patchAlertRule"];
         trace?: never;
@@ -1882,7 +1930,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -1891,8 +1939,8 @@ export interface paths {
         };
         /**
          * List alerts
-         * @description The alerts that there are now, in order of rule and subject, each with how much is used now. What has begun and ended before is
-         *     in the audit trail.
+         * @description Lists the project's current alerts, sorted by rule and subject, each with the current use. Alerts that have ended
+         *     are in the audit trail.
          */
         get: operations["listAlerts"];
         put?: never;
@@ -1911,8 +1959,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show who is asking
-         * @description How the server sees the caller: the subject, and its roles at this moment.
+         * Show the caller
+         * @description Returns the caller's subject and its current roles.
          */
         get: operations["getWhoami"];
         put?: never;
@@ -1932,8 +1980,8 @@ export interface paths {
         };
         /**
          * List regions
-         * @description The regions of this installation, in the order in which they were added: where pools can be at home and be served.
-         *     All of them in one answer, the same from every server but for `here`.
+         * @description Lists this installation's regions, in the order in which they were added. Pools can have their home in these regions
+         *     and be served there. One response contains all regions; except for `here`, it is the same from every server.
          */
         get: operations["listRegions"];
         put?: never;
@@ -1953,7 +2001,7 @@ export interface paths {
         };
         /**
          * Read the version
-         * @description Which build answers.
+         * @description Returns the version of the server that responds.
          */
         get: operations["getVersion"];
         put?: never;
@@ -1972,9 +2020,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Is the process alive
-         * @description Answers 200 while the process serves, whatever the state of the database: restart it when this fails. Needs no
-         *     credentials.
+         * Check whether the process is alive
+         * @description Returns 200 while the process serves requests, even if the database is down. Restart the process if this fails.
+         *     Needs no credentials.
          */
         get: operations["getHealth"];
         put?: never;
@@ -1993,9 +2041,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Can requests be served
-         * @description Answers 200 while the database answers and has the schema that this build needs, and the server is not shutting
-         *     down; otherwise `unavailable`: send requests elsewhere. Needs no credentials.
+         * Check whether the server is ready
+         * @description Returns 200 while the database responds and has the schema that this build needs, and the server is not shutting
+         *     down. Otherwise it fails with `unavailable`: send requests to another server. Needs no credentials.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -2016,12 +2064,12 @@ export interface components {
          */
         Name: string;
         /**
-         * @description A UUID in lower case; never used again.
+         * @description A UUID in lower case. It is never used for another object.
          * @example 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
          */
         UID: string;
         /**
-         * @description A block in CIDR notation without host bits, IPv4 or IPv6.
+         * @description An IPv4 or IPv6 block in CIDR notation, without host bits.
          * @example 10.20.0.0/16
          */
         CIDR: string;
@@ -2032,27 +2080,27 @@ export interface components {
         Address: string;
         /**
          * Format: date-time
-         * @description A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+         * @description A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
          * @example 2026-03-03T12:00:00Z
          */
         Time: string;
         /**
-         * @description Whole hours, minutes and seconds, from `0s` to `8760h`. Answers have it in a short form: `72h`, `1h30m`, `45s`.
+         * @description A duration in whole hours, minutes and seconds, from `0s` to `8760h`. The server returns it in a short form: `72h`, `1h30m`, `45s`.
          * @example 72h
          */
         Duration: string;
         /**
-         * @description Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+         * @description A member's identity: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
          * @example corp:alice@example.com
          */
         Subject: string;
         /**
-         * @description Name of a project, which need not exist, or `*` for every project.
+         * @description Project name, or `*` for every project. The project need not exist.
          * @example team-a
          */
         Consumer: string;
         /**
-         * @description What a subject may do in a project; each role includes the ones before it.
+         * @description A subject's role in a project. Each role includes the roles before it.
          * @enum {string}
          */
         Role: "viewer" | "consumer" | "provider" | "admin";
@@ -2062,12 +2110,12 @@ export interface components {
          */
         PrefixLength: number;
         /**
-         * @description An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+         * @description An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
          * @example 65536
          */
         Count: string;
         /**
-         * @description `name` (of the project in the path) or `project/name`.
+         * @description `name` (in the project from the path) or `project/name`.
          * @example team-a/prod-eu
          */
         RefFilter: string;
@@ -2077,14 +2125,14 @@ export interface components {
         /** @enum {string} */
         IPFamily: "IPv4" | "IPv6";
         /**
-         * @description What a read has to know of what was written elsewhere.
+         * @description Read consistency: whether a read must see the latest writes from other regions.
          * @default strong
          * @enum {string}
          */
         Consistency: "strong" | "stale";
         /**
-         * @description Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-         *     `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+         * @description Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+         *     Keys and values begin and end with a letter or digit.
          * @example {
          *       "env": "prod"
          *     }
@@ -2093,7 +2141,7 @@ export interface components {
             [key: string]: string;
         };
         /**
-         * @description Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+         * @description Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
          * @example {
          *       "example.com/ticket": "NET-1234"
          *     }
@@ -2101,29 +2149,29 @@ export interface components {
         Annotations: {
             [key: string]: string;
         };
-        /** @description What every resource carries. */
+        /** @description Metadata that every resource has. */
         Metadata: {
             name: components["schemas"]["Name"];
             uid: components["schemas"]["UID"];
             /**
-             * @description Name of the project; absent on a project itself.
+             * @description Project name. Absent on a project itself.
              * @example team-a
              */
             project?: string;
             /**
-             * @description Where the resource lives: a pool at its home, a claim and an allocation where their block is, which may be
-             *     another region than that of the server that was asked. Absent on a resource that is the same everywhere.
+             * @description The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
+             *     where the server handled the request. Absent on a resource that is the same in all regions.
              * @example local
              */
             region?: string;
             /**
              * Format: int64
-             * @description 1 at creation, one more with every change of `spec`.
+             * @description Version of `spec`: 1 at creation, and one more after every change to `spec`.
              * @example 1
              */
             generation: number;
             /**
-             * @description Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
              * @example 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
              */
             revision: string;
@@ -2138,34 +2186,34 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description The subject that asked for it. Absent on an allocation for a claim of another project.
+             * @description Subject that created the resource. Absent on an allocation for another project's claim.
              * @example corp:alice@example.com
              */
             createdBy?: string;
             labels?: components["schemas"]["Labels"];
             annotations?: components["schemas"]["Annotations"];
         };
-        /** @description What a member and a grant carry. Their names are those of others, and they have no labels. */
+        /** @description Metadata for a member or a grant. Its name refers to another object, and it has no labels. */
         PlainMetadata: {
             /**
-             * @description The subject of a member, the consumer of a grant.
+             * @description Member: its subject. Grant: its consumer.
              * @example corp:alice@example.com
              */
             name: string;
             uid: components["schemas"]["UID"];
             /**
-             * @description The project of the member, the owner of what is granted.
+             * @description Member: its project. Grant: the project that owns the pool or space.
              * @example team-a
              */
             project: string;
             /**
              * Format: int64
-             * @description 1 at creation, one more with every change of `spec`.
+             * @description Version of `spec`: 1 at creation, and one more after every change to `spec`.
              * @example 1
              */
             generation: number;
             /**
-             * @description Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+             * @description The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
              * @example 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
              */
             revision: string;
@@ -2180,29 +2228,29 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description The subject that asked for it.
+             * @description Subject that created the resource.
              * @example corp:alice@example.com
              */
             createdBy: string;
         };
-        /** @description Exactly one of `name` and `generateName`; the rest of the metadata is the server's. */
+        /** @description Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here. */
         CreateMetadata: {
             name?: components["schemas"]["Name"];
             /**
-             * @description The server appends six characters to this prefix.
+             * @description Prefix for a generated name. The server appends six characters to it.
              * @example web-
              */
             generateName?: string;
             labels?: components["schemas"]["Labels"];
             annotations?: components["schemas"]["Annotations"];
         };
-        /** @description A `name`, if there is one, must be the one in the path. */
+        /** @description Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path. */
         PutMetadata: {
             name?: components["schemas"]["Name"];
             labels?: components["schemas"]["Labels"];
             annotations?: components["schemas"]["Annotations"];
         };
-        /** @description What a patch may change of the metadata. `null` removes an entry, or all entries. */
+        /** @description Metadata that a patch can change. `null` removes an entry, or all entries. */
         PatchMetadata: {
             labels?: {
                 [key: string]: string | null;
@@ -2214,7 +2262,7 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * @description Names a resource; without `project`, one of the project in the path.
+         * @description Reference to a resource. Without `project` it means a resource in the project from the path.
          * @example {
          *       "name": "prod-eu"
          *     }
@@ -2223,14 +2271,14 @@ export interface components {
             project?: components["schemas"]["Name"];
             name: components["schemas"]["Name"];
         };
-        /** @description Names a resource in full. */
+        /** @description Reference to a resource, with its project. */
         ResolvedRef: {
             /** @example team-a */
             project: string;
             /** @example prod-eu */
             name: string;
         };
-        /** @description Free text that identifies the caller's own object. */
+        /** @description Free text that identifies an object in the caller's own system. */
         OwnerRef: {
             /** @example Cluster */
             kind?: string;
@@ -2245,12 +2293,12 @@ export interface components {
             type: string;
             status: components["schemas"]["ConditionStatus"];
             /**
-             * @description One word in CamelCase, for programs.
+             * @description Reason as one word in CamelCase, for programs.
              * @example AllocationSucceeded
              */
             reason: string;
             /**
-             * @description One sentence, for people.
+             * @description Explanation in one sentence, for people.
              * @example Carved 10.20.0.0/16 from space team-a/default.
              */
             message: string;
@@ -2263,7 +2311,7 @@ export interface components {
         /** @enum {string} */
         ConditionStatus: "True" | "False" | "Unknown";
         /**
-         * @description Send it as `cursor` for the next page; absent on the last page.
+         * @description Cursor for the next page: send it as `cursor`. Absent on the last page.
          * @example eyJuIjoicHJvZC1ldSJ9
          */
         NextCursor: string;
@@ -2275,12 +2323,12 @@ export interface components {
         };
         ProjectSpec: {
             /**
-             * @description At most 128 bytes of UTF-8.
+             * @description Name for people to read. At most 128 UTF-8 bytes.
              * @example Team A
              */
             displayName?: string;
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description Project description. At most 1,024 UTF-8 bytes.
              * @example Shops in Europe
              */
             description?: string;
@@ -2295,8 +2343,8 @@ export interface components {
             spec?: components["schemas"]["ProjectSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`.
          */
         ProjectPatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -2313,7 +2361,7 @@ export interface components {
             items: components["schemas"]["Project"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description A routing domain; inside one space nothing overlaps. */
+        /** @description A routing domain. Blocks in one space do not overlap. */
         Space: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["SpaceSpec"];
@@ -2321,7 +2369,7 @@ export interface components {
         };
         SpaceSpec: {
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description Space description. At most 1,024 UTF-8 bytes.
              * @example Repeats addresses of production on purpose
              */
             description?: string;
@@ -2336,8 +2384,8 @@ export interface components {
             spec?: components["schemas"]["SpaceSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`.
          */
         SpacePatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -2353,75 +2401,74 @@ export interface components {
             items: components["schemas"]["Space"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description A block from which others are carved. */
+        /** @description A block from which claims and child pools are carved. */
         IPPool: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPPoolSpec"];
             status: components["schemas"]["IPPoolStatus"];
         };
         /**
-         * @description A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-         *     and `cidr`. These never change.
+         * @description Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+         *     fields never change.
          */
         IPPoolSpec: {
             /**
-             * @description Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
-             *     refused: these are the IPv4-mapped addresses, of which no request can name a block.
+             * @description Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
+             *     `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
              */
             cidr?: components["schemas"]["CIDR"];
-            /** @description Child: the pool to carve from, one of the same project. */
+            /** @description Child pool: the pool to carve from, in the same project. */
             parentRef?: components["schemas"]["Ref"];
-            /** @description Child: a block of this length, chosen by the parent's strategy. */
+            /** @description Child pool: the block's prefix length. The parent's strategy chooses the block. */
             prefixLength?: components["schemas"]["PrefixLength"];
             /**
-             * @description Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
-             *     to this one.
+             * @description Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+             *     `default`.
              */
             spaceRef?: components["schemas"]["Ref"];
             /**
-             * @description Which projects may claim from the pool: its own alone (`consumer`, the default), those it is granted to as well
-             *     (`shared`), or `platform` alone (`platform`, only for pools of that project). Without a grant `shared` opens it
-             *     to nobody, and grants count only while it is `shared`. Claims that exist keep their blocks. Child pools are
-             *     carved by its own project alone, always.
+             * @description Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
+             *     `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
+             *     effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
              */
             visibility?: components["schemas"]["PoolVisibility"];
             allocation?: components["schemas"]["PoolAllocation"];
-            /** @description What is withheld from carving. Reservations lie inside the pool and do not overlap each other. */
+            /** @description Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other. */
             reservations?: components["schemas"]["Reservation"][];
             /**
-             * @description The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
-             *     Not for a pool that was carved for a scope.
+             * @description Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
+             *     allowed for a pool that was carved for a scope.
              * @example [
              *       "standard"
              *     ]
              */
             classNames?: components["schemas"]["Name"][];
             /**
-             * @description For how long nobody gets a block after its claim was deleted under `Delete`, unless a class says otherwise; by
-             *     default it is free at once.
+             * @description Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
+             *     block is free immediately.
              */
             reuseAfter?: components["schemas"]["Duration"];
             /**
-             * @description Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
-             *     over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
-             *     in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+             * @description Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
+             *     changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
+             *     some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
              */
             drain?: components["schemas"]["PoolDrain"];
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description Pool description. At most 1,024 UTF-8 bytes.
              * @example Production, Europe
              */
             description?: string;
             /**
-             * @description The pool's home, which never changes: what no other region was lent is there. By default the first of `regions`,
-             *     or else the region of the server that is asked.
+             * @description The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
+             *     `regions`, or else the region where the server handles the request.
              * @example eu
              */
             region?: components["schemas"]["Name"];
             /**
-             * @description Where the pool is served, its home among them: a claim in any of these regions takes a block that its home has lent
-             *     it, and waits for no other region unless there is none. A list with the home alone is the same as none: the pool is
-             *     served at home, and who asks in another region waits for it.
+             * @description Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
+             *     another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
+             *     claim in another region waits for it.
              * @example [
              *       "eu",
              *       "us"
@@ -2433,50 +2480,49 @@ export interface components {
         PoolVisibility: "platform" | "consumer" | "shared";
         /** @enum {string} */
         PoolDrain: "Keep" | "Delete";
-        /** @description The policy for carving from the pool. It holds for claims, child pools and specific requests alike. */
+        /** @description Policy for carving from the pool. It applies to claims, child pools and requests for an exact block. */
         PoolAllocation: {
             /**
-             * @description Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
-             *     (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-             *     (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
-             *     other there.
+             * @description Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
+             *     random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
+             *     16 claims draws at most 16 random positions and puts its claims side by side at each position.
              */
             strategy?: components["schemas"]["AllocationStrategy"];
-            /** @description The largest block that may be carved; by default the pool itself. */
+            /** @description Largest block that can be carved, as a prefix length. Default: the pool's own prefix length. */
             minPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description The smallest block that may be carved; by default a host address. */
+            /** @description Smallest block that can be carved, as a prefix length. Default: a host address. */
             maxPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description What a claim without a length gets; by default such a claim is refused. */
+            /** @description Prefix length for a claim that sets none. By default the server refuses such a claim. */
             defaultPrefixLength?: components["schemas"]["PrefixLength"];
         };
         /** @enum {string} */
         AllocationStrategy: "FirstFit" | "BestFit" | "Random" | "Sparse";
         /**
-         * @description Withholds part of a pool. Exactly one of `cidr`, `from` with `to`, `first`, `last`.
+         * @description A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
          * @example {
          *       "first": 16,
          *       "reason": "Network devices"
          *     }
          */
         Reservation: {
-            /** @description This block. */
+            /** @description Reserved block. */
             cidr?: components["schemas"]["CIDR"];
-            /** @description First address of the range. */
+            /** @description First address of the reserved range. */
             from?: components["schemas"]["Address"];
-            /** @description Last address of the range. */
+            /** @description Last address of the reserved range. */
             to?: components["schemas"]["Address"];
             /**
-             * @description The first n addresses of the pool.
+             * @description Number of addresses to reserve at the start of the pool.
              * @example 16
              */
             first?: number;
             /**
-             * @description The last n addresses of the pool.
+             * @description Number of addresses to reserve at the end of the pool.
              * @example 16
              */
             last?: number;
             /**
-             * @description At most 256 bytes of UTF-8.
+             * @description Reason for the reservation. At most 256 UTF-8 bytes.
              * @example Network devices
              */
             reason?: string;
@@ -2489,30 +2535,30 @@ export interface components {
              */
             allocatedCIDR: string;
             ipFamily: components["schemas"]["IPFamily"];
-            /** @description The space in which nothing overlaps the pool but its parents and children. */
+            /** @description The pool's space. In this space only the pool's parents and children overlap it. */
             spaceRef: components["schemas"]["ResolvedRef"];
-            /** @description The pool it was carved from; absent on a root. */
+            /** @description Parent pool. Absent on a root. */
             parentRef?: components["schemas"]["ResolvedRef"];
             /**
-             * @description Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
-             *     and not by a selector, nor is its owner.
+             * @description Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
+             *     even its owner's own claims. Absent on other pools.
              */
             scope?: components["schemas"]["PoolScope"];
             capacity: components["schemas"]["Capacity"];
             /**
              * Format: double
-             * @description The share of `total` that is not `available`, in percent, rounded to two decimals.
+             * @description The pool's used share in percent: `total` without `available`, rounded to two decimals.
              * @example 25.41
              */
             utilizationPercent: number;
             /**
-             * @description Prefix length of the largest free block; absent when nothing is free.
+             * @description Largest free block, as a prefix length. Absent if nothing is free.
              * @example 17
              */
             largestFreePrefixLength?: number;
             /**
-             * @description The pool in each region that serves it, in the order of `spec.regions`; absent when that is its home alone, and in
-             *     lists. The `total` of all regions together is that of `capacity`.
+             * @description The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
+             *     if only the home serves the pool, and in lists.
              */
             regions?: components["schemas"]["PoolInRegion"][];
             conditions: components["schemas"]["Condition"][];
@@ -2521,81 +2567,81 @@ export interface components {
             /** @example us */
             region: string;
             /**
-             * @description Whether it is the pool's home.
+             * @description Whether the region is the pool's home.
              * @example false
              */
             home: boolean;
             capacity: components["schemas"]["RegionCapacity"];
             /**
              * Format: int64
-             * @description How many blocks the region has been lent and holds now; at home zero.
+             * @description Number of blocks that the region has on loan. Zero at home.
              * @example 2
              */
             loans: number;
             /**
-             * @description Prefix length of the block that it was lent last; absent at home, and when it was lent none.
+             * @description Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
              * @example 24
              */
             lastLoanPrefixLength?: number;
             /**
              * Format: date-time
-             * @description When that was; absent likewise.
+             * @description Time of the last loan to the region. Absent at home, and if the region had no loan.
              * @example 2026-03-02T11:00:00Z
              */
             lastLoanAt?: string;
             /**
-             * @description For how long what is available there will last, if it is used as fast as what was lent last; at most a year is
-             *     said. An estimate; absent at home, and until a second block was lent.
+             * @description Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
+             *     home, and until the region had a second loan.
              * @example 21h30m
              */
             runway?: components["schemas"]["Duration"];
         };
-        /** @description Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved. */
+        /** @description Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved. */
         RegionCapacity: {
-            /** @description What the region was lent; at home the pool without what was lent. */
+            /** @description Number of addresses on loan to the region. At home: the pool without its loans. */
             total: components["schemas"]["Count"];
-            /** @description Free. */
+            /** @description Number of free addresses. */
             available: components["schemas"]["Count"];
-            /** @description Released, and nobody's until their cool-down has passed. */
+            /** @description Number of released addresses that cannot be claimed until their cool-down ends. */
             coolingDown: components["schemas"]["Count"];
         };
         /**
-         * @description `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-         *     are reserved.
+         * @description `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+         *     `Pending` and `Error` are reserved: a pool that can be read is already carved.
          * @enum {string}
          */
         IPPoolPhase: "Pending" | "Ready" | "Exhausted" | "Draining" | "Error";
-        /** @description Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`. */
+        /** @description Exact address counts. `total` = `allocated` + `reserved` + `coolingDown` + `available`. */
         Capacity: {
             total: components["schemas"]["Count"];
-            /** @description Held by claims, child pools and retained allocations. */
+            /** @description Number of addresses in claims, child pools and retained allocations. */
             allocated: components["schemas"]["Count"];
-            /** @description Withheld by reservations. */
+            /** @description Number of addresses in reservations. */
             reserved: components["schemas"]["Count"];
-            /** @description Released, and nobody's until their cool-down has passed. */
+            /** @description Number of released addresses that cannot be claimed until their cool-down ends. */
             coolingDown: components["schemas"]["Count"];
-            /** @description Free. */
+            /** @description Number of free addresses. */
             available: components["schemas"]["Count"];
         };
-        /** @description Claims of one class, of one project, with one combination of values of the class's roles. */
+        /** @description The claims that one class serves for one project, with one combination of role values. */
         PoolScope: {
             /**
-             * @description The class.
+             * @description Class name.
              * @example per-cluster
              */
             className: string;
             /**
-             * @description The project of the class.
+             * @description Project that owns the class.
              * @example team-a
              */
             classProject: string;
             /**
-             * @description The project whose claims it serves.
+             * @description Project whose claims the pool serves.
              * @example team-a
              */
             project: string;
             /**
-             * @description The values of the other roles, by role; absent when the class has none.
+             * @description Values for the other roles, by role. Absent if the class has no other roles.
              * @example {
              *       "cluster": "web-eu"
              *     }
@@ -2609,9 +2655,8 @@ export interface components {
             spec: components["schemas"]["IPPoolSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-         *     default.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
          */
         IPPoolPatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -2630,7 +2675,7 @@ export interface components {
                 reservations?: components["schemas"]["Reservation"][] | null;
                 classNames?: components["schemas"]["Name"][] | null;
                 reuseAfter?: string | null;
-                /** @description Where the pool is to be served, its home among them; `null` is its home alone. */
+                /** @description Regions that serve the pool, including its home. `null` means only the home. */
                 regions?: components["schemas"]["Name"][] | null;
                 description?: string | null;
             } & {
@@ -2644,55 +2689,52 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
             changesCursor?: components["schemas"]["ListChangesCursor"];
         };
-        /** @description What is free in a pool. */
+        /** @description A pool's free blocks. */
         PoolFree: {
-            /**
-             * @description One entry for each prefix length from that of the largest free block to that of a host address, in order;
-             *     empty when nothing is free.
-             */
+            /** @description One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free. */
             summary: components["schemas"]["FreeSummary"][];
             items: components["schemas"]["FreeBlock"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
         FreeSummary: {
             prefixLength: components["schemas"]["PrefixLength"];
-            /** @description Free blocks of exactly this length, each as large as it can be. */
+            /** @description Number of free blocks with exactly this prefix length. Each is as large as it can be. */
             freeBlocks: components["schemas"]["Count"];
-            /** @description How many blocks of this length could be claimed; zero where the pool's bounds refuse the length. */
+            /** @description Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length. */
             available: components["schemas"]["Count"];
         };
         FreeBlock: {
             /** @example 10.20.128.0/17 */
             cidr: string;
         };
-        /** @description How much of a pool was used over time. */
+        /** @description A pool's used share over time. */
         PoolUtilization: {
-            /** @description In order of time. */
+            /** @description Recorded points, ordered by time. */
             points: components["schemas"]["UtilizationPoint"][];
             /**
-             * @description When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
-             *     did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+             * @description Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
+             *     did not grow along a line, the pool would last for more than a year, or `until` is in the past.
              */
             runway?: components["schemas"]["UtilizationRunway"];
         };
         UtilizationPoint: {
             /**
              * Format: date-time
-             * @description When so much was used.
+             * @description Time when the use was recorded.
              * @example 2026-03-02T11:00:00Z
              */
             at: string;
-            /** @description The addresses of the pool that were not free, `total` without `available` of its `status.capacity`. */
+            /** @description Number of addresses that were not free: `total` minus `available` in the pool's `status.capacity`. */
             used: components["schemas"]["Count"];
             /**
              * Format: double
-             * @description Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+             * @description The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
              * @example 25.41
              */
             usedPercent: number;
             /**
              * Format: double
-             * @description The largest share that was recorded since the point before.
+             * @description Highest recorded share since the previous point, in percent.
              * @example 27.9
              */
             highestPercent: number;
@@ -2700,67 +2742,67 @@ export interface components {
         UtilizationRunway: {
             /**
              * Format: date-time
-             * @description When nothing will be free.
+             * @description Time when no address will be free.
              * @example 2026-04-11T16:00:00Z
              */
             runsOutAt: string;
             /**
              * Format: double
-             * @description How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+             * @description Growth per day as a percentage of the whole pool: the slope of the line that fits the records best.
              * @example 1.84
              */
             percentPerDay: number;
             /**
-             * @description The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+             * @description Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
+             *     up earlier.
              * @enum {string}
              */
             over: "P14D" | "P1D";
         };
-        /** @description A block of a pool, cell by cell. */
+        /** @description Map that shows a block in a pool, divided into cells of equal size. */
         PoolMap: {
             /**
-             * @description The block that is shown.
+             * @description Block that the map shows.
              * @example 10.20.0.0/20
              */
             within: string;
-            /** @description How long each cell is. */
+            /** @description Prefix length of each cell. */
             cellPrefixLength: components["schemas"]["PrefixLength"];
-            /** @description All cells, in order of address; neighbouring ones that are the same together. */
+            /** @description All cells, ordered by address. Equal neighbours share one entry. */
             cells: components["schemas"]["PoolMapCells"][];
         };
         PoolMapCells: {
             /**
-             * @description The number of the first of these cells; that of the lowest is 0.
+             * @description Index of the first cell in this entry. The cell with the lowest address has index 0.
              * @example 0
              */
             first: number;
             /**
-             * @description How many cells they are.
+             * @description Number of cells in this entry.
              * @example 2
              */
             count: number;
             state: components["schemas"]["PoolMapState"];
-            /** @description The one block that holds all of these cells; absent when they are `Free` or `Mixed`. */
+            /** @description The block that covers all these cells. Absent if they are `Free` or `Mixed`. */
             by?: components["schemas"]["PoolMapHolder"];
         };
         /**
-         * @description `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
-         *     states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
-         *     gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+         * @description `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
+         *     one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
+         *     (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
          * @enum {string}
          */
         PoolMapState: "Free" | "Held" | "Retained" | "CoolingDown" | "ChildPool" | "Reserved" | "Mixed";
-        /** @description A held block, and who holds it. */
+        /** @description An allocated block and its holder. */
         PoolMapHolder: {
             kind: components["schemas"]["IPAllocationPurpose"];
             /**
-             * @description The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
+             * @description Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
              * @example team-a
              */
             project?: string;
             /**
-             * @description Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
-             *     is another project's.
+             * @description Name of the claim or the child pool. A deleted claim keeps its name here. Absent for a reservation, and for another project's claim.
              * @example web-eu
              */
             name?: string;
@@ -2770,40 +2812,40 @@ export interface components {
              */
             cidr: string;
             /**
-             * @description Kind `Claim`: the class that served it; absent when none did.
+             * @description Kind `Claim`: class that served the claim. Absent if no class served it.
              * @example standard
              */
             class?: string;
             /**
-             * @description Kind `Claim`: the project of this class; absent when none served it.
+             * @description Kind `Claim`: project that owns this class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
             /**
-             * @description Kind `Reservation`: why it is withheld.
+             * @description Kind `Reservation`: reason for the reservation.
              * @example Network devices
              */
             reason?: string;
-            /** @description Name of the allocation. */
+            /** @description Allocation name. */
             allocation: components["schemas"]["UID"];
             /**
              * Format: date-time
-             * @description From when on it is held so.
+             * @description Time when the block got this holder and state.
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description State `CoolingDown`: when the block is free again; absent in other states.
+             * @description State `CoolingDown`: time when the block will be free again. Absent in other states.
              * @example 2026-03-05T09:30:00Z
              */
             coolUntil?: string;
         };
         SearchResult: {
-            /** @description What was found, the best first. */
+            /** @description Results, best match first. */
             items: components["schemas"]["SearchItem"][];
             /**
-             * @description There may be more than these.
+             * @description Whether the list may be incomplete.
              * @example false
              */
             truncated: boolean;
@@ -2811,30 +2853,30 @@ export interface components {
         SearchItem: {
             kind: components["schemas"]["SearchKind"];
             /**
-             * @description The project that it is read in; absent for a project.
+             * @description Project in which the object is read. Absent for a project.
              * @example team-a
              */
             project?: string;
             /**
-             * @description Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+             * @description Name that identifies the object in its own path. For an allocation this is its `uid`, for a consumer its UID.
              * @example web-eu
              */
             name: string;
             /**
-             * @description The block of a pool or a claim or an allocation.
+             * @description The block, for a pool, a claim or an allocation.
              * @example 10.20.1.0/24
              */
             cidr?: string;
-            /** @description The pool that the block was carved from; absent for a root pool. */
+            /** @description Pool from which the block was carved. Absent for a root pool. */
             poolRef?: components["schemas"]["ResolvedRef"];
-            /** @description Of a pool, its space. */
+            /** @description The pool's space. Pools only. */
             spaceRef?: components["schemas"]["ResolvedRef"];
-            /** @description Of an allocation, what the block is held for. */
+            /** @description Purpose of the allocation. Allocations only. */
             purpose?: components["schemas"]["IPAllocationPurpose"];
-            /** @description Of an allocation. */
+            /** @description The allocation's phase. Allocations only. */
             phase?: components["schemas"]["IPAllocationPhase"];
             /**
-             * @description Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+             * @description Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
              * @example team-b
              */
             consumer?: string;
@@ -2843,79 +2885,80 @@ export interface components {
         /** @enum {string} */
         SearchKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "IPConsumer";
         /**
-         * @description `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
-         *     the block. `Contains`: a pool around it. `Label`: it has the label.
+         * @description Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
+         *     has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
          * @enum {string}
          */
         SearchReason: "Name" | "NamePrefix" | "Block" | "Holds" | "Contains" | "Label";
-        /** @description A policy for handing out blocks of one family. Pools list it, claims name it. */
+        /** @description A policy for allocating blocks in one address family. Pools list the class, and claims name it. */
         IPClass: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPClassSpec"];
             status: components["schemas"]["IPClassStatus"];
         };
         /**
-         * @description How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-         *     else can, and holds for later claims.
+         * @description Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+         *     field applies to later claims.
          */
         IPClassSpec: {
-            /** @description Who carves; `native` (the default) is this service, and the only one there is. */
+            /** @description Service that carves the blocks. The only value is `native` (the default), which is this service. */
             provisioner?: components["schemas"]["Provisioner"];
-            /** @description The family of the blocks, and of the pools that can list the class. */
+            /** @description Address family for the blocks, and for the pools that can list the class. */
             ipFamily: components["schemas"]["IPFamily"];
             /**
-             * @description Whom the class serves: its own project alone (`consumer`, the default), or every project (`shared`, only for classes
-             *     of `platform`; there are no grants of classes). `platform` is for classes of that project and means there the same
-             *     as `consumer`.
+             * @description Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
+             *     have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
              */
             visibility?: components["schemas"]["ClassVisibility"];
             /**
-             * @description Whether it serves claims of its family that name nothing; false by default. One class of a project and family can.
+             * @description Whether the class serves claims in its family that name no source (class, pool, selector or allocation). Default: false. Each project can
+             *     have one default class per family.
              * @default false
              */
             isDefault: boolean;
-            /** @description Which of the fitting free blocks is taken, as in a pool; by default that of the pool. */
+            /** @description Method that selects among the free blocks that fit, as in a pool. Default: the pool's method. */
             strategy?: components["schemas"]["AllocationStrategy"];
             allowedPrefixLengths?: components["schemas"]["ClassPrefixLengths"];
-            /** @description What a claim without a length gets; by default what the pool says. Within `allowedPrefixLengths`. */
+            /** @description Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default. */
             defaultPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description What becomes of the block of a claim that does not say it, when the claim is deleted; `Delete` by default. */
+            /** @description Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
-            /** @description For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says. */
+            /** @description Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`. */
             reuseAfter?: components["schemas"]["Duration"];
             /**
-             * @description The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
-             *     longer of the two counts. `5m` by default.
+             * @description Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
+             *     and `reuseAfter` applies. Default: `5m`.
              */
             reuseAfterLost?: components["schemas"]["Duration"];
             /**
-             * @description Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
-             *     pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
-             *     (`overlap`), and list it until they are deleted.
+             * @description Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
+             *     pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
+             *     (`overlap`), and none of them can remove the class from its list.
              */
             uniqueWithin?: components["schemas"]["UniqueWithin"];
             /**
-             * @description In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
-             *     next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
-             *     old (`LeastUtilized`).
+             * @description Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
+             *     filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
              */
             poolSelection?: components["schemas"]["PoolSelection"];
             /**
-             * @description Whose claims have a pool of their own: `project` first, then the roles of `scope` whose values tell pools apart. By
-             *     default claims draw from the pools that list the class.
+             * @description Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
+             *     `scope`. By default claims are served from the pools that list the class.
              * @example [
              *       "project",
              *       "cluster"
              *     ]
              */
             poolPer?: string[];
-            /** @description With `poolPer`, and required there: length of each such pool. Not longer than any length that may be claimed. */
+            /**
+             * @description Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+             *     claimed.
+             */
             poolPrefixLength?: components["schemas"]["PrefixLength"];
-            /** @description With `poolPer`: after how long without a block held such a pool is deleted; `24h` by default. */
+            /** @description With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`. */
             emptyPoolTTL?: components["schemas"]["Duration"];
             /**
-             * @description Texts for the provisioner and for people, under keys like those of labels; `native` has no use for any. At most 256
-             *     bytes of UTF-8 each.
+             * @description Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
              * @example {
              *       "example.com/tier": "gold"
              *     }
@@ -2924,7 +2967,7 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description Class description. At most 1,024 UTF-8 bytes.
              * @example Blocks for clusters
              */
             description?: string;
@@ -2938,56 +2981,55 @@ export interface components {
         /** @enum {string} */
         UniqueWithin: "Space" | "Class";
         /**
-         * @description Which blocks may be claimed; the bounds of the pools hold as well.
+         * @description Prefix lengths that can be claimed. The pools' bounds apply too.
          * @example {
          *       "min": 22,
          *       "max": 28
          *     }
          */
         ClassPrefixLengths: {
-            /** @description The largest block that may be claimed; by default whatever the pools allow. */
+            /** @description Largest block that can be claimed, as a prefix length. By default only the pools limit it. */
             min?: components["schemas"]["PrefixLength"];
-            /** @description The smallest block that may be claimed; by default whatever the pools allow. */
+            /** @description Smallest block that can be claimed, as a prefix length. By default only the pools limit it. */
             max?: components["schemas"]["PrefixLength"];
         };
         /**
-         * @description What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
-         *     one.
+         * @description Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
+         *     this project.
          */
         IPClassStatus: {
             /**
              * Format: int64
-             * @description How many pools list the class.
+             * @description Number of pools that list the class.
              * @example 2
              */
             backingPools: number;
             /**
              * Format: int64
-             * @description How many pools were carved for its scopes: all of them for the class's own project, for another project those that
-             *     serve it.
+             * @description Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
+             *     it.
              * @example 0
              */
             scopedPools: number;
             capacity: components["schemas"]["ClassCapacity"];
             /**
              * Format: double
-             * @description The share of `total` that is not `available`, in percent, rounded to two decimals; 0 without a pool.
+             * @description Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
              * @example 25
              */
             utilizationPercent: number;
             /**
-             * @description Prefix length of the largest block that can be had now, within the bounds of the class and of the pools; absent when
-             *     there is none.
+             * @description Largest block that can be claimed now within the bounds of the class and its pools, as a prefix length. Absent if no block can be claimed.
              * @example 22
              */
             largestPrefixLength?: number;
-            /** @description `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`. */
+            /** @description `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`. */
             conditions: components["schemas"]["Condition"][];
         };
-        /** @description Addresses of the pools that list the class, together, exactly. */
+        /** @description Exact address counts, as the sum for all pools that list the class. */
         ClassCapacity: {
             total: components["schemas"]["Count"];
-            /** @description Free. */
+            /** @description Number of free addresses. */
             available: components["schemas"]["Count"];
         };
         IPClassCreate: {
@@ -2995,9 +3037,8 @@ export interface components {
             spec: components["schemas"]["IPClassSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-         *     default.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
          */
         IPClassPatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -3034,30 +3075,29 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
             changesCursor?: components["schemas"]["ListChangesCursor"];
         };
-        /** @description A request for one block, with the block. */
+        /** @description A request for one block, and the block. */
         IPClaim: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPClaimSpec"];
             status: components["schemas"]["IPClaimStatus"];
         };
         /**
-         * @description Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-         *     the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-         *     at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-         *     out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+         * @description Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+         *     claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+         *     `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+         *     change later. The server returns `spec` as the caller wrote it; `status` has the results.
          */
         IPClaimSpec: {
             /**
-             * @description By the policy of this class: the project's own of this name, or else the shared one of `platform`. By default, and
-             *     without `poolRef`, `poolSelector` and `allocationRef`, the default class of the family: the project's own, or else
-             *     the shared one of `platform`.
+             * @description Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
+             *     `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
+             *     `platform`.
              * @example standard
              */
             className?: components["schemas"]["Name"];
             /**
-             * @description Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
-             *     not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
-             *     given (`invalid_argument`).
+             * @description Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+             *     Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
              * @example {
              *       "cluster": "web-eu"
              *     }
@@ -3066,52 +3106,52 @@ export interface components {
                 [key: string]: string;
             };
             /**
-             * @description The escape hatch: take it from this pool, of the project itself or shared with it by another, by the pool's policy
-             *     alone. Prefer a class: a claim that names a pool fails when that pool is full.
+             * @description Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
+             *     a class: a claim that names a pool fails when that pool is full.
              */
             poolRef?: components["schemas"]["Ref"];
             poolSelector?: components["schemas"]["LabelSelector"];
             allocationRef?: components["schemas"]["AllocationRef"];
-            /** @description Length of the block; by default the `defaultPrefixLength` of the class, or else of the pool. */
+            /** @description The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's. */
             prefixLength?: components["schemas"]["PrefixLength"];
-            /** @description Only classes and pools of this family. */
+            /** @description Address family. The server uses only classes and pools in this family. */
             ipFamily?: components["schemas"]["IPFamily"];
-            /** @description This very block. */
+            /** @description Exact block to claim. */
             cidr?: components["schemas"]["CIDR"];
-            /** @description This very address, as a /32 or /128. */
+            /** @description Exact address to claim, as a /32 or /128. */
             address?: components["schemas"]["Address"];
             /**
-             * @description What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-             *     allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
-             *     says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+             * @description Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
+             *     `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+             *     class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
              */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
             ownerRef?: components["schemas"]["OwnerRef"];
             /**
-             * @description How many consumers can be attached at once; 1 by default.
+             * @description Maximum number of consumers that can be attached at the same time. Default: 1.
              * @example 2
              */
             maxConsumers?: number;
             /**
-             * @description What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
-             *     the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+             * @description Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
+             *     transaction (`Delete`). A claim that never had a consumer stays in both cases.
              */
             whenUnused?: components["schemas"]["WhenUnused"];
             /**
-             * @description Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
-             *     `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+             * @description Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
+             *     `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
+             *     field.
              */
             consumers?: components["schemas"]["ClaimConsumer"][];
         };
         /**
          * @deprecated
-         * @description Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
-         *     class by `className`, or nothing for the default class.
+         * @description Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
+         *     `className`, or omit it for the default class.
          *
-         *     Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-         *     empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
-         *     pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
-         *     served from a pool whose owner merely labelled and granted it so.
+         *     Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
+         *     every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
+         *     project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
          * @example {
          *       "matchLabels": {
          *         "env": "prod"
@@ -3137,18 +3177,17 @@ export interface components {
             values?: string[];
         };
         /**
-         * @description `NotIn` is also true when the label is absent.
+         * @description The condition's operator. `NotIn` also matches if the label is absent.
          * @enum {string}
          */
         LabelSelectorOperator: "In" | "NotIn" | "Exists" | "DoesNotExist";
         /**
-         * @description Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-         *     project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
-         *     is.
+         * @description Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
+         *     must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
          */
         AllocationRef: {
             name: components["schemas"]["UID"];
-            /** @description The project of its pool. It may be left out; given, it must be that project, or else it is not found. */
+            /** @description Project that has the allocation's pool. Optional. With any other project, the allocation is not found. */
             project?: components["schemas"]["Name"];
         };
         /** @enum {string} */
@@ -3156,43 +3195,43 @@ export interface components {
         IPClaimStatus: {
             phase: components["schemas"]["IPClaimPhase"];
             /**
-             * @description The block.
+             * @description The claim's block.
              * @example 10.20.1.0/24
              */
             allocatedCIDR: string;
             /**
-             * @description The address, when the block is a single one.
+             * @description The claim's address, if its block is a single address.
              * @example 10.20.0.17
              */
             address?: string;
-            /** @description The pool it was carved from. */
+            /** @description Pool from which the block was carved. */
             poolRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
-             *     `GET /v1/projects/{its own}/allocations/{name}`.
+             * @description The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
+             *     own}/allocations/{name}`.
              */
             allocationRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description The class that served it; absent when none did.
+             * @description Class that served the claim. Absent if no class served it.
              * @example standard
              */
             className?: string;
             /**
-             * @description The project of this class; absent when none served it.
+             * @description Project that owns this class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
-            /** @description What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`. */
+            /** @description Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`. */
             reclaimPolicy: components["schemas"]["ReclaimPolicy"];
             /**
-             * @description How many consumers are attached; absent when none is.
+             * @description Number of attached consumers. Absent if the claim has none.
              * @example 1
              */
             consumers?: number;
             conditions: components["schemas"]["Condition"][];
         };
         /**
-         * @description A claim that can be read is `Bound`; the other phases are reserved.
+         * @description The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
          * @enum {string}
          */
         IPClaimPhase: "Pending" | "Bound" | "Releasing" | "Error";
@@ -3205,9 +3244,8 @@ export interface components {
             spec: components["schemas"]["IPClaimSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-         *     default.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
          */
         IPClaimPatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -3229,195 +3267,195 @@ export interface components {
             claims: components["schemas"]["IPClaimCreate"][];
         };
         ClaimBatch: {
-            /** @description The claims in the order of the request. */
+            /** @description Claims, in the same order as in the request. */
             claims: components["schemas"]["IPClaim"][];
         };
         ClaimReleaseCreate: {
             select: components["schemas"]["ClaimSelection"];
-            /** @description What a dry run with the same `select` has answered. Without a `cursor`, this or `createdBefore` is required. */
+            /** @description Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required. */
             token?: string;
-            /** @description Only claims that were made before. */
+            /** @description Only claims that were created before this time. */
             createdBefore?: components["schemas"]["Time"];
-            /** @description The `nextCursor` of the request before, which bounds this one as well. */
+            /** @description `nextCursor` from the previous request. It keeps the bound from that request. */
             cursor?: string;
             /**
-             * @description To how many claims the request comes at most.
+             * @description Maximum number of claims that the request processes.
              * @default 1000
              * @example 1000
              */
             limit: number;
         };
-        /** @description Which claims. Conditions add up; `names` stands alone. */
+        /** @description Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition. */
         ClaimSelection: {
-            /** @description Claims by name. */
+            /** @description Claim names. */
             names?: components["schemas"]["Name"][];
             /**
-             * @description Claims with this `ownerRef`, as the parameter `owner` of `listClaims` has it.
+             * @description Claims with this `ownerRef`, in the syntax that the parameter `owner` has in `listClaims`.
              * @example Cluster/web-eu/c-7781
              */
             owner?: string;
             /**
-             * @description Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
+             * @description Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
              * @example env=test
              */
             labelSelector?: string;
-            /** @description Claims on this pool. */
+            /** @description Claims from this pool. */
             pool?: components["schemas"]["RefFilter"];
-            /** @description Claims that the class of this name served. */
+            /** @description Claims that the class with this name served. */
             className?: components["schemas"]["Name"];
             consumer?: components["schemas"]["ConsumerSelection"];
         };
         /**
-         * @description Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
-         *     consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
-         *     with `in_use`, of a dry run the first 100 of them.
+         * @description Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
+         *     claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
+         *     counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
          */
         ConsumerSelection: {
             uid: components["schemas"]["ConsumerUID"];
             /**
-             * @description The realm of the consumer.
+             * @description The consumer's realm.
              * @default default
              */
             realm: string;
         };
         ClaimRelease: {
             /**
-             * @description How many claims this request has released; 0 in a dry run.
+             * @description Number of claims that this request released. 0 in a dry run.
              * @example 2
              */
             released: number;
             /**
-             * @description How many of the names had no claim (any more).
+             * @description Number of selected names that had no claim.
              * @example 0
              */
             gone: number;
-            /** @description Claims that stay. */
+            /** @description Claims that were not released. */
             skipped: components["schemas"]["ClaimSkipped"][];
             nextCursor?: components["schemas"]["NextCursor"];
             /**
-             * @description Dry run: how many claims match, counted up to 10,000.
+             * @description Dry run: number of claims that match, counted up to 10,000.
              * @example 2
              */
             count?: number;
             /**
-             * @description Dry run: there are more than were counted, and no token: narrow the selection, or use `createdBefore`.
+             * @description Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
              * @example false
              */
             more?: boolean;
-            /** @description Dry run: the first 100 of them. */
+            /** @description Dry run: the first 100 claims that match. */
             claims?: components["schemas"]["IPClaim"][];
             /**
-             * @description Dry run: stands for what was shown.
+             * @description Dry run: token that stands for the claims shown.
              * @example eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
              */
             token?: string;
         };
         ClaimSkipped: {
             /**
-             * @description The claim's.
+             * @description Claim name.
              * @example web-eu
              */
             name: string;
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description One sentence.
+             * @description Explanation in one sentence.
              * @example Claim team-a/web-eu has changed since it was looked at.
              */
             detail: string;
         };
         ClaimExplanationRequest: {
-            /** @description Ignored, so that the body of a claim can be sent as it is. */
+            /** @description Ignored. The field allows a client to send a claim's body unchanged. */
             metadata?: components["schemas"]["CreateMetadata"];
             spec: components["schemas"]["IPClaimSpec"];
         };
-        /** @description What a claim would get at this moment, or why it would be refused, and how this was decided. */
+        /** @description The result that a claim would have now: its block or the refusal, with the steps in the decision. */
         ClaimExplanation: {
             outcome: components["schemas"]["ClaimOutcome"];
-            /** @description The code of the refusal; absent when it would be bound. */
+            /** @description Refusal code. Absent if the claim would be bound. */
             code?: components["schemas"]["ProblemCode"];
             /**
-             * @description One sentence about the outcome.
+             * @description Outcome in one sentence.
              * @example 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
              */
             detail: string;
             /**
-             * @description The class that decides; absent when none does.
+             * @description Class that decides. Absent if no class does.
              * @example standard
              */
             className?: string;
             /**
-             * @description The project of this class.
+             * @description Project that owns this class.
              * @example platform
              */
             classProject?: string;
-            /** @description The pool that the block would be from; absent when it would be refused. */
+            /** @description Pool that the block would come from. Absent if the claim would be refused. */
             poolRef?: components["schemas"]["ResolvedRef"];
             /**
-             * @description The block that it would get; absent when it would be refused.
+             * @description Block that the claim would get. Absent if the claim would be refused.
              * @example 10.96.4.0/26
              */
             allocatedCIDR?: string;
-            /** @description Length of the block, the default filled in; absent when it is not known. */
+            /** @description The block's prefix length, after defaults are applied. Absent if it is not known. */
             prefixLength?: components["schemas"]["PrefixLength"];
-            /** @description What would become of the block when the claim is deleted; absent when it would be refused. */
+            /** @description Reclaim policy for the block that the claim would have. Absent if the claim would be refused. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
-            /** @description What was considered, in order. */
+            /** @description Steps in the decision, in order. */
             steps: components["schemas"]["DecisionStep"][];
-            /** @description What would make it work, the smallest change first; empty when it would be bound, or when nothing is known. */
+            /** @description Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known. */
             remedies: components["schemas"]["Remedy"][];
         };
         /** @enum {string} */
         ClaimOutcome: "Bound" | "Refused";
-        /** @description One thing that was considered while a claim was decided, and what came of it. */
+        /** @description One step in the decision about a claim, and its result. */
         DecisionStep: {
             kind: components["schemas"]["DecisionKind"];
             /**
-             * @description `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-             *     was not chosen, only the project is named: `platform/(hidden)`.
+             * @description The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
+             *     shows only the project: `platform/(hidden)`.
              * @example platform/standard
              */
             name: string;
             outcome: components["schemas"]["DecisionOutcome"];
-            /** @description What spoke against it; absent when nothing did. */
+            /** @description Refusal code in this step. Absent without a refusal. */
             code?: components["schemas"]["ProblemCode"];
             /**
-             * @description One sentence.
+             * @description Explanation in one sentence.
              * @example is the platform's default class of IPv4.
              */
             detail: string;
         };
         /**
-         * @description What was considered. Later versions may add kinds.
+         * @description Kind of object in this step. Later versions may add kinds.
          * @enum {string}
          */
         DecisionKind: "class" | "pool" | "quota" | "grant";
         /**
-         * @description What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
-         *     why the claim is refused (`refused`).
+         * @description Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
+         *     refusal.
          * @enum {string}
          */
         DecisionOutcome: "chosen" | "allowed" | "skipped" | "refused";
-        /** @description One change that would make the claim work. */
+        /** @description One change that would make the claim succeed. */
         Remedy: {
             /**
-             * @description The place of the request to change, a JSON pointer (RFC 6901); absent when the change is to be made elsewhere.
+             * @description Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
              * @example /spec/prefixLength
              */
             pointer?: string;
             /**
-             * @description What to write there, as text; absent when there is no one value to write.
+             * @description New value for the field, as text. Absent if the change has no single value.
              * @example 26
              */
             value?: string;
             /**
-             * @description One sentence.
+             * @description Explanation in one sentence.
              * @example A /26 is free.
              */
             detail: string;
         };
         /**
-         * @description The system's record of one held block. Of a block that another project holds it shows where it is and which project
-         *     that is: `claimRef`, `ownerRef` and `metadata.createdBy` are absent.
+         * @description The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+         *     `ownerRef` and `metadata.createdBy` are absent.
          */
         IPAllocation: {
             metadata: components["schemas"]["Metadata"];
@@ -3426,67 +3464,67 @@ export interface components {
         };
         IPAllocationSpec: {
             purpose: components["schemas"]["IPAllocationPurpose"];
-            /** @description The pool that the block was carved from. */
+            /** @description Pool from which the block was carved. */
             poolRef: components["schemas"]["ResolvedRef"];
             /**
-             * @description Purpose `Claim`: the project that holds the block, or held it last when the phase is `CoolingDown`.
+             * @description Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
              * @example team-a
              */
             consumer?: string;
             /**
-             * @description Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained` or `CoolingDown`.
-             *     Absent when it is another project's.
+             * @description Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
+             *     another project.
              */
             claimRef?: components["schemas"]["ResolvedRef"];
             /**
-             * @description Purpose `Claim`: the class that served it; absent when none did.
+             * @description Purpose `Claim`: class that served the claim. Absent if no class served it.
              * @example standard
              */
             className?: string;
             /**
-             * @description Purpose `Claim`: the project of this class; absent when none served it.
+             * @description Purpose `Claim`: project that owns this class. Absent if no class served the claim.
              * @example platform
              */
             classProject?: string;
-            /** @description Purpose `ChildPool`: the pool that the block is. */
+            /** @description Purpose `ChildPool`: pool that has the block. */
             childPoolRef?: components["schemas"]["ResolvedRef"];
-            /** @description Purpose `Claim`: that of the claim; absent when it is another project's. */
+            /** @description Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project. */
             ownerRef?: components["schemas"]["OwnerRef"];
-            /** @description Purpose `Claim`: what becomes of the block when the claim is deleted. */
+            /** @description Purpose `Claim`: reclaim policy for the block when the claim is deleted. */
             reclaimPolicy?: components["schemas"]["ReclaimPolicy"];
             /**
-             * @description Purpose `Reservation`: why it is withheld.
+             * @description Purpose `Reservation`: reason for the reservation.
              * @example Network devices
              */
             reason?: string;
         };
         /**
-         * @description What the block is held for. A reservation that is not one aligned block has one allocation for each.
+         * @description The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
          * @enum {string}
          */
         IPAllocationPurpose: "Claim" | "ChildPool" | "Reservation";
         IPAllocationStatus: {
             /**
-             * @description The block.
+             * @description The allocated block.
              * @example 10.20.1.0/24
              */
             allocatedCIDR: string;
             phase: components["schemas"]["IPAllocationPhase"];
             /**
              * Format: date-time
-             * @description Phase `CoolingDown`: when the block is free again; absent in other phases.
+             * @description Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
              * @example 2026-03-05T09:30:00Z
              */
             coolUntil?: string;
         };
         /**
-         * @description Whose holdings are meant.
+         * @description Project whose allocations are listed.
          * @enum {string}
          */
         AllocationHolder: "self";
         /**
-         * @description `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-         *     `Delete`, and nobody gets the block until its cool-down has passed.
+         * @description `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+         *     under `Delete`, and the block cannot be claimed until its cool-down ends.
          * @enum {string}
          */
         IPAllocationPhase: "Bound" | "Retained" | "CoolingDown";
@@ -3510,42 +3548,42 @@ export interface components {
             items: components["schemas"]["Member"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description A secret that stands for one role in one project. */
+        /** @description A secret that gives its user one role in one project. */
         ApiKey: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["ApiKeySpec"];
             status: components["schemas"]["ApiKeyStatus"];
             /**
-             * @description What to send as `Authorization: Bearer`. Only in the answer that creates the key: it is not stored, and cannot be
-             *     had again.
+             * @description Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
+             *     again.
              * @example carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
              */
             token?: string;
         };
-        /** @description What the key is for. It never changes. */
+        /** @description API key settings. They never change. */
         ApiKeySpec: {
             role: components["schemas"]["Role"];
             /**
-             * @description From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
-             *     expire no later.
+             * @description Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+             *     expiry time can only create keys that expire at the same time or earlier.
              */
             expiresAt?: components["schemas"]["Time"];
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description API key description. At most 1,024 UTF-8 bytes.
              * @example Creates clusters
              */
             description?: string;
         };
         ApiKeyStatus: {
             /**
-             * @description The part of the token that is no secret, 32 hexadecimal digits; for finding out which key a token is.
+             * @description Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
              * @example a3d1c0f5e7b24a689c0b5d2f81e64c37
              */
             keyId: string;
             phase: components["schemas"]["ApiKeyPhase"];
             /**
              * Format: date-time
-             * @description When it was used last, a minute or two behind; absent when it never was.
+             * @description Time when the key was last used, with a delay of one or two minutes. Absent if the key was never used.
              * @example 2026-03-02T12:00:00Z
              */
             lastUsedAt?: string;
@@ -3561,25 +3599,25 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+         * @description A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: string;
-        /** @description Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID. */
+        /** @description An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID. */
         IPConsumer: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["IPConsumerSpec"];
             status: components["schemas"]["IPConsumerStatus"];
         };
-        /** @description What is said of a consumer. */
+        /** @description Consumer settings. */
         IPConsumerSpec: {
             /**
-             * @description What it is, in the words of its realm.
+             * @description The consumer's kind. The realm defines the values.
              * @example VM
              */
             kind?: string;
             /**
-             * @description What it is called.
+             * @description The consumer's name.
              * @example web-1
              */
             name?: string;
@@ -3587,43 +3625,43 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-         *     it ended. Give at least twice the interval at which it is renewed.
+         * @description Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+         *     twice the interval between renewals.
          * @example 120
          */
         ConsumerTTL: number;
         /**
-         * @description Whether a consumer lives (`Live`) or has ended (`Ended`).
+         * @description The consumer's phase: it lives (`Live`) or has ended (`Ended`).
          * @enum {string}
          */
         IPConsumerPhase: "Live" | "Ended";
         IPConsumerStatus: {
             /**
-             * @description The realm that it belongs to.
+             * @description Realm to which the consumer belongs.
              * @example default
              */
             realm: string;
             phase: components["schemas"]["IPConsumerPhase"];
             /**
              * Format: date-time
-             * @description When it was renewed last.
+             * @description Time when the consumer was last renewed.
              * @example 2026-03-02T09:30:00Z
              */
             renewedAt: string;
             /**
              * Format: date-time
-             * @description It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+             * @description Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
              * @example 2026-03-02T09:32:00Z
              */
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description Time when the consumer ended.
              * @example 2026-03-02T09:40:00Z
              */
             endedAt?: string;
             /**
-             * @description Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+             * @description Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
              * @enum {string}
              */
             reason?: "Ended" | "Expired";
@@ -3636,21 +3674,21 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
             changesCursor?: components["schemas"]["ListChangesCursor"];
         };
-        /** @description A consumer that is attached to a claim when that is made. */
+        /** @description Consumer to attach when a claim is created. */
         ClaimConsumer: {
             uid: components["schemas"]["ConsumerUID"];
             /**
-             * @description The realm of the consumer.
+             * @description The consumer's realm.
              * @default default
              */
             realm: string;
             /**
-             * @description What it is, if it has to be made.
+             * @description The consumer's kind, if the server has to create it.
              * @example VM
              */
             kind?: string;
             /**
-             * @description What it is called, if it has to be made.
+             * @description The consumer's name, if the server has to create it.
              * @example web-1
              */
             name?: string;
@@ -3658,17 +3696,17 @@ export interface components {
         };
         /** @enum {string} */
         WhenUnused: "Keep" | "Delete";
-        /** @description That a consumer uses a claim. */
+        /** @description Record that a consumer uses a claim. */
         ConsumerAttachment: {
             uid: components["schemas"]["ConsumerUID"];
             /**
-             * @description The realm of the consumer.
+             * @description The consumer's realm.
              * @example default
              */
             realm: string;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Time when the consumer was attached.
              * @example 2026-03-02T09:30:00Z
              */
             attachedAt: string;
@@ -3679,70 +3717,70 @@ export interface components {
         };
         ConsumerRenewal: {
             /**
-             * @description The realm of the consumers.
+             * @description The consumers' realm.
              * @default default
              */
             realm: string;
-            /** @description The time to live that they have from now on; by default the one that each has. */
+            /** @description New time to live for the consumers, in seconds. By default each consumer keeps its own. */
             ttlSeconds?: components["schemas"]["ConsumerTTL"];
-            /** @description The UIDs of those that live. */
+            /** @description UIDs of the live consumers. */
             consumers: components["schemas"]["ConsumerUID"][];
         };
-        /** @description Each of the consumers is in one of the lists, in order of UID. */
+        /** @description Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID. */
         ConsumerRenewed: {
-            /** @description They live. */
+            /** @description Consumers that were renewed, by UID. */
             renewed: string[];
-            /** @description They have ended and stay so. */
+            /** @description Consumers that have ended, by UID. They stay ended. */
             ended: string[];
-            /** @description There are none of these UIDs. */
+            /** @description UIDs without a consumer. */
             unknown: string[];
         };
         ConsumerEnding: {
             /**
              * Format: int64
-             * @description From how many claims the consumer is still to be detached.
+             * @description Number of claims from which the consumer must still be detached.
              * @example 1204
              */
             attachedClaims: number;
         };
-        /** @description The consumers of a realm in the region of the server, counted. */
+        /** @description Consumer counts for a realm, in the server's region. */
         Realm: {
             /**
-             * @description Its name.
+             * @description Realm name.
              * @example default
              */
             name: string;
             /**
              * Format: int64
-             * @description Consumers that have not ended.
+             * @description Number of consumers that have not ended.
              * @example 120
              */
             live: number;
             /**
              * Format: int64
-             * @description Of those, consumers that have not been renewed in time.
+             * @description Number of live consumers that were not renewed in time.
              * @example 100
              */
             expired: number;
             /**
-             * @description Whether nobody is ended for having expired, because so many have.
+             * @description Whether the server has stopped ending expired consumers, because too many have expired.
              * @example true
              */
             held: boolean;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Time when the server stopped ending expired consumers.
              * @example 2026-03-02T09:30:00Z
              */
             heldSince?: string;
             /**
              * Format: date-time
-             * @description It was confirmed that those are gone that had expired until then.
+             * @description A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
              * @example 2026-03-02T08:00:00Z
              */
             confirmedUntil?: string;
         };
-        /** @description Bounds what a project may hold. */
+        /** @description Limit on the resources that a project uses. */
         Quota: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["QuotaSpec"];
@@ -3752,42 +3790,42 @@ export interface components {
             scope?: components["schemas"]["QuotaScope"];
             limits: components["schemas"]["QuotaLimits"];
             /**
-             * @description At most 1,024 bytes of UTF-8.
+             * @description Quota description. At most 1,024 UTF-8 bytes.
              * @example What the shops may take from the shared pool
              */
             description?: string;
         };
-        /** @description What counts; all that is given must hold, and without any of it everything counts. It never changes. */
+        /** @description Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes. */
         QuotaScope: {
             /**
-             * @description Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
-             *     must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
+             * @description Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
+             *     (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
              */
             poolRef?: components["schemas"]["Ref"];
             /**
-             * @description Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-             *     project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
+             * @description Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
+             *     project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
              */
             classRef?: components["schemas"]["Ref"];
-            /** @description Only this address family. */
+            /** @description Count only this address family. */
             ipFamily?: components["schemas"]["IPFamily"];
         };
-        /** @description How much may be used, in one measure at least; what is absent is counted and not limited. */
+        /** @description Limits for at least one measure. A measure without a limit is counted but not limited. */
         QuotaLimits: {
             /**
-             * @description Addresses of the blocks that claims hold, and of those retained after their claims; at most
+             * @description Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
              *     340282366920938463463374607431768211456, which is all of IPv6.
              */
             addresses?: components["schemas"]["Count"];
             /**
              * Format: int64
-             * @description Claims.
+             * @description Maximum number of claims.
              * @example 500
              */
             claims?: number;
             /**
              * Format: int64
-             * @description Pools.
+             * @description Maximum number of pools.
              * @example 10
              */
             pools?: number;
@@ -3798,12 +3836,12 @@ export interface components {
             available: components["schemas"]["QuotaAvailable"];
         };
         /**
-         * @description Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
-         *     the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+         * @description The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
+         *     quota belongs to the platform once a `platform` admin has set it.
          * @enum {string}
          */
         QuotaOwner: "platform" | "project";
-        /** @description What the project holds in the scope, exactly; counted whether it is limited or not. */
+        /** @description Exact use in the quota's scope. Every measure is counted, with or without a limit. */
         QuotaUsed: {
             addresses: components["schemas"]["Count"];
             /**
@@ -3817,9 +3855,9 @@ export interface components {
              */
             pools: number;
         };
-        /** @description What is left of each limit that there is; zero when more than it is used. */
+        /** @description Remaining amount for each limit. Zero if the use exceeds the limit. */
         QuotaAvailable: {
-            /** @description Addresses that may still be held. */
+            /** @description Number of addresses that can still be claimed. */
             addresses?: components["schemas"]["Count"];
             /**
              * Format: int64
@@ -3842,7 +3880,7 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
             changesCursor?: components["schemas"]["ListChangesCursor"];
         };
-        /** @description Lets a consumer use a pool or a space. */
+        /** @description Permission for a consumer to use a pool or a space. */
         Grant: {
             metadata: components["schemas"]["PlainMetadata"];
             spec: components["schemas"]["GrantSpec"];
@@ -3855,13 +3893,12 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
-         *     write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-         *     (`allocatedCIDR`, `poolRef`, `phase`), of a claim that is deleted, or whose block is retained then, also the name of the
-         *     allocation (`allocationRef`); never a secret.
+         * @description One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
+         *     (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
+         *     claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
          */
         AuditEvent: {
-            /** @description In order of time. */
+            /** @description Identifier of the event. Identifiers are ordered by time. */
             id: components["schemas"]["UID"];
             /**
              * Format: date-time
@@ -3869,75 +3906,77 @@ export interface components {
              */
             at: string;
             /**
-             * @description Who did it; `key:<project>/<name>` for an API key, `system` for the server itself.
+             * @description Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
              * @example key:team-a/pipeline
              */
             subject: string;
             method: components["schemas"]["AuthMethod"];
             /**
-             * @description Address of the client, as the server saw it; empty when it was the server itself.
+             * @description Client address, as the server saw it. Empty for the server itself.
              * @example 192.0.2.10
              */
             remoteAddress: string;
             /**
-             * @description `X-Request-Id` of the request; empty when there was none.
+             * @description `X-Request-Id` from the request. Empty if the request had none.
              * @example 4bf92f3577b34da6a3ce929d0e0e4736
              */
             requestId: string;
             /**
-             * @description The operation's `operationId` in this document.
+             * @description `operationId` of the operation in this document.
              * @example createClaim
              */
             operation: string;
             resource: components["schemas"]["AuditResource"];
             /**
-             * @description `ok`, or the code of the refusal.
+             * @description `ok`, or the refusal code.
              * @example ok
              */
             outcome: string;
-            /** @description How it was, only what differs from `after`; `null` when there was nothing or nothing was changed. */
+            /** @description State before the change, limited to the fields that differ from `after`. `null` if the resource did not exist or nothing was changed. */
             before: {
                 [key: string]: unknown;
             } | null;
-            /** @description How it is since, only what differs from `before`; `null` when there is nothing or nothing was changed. */
+            /**
+             * @description State after the change, limited to the fields that differ from `before`. `null` if the resource does not exist any more or nothing was
+             *     changed.
+             */
             after: {
                 [key: string]: unknown;
             } | null;
         };
         /**
-         * @description An operation whose events are in audit trails.
+         * @description Operation that an audit trail records.
          * @enum {string}
          */
         AuditOperation: "createProject" | "patchProject" | "deleteProject" | "putMember" | "deleteMember" | "createApiKey" | "deleteApiKey" | "putQuota" | "deleteQuota" | "createSpace" | "patchSpace" | "deleteSpace" | "putSpaceGrant" | "deleteSpaceGrant" | "createPool" | "patchPool" | "deletePool" | "putPoolGrant" | "deletePoolGrant" | "createClass" | "patchClass" | "deleteClass" | "putScopePool" | "releaseClaims" | "createClaim" | "putClaim" | "patchClaim" | "deleteClaim" | "createClaimBatch" | "attachConsumer" | "detachConsumer" | "putConsumer" | "endConsumer" | "renewConsumers" | "confirmExpiry" | "createWebhook" | "patchWebhook" | "deleteWebhook" | "deleteWebhookDelivery" | "retryWebhookDelivery" | "createAlertRule" | "patchAlertRule" | "deleteAlertRule" | "deleteAllocation" | "bootstrap";
         /**
-         * @description A kind of resource that audit trails tell of.
+         * @description Kind of resource in an audit trail.
          * @enum {string}
          */
         AuditKind: "Project" | "Space" | "IPPool" | "IPClass" | "IPClaim" | "IPAllocation" | "Member" | "ApiKey" | "PoolGrant" | "SpaceGrant" | "Quota" | "IPConsumer" | "Realm" | "Webhook" | "AlertRule" | "Alert";
         /**
-         * @description What came of an operation, as audit trails tell it.
+         * @description Outcome of an operation in an audit trail.
          * @enum {string}
          */
         AuditOutcome: "ok" | "permission_denied" | "not_found";
-        /** @description What the operation was about. */
+        /** @description Resource to which the operation applied. */
         AuditResource: {
             /**
-             * @description The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-             *     `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
-             *     may add kinds.
+             * @description Resource kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`,
+             *     `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions may add kinds.
              * @example IPClaim
              */
             kind: string;
             /**
-             * @description Its name; for a grant, that of the pool or the space. Absent when a request to create one was refused before its
-             *     body was read.
+             * @description Resource name. For a grant: the name of the pool or the space. Absent if a request to create a resource was refused before the server read
+             *     its body.
              * @example web-eu
              */
             name?: string;
         };
         /**
-         * @description How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-         *     mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+         * @description Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+         *     `system` means the server itself. Later versions may add methods.
          * @example api-key
          */
         AuthMethod: string;
@@ -3945,54 +3984,52 @@ export interface components {
             items: components["schemas"]["AuditEvent"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /**
-         * @description One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
-         *     in the phase `CoolingDown`.
-         */
+        /** @description One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`. */
         HistoryEntry: {
             /**
-             * @description The block.
+             * @description The allocated block.
              * @example 10.20.1.0/24
              */
             allocatedCIDR: string;
-            /** @description The pool that the block was carved from. */
+            /** @description Pool from which the block was carved. */
             poolRef: components["schemas"]["ResolvedRef"];
             purpose: components["schemas"]["HistoryPurpose"];
             phase: components["schemas"]["IPAllocationPhase"];
             /**
-             * @description The project that held the block.
+             * @description Project that had the block.
              * @example team-a
              */
             consumer: string;
-            /** @description Purpose `Claim`: the claim that held it, or held it before it was retained. Absent when it is another project's. */
+            /** @description Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project. */
             claimRef?: components["schemas"]["ResolvedRef"];
-            /** @description Purpose `ChildPool`: the pool that the block was. */
+            /** @description Purpose `ChildPool`: pool that had the block. */
             childPoolRef?: components["schemas"]["ResolvedRef"];
-            /** @description Name of the allocation, which may be gone. */
+            /** @description Allocation name. The allocation may not exist any more. */
             allocation: components["schemas"]["UID"];
             /**
              * Format: date-time
-             * @description From then on.
+             * @description Start of the holding period, inclusive.
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
-            /** @description The consumer by whose detachment the claim was released, and why; absent when it was released otherwise. */
+            /** @description Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way. */
             because?: components["schemas"]["HistoryBecause"];
             /**
              * Format: date-time
-             * @description Until then, that moment not included; absent while it holds the block.
+             * @description End of the holding period, exclusive. Absent while the holder has the block.
              * @example 2026-03-04T17:00:00Z
              */
             until?: string;
         };
         HistoryBecause: {
             /**
-             * @description `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+             * @description Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
+             *     versions may add reasons.
              * @example Expired
              */
             reason: string;
             /**
-             * @description The realm of the consumer.
+             * @description The consumer's realm.
              * @example default
              */
             realm: string;
@@ -4005,41 +4042,41 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description A place in the changes of a project. It is opaque, and gives no right.
+         * @description Position in a project's changes. It is opaque and gives no access.
          * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ChangesCursor: string;
         /**
-         * @description A kind of object whose changes can be followed.
+         * @description Kind of object whose changes can be followed.
          * @enum {string}
          */
         ChangeKind: "IPPool" | "IPClaim" | "IPAllocation" | "IPClass" | "Quota" | "IPConsumer" | "Alert";
         /**
-         * @description `Put`: the object is as `object` says. `Delete`: there is none of this name.
+         * @description `Put`: the object has the state in `object`. `Delete`: no object has this name.
          * @enum {string}
          */
         ChangeType: "Put" | "Delete";
-        /** @description How an object is that has changed. */
+        /** @description State of an object after a change. */
         Change: {
             kind: components["schemas"]["ChangeKind"];
             /**
-             * @description The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
+             * @description The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
              * @example web-eu
              */
             name: string;
             type: components["schemas"]["ChangeType"];
-            /** @description The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`. */
+            /** @description Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`. */
             object?: {
                 [key: string]: unknown;
             };
             /**
              * Format: date-time
-             * @description When it changed; when it changed several times, the last time that is known.
+             * @description Time when the object changed. If it changed several times: the last known time.
              * @example 2026-03-02T09:30:00Z
              */
             at: string;
             /**
-             * @description The `operationId` of what changed it; empty when the server did by itself.
+             * @description `operationId` of the operation that changed the object. Empty if the server made the change itself.
              * @example createClaim
              */
             operation: string;
@@ -4048,130 +4085,130 @@ export interface components {
             items: components["schemas"]["Change"][];
             cursor: components["schemas"]["ChangesCursor"];
         };
-        /** @description A place without a change, in an event `bookmark` of a stream. */
+        /** @description Position without a change, in an event `bookmark` of a stream. */
         ChangesBookmark: {
             cursor: components["schemas"]["ChangesCursor"];
         };
-        /** @description Why a stream ends, in its last event, `end`. */
+        /** @description Reason why a stream ends, in its last event, `end`. */
         ChangesEnd: {
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description The same in a sentence, and what to do.
+             * @description Reason and next step, in one sentence.
              * @example The server shuts down. Connect again and go on from the last cursor.
              */
             detail: string;
-            /** @description Where to go on; absent when that cannot be. */
+            /** @description Position from which to continue. Absent if the client cannot continue. */
             cursor?: components["schemas"]["ChangesCursor"];
         };
         /**
-         * @description From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-         *     the one of the first page. Absent with `consistency=stale`.
+         * @description Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+         *     cursor from the first page. Absent with `consistency=stale`.
          * @example AQIDBAUGBwgJCgsMDQ4PEA
          */
         ListChangesCursor: string;
-        /** @description Where what changes in a project is sent. */
+        /** @description Receiver for a project's changes. */
         Webhook: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["WebhookSpec"];
             status: components["schemas"]["WebhookStatus"];
             /**
-             * @description What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
-             *     had again.
+             * @description Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
+             *     again.
              * @example whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
              */
             secret?: string;
         };
-        /** @description Where to, and what. */
+        /** @description A webhook's receiver, and the changes to send. */
         WebhookSpec: {
             /**
-             * @description The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
-             *     public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
-             *     `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
+             * @description The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+             *     not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
+             *     port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
              * @example https://inventory.example.com/carve
              */
             url: string;
             /**
-             * @description Only changes of these kinds; by default of all.
+             * @description Send only changes to objects of these kinds. Default: all kinds.
              * @example [
              *       "IPClaim"
              *     ]
              */
             resourceKinds?: components["schemas"]["ChangeKind"][];
             /**
-             * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+             * @description Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
              * @example web-eu
              */
             resourceName?: string;
             /**
-             * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-             *     so may what never had them; what is deleted comes whatever labels it had.
+             * @description Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
+             *     also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
              * @example env=prod
              */
             labelSelector?: string;
             /**
-             * @description Whether nothing is sent for now; by default it is.
+             * @description Whether sending is paused. Default: false.
              * @default false
              * @example false
              */
             paused: boolean;
         };
-        /** @description How sending goes. */
+        /** @description State of the webhook's deliveries. */
         WebhookStatus: {
             state: components["schemas"]["WebhookState"];
             /**
-             * @description Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
-             *     restored (`Restored`), where another one may be sending. Later versions may add reasons.
+             * @description Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
+             *     database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
              * @example Gone
              */
             reason?: string;
             /**
-             * @description How many tries have failed since the last that did not.
+             * @description Number of failed attempts since the last successful one.
              * @example 2
              */
             failures: number;
             lastError?: components["schemas"]["WebhookError"];
             /**
              * Format: date-time
-             * @description When something was delivered last; absent when nothing was.
+             * @description Time when a delivery last succeeded. Absent if none did.
              * @example 2026-03-02T09:30:00Z
              */
             lastDeliveredAt?: string;
             /**
              * Format: date-time
-             * @description When it is tried again; absent when nothing waits for that.
+             * @description Time when the server tries again. Absent if no delivery waits for another attempt.
              * @example 2026-03-02T09:40:30Z
              */
             nextAttemptAt?: string;
             /**
-             * @description How many deliveries were given up and are kept, 100 at most.
+             * @description Number of dead letters: deliveries that the server gave up and keeps. At most 100.
              * @example 0
              */
             deadLetters: number;
         };
         /**
-         * @description The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
-         *     project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
+         * @description `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
+         *     the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
          * @enum {string}
          */
         WebhookState: "Delivering" | "Retrying" | "Paused" | "Stopped";
-        /** @description Why a try has failed, in words of this service alone. */
+        /** @description Reason why an attempt failed, from a fixed set. It never contains text from the receiver. */
         WebhookError: {
             /**
-             * @description The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
-             *     (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
-             *     server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
-             *     may add reasons.
+             * @description `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
+             *     response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+             *     `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
+             *     reasons.
              * @example status
              */
             reason: string;
             /**
-             * @description The status of the answer, if there was one.
+             * @description Response status code. Absent without a response.
              * @example 503
              */
             statusCode?: number;
             /**
              * Format: date-time
-             * @description When it failed.
+             * @description Time of the failure.
              * @example 2026-03-02T09:38:30Z
              */
             at: string;
@@ -4181,9 +4218,8 @@ export interface components {
             spec: components["schemas"]["WebhookSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-         *     default.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
          */
         WebhookPatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -4204,45 +4240,45 @@ export interface components {
             nextCursor?: components["schemas"]["NextCursor"];
         };
         /**
-         * @description The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
-         *     `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+         * @description Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
+         *     the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
          */
         WebhookMessage: {
             type: components["schemas"]["WebhookMessageType"];
             /**
-             * @description The name of the webhook.
+             * @description Webhook name.
              * @example inventory
              */
             webhook: string;
             /**
-             * @description The name of the project.
+             * @description Project name.
              * @example team-a
              */
             project: string;
-            /** @description What has changed, in order. */
+            /** @description Changes, in order. */
             changes?: components["schemas"]["Change"][];
             cursor: components["schemas"]["ChangesCursor"];
         };
         /** @enum {string} */
         WebhookMessageType: "changes" | "resync";
-        /** @description What could not be delivered. */
+        /** @description A delivery that failed. */
         WebhookDelivery: {
-            /** @description What was sent as `webhook-id`. */
+            /** @description Delivery identifier. The server sent it as `webhook-id`. */
             id: components["schemas"]["UID"];
             error: components["schemas"]["WebhookError"];
             /**
-             * @description How often it was tried.
+             * @description Number of attempts.
              * @example 33
              */
             attempts: number;
             /**
              * Format: date-time
-             * @description When it was tried first.
+             * @description Time of the first attempt.
              * @example 2026-03-01T09:30:00Z
              */
             firstAttemptAt: string;
             /**
-             * @description Whether it is about to be sent once more.
+             * @description Whether the delivery is queued to be sent once more.
              * @example false
              */
             retrying: boolean;
@@ -4252,53 +4288,53 @@ export interface components {
             items: components["schemas"]["WebhookDelivery"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description When an alert begins. */
+        /** @description Condition under which an alert begins. */
         AlertRule: {
             metadata: components["schemas"]["Metadata"];
             spec: components["schemas"]["AlertRuleSpec"];
             status: components["schemas"]["AlertRuleStatus"];
         };
-        /** @description About what, and from when on, which is either `percent` or `runway`. */
+        /** @description Subject and threshold of a rule. The threshold is either `percent` or `runway`. */
         AlertRuleSpec: {
             about: components["schemas"]["AlertRuleAbout"];
             /**
-             * @description An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
-             *     ends when that is lower by two points, or is 0.
+             * @description Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
+             *     alert ends when this value is two percentage points below the threshold, or 0.
              * @example 80
              */
             percent?: number;
             /**
-             * @description An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
-             *     the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
-             *     and from `1h` on: of quotas nothing is recorded.
+             * @description Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
+             *     within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
+             *     than this time, or when it has no forecast and has free addresses.
              * @example 168h
              */
             runway?: components["schemas"]["Duration"];
-            /** @description Only the pool, or the quota, of this name; by default all of the project. */
+            /** @description Only the pool or the quota with this name. Default: all in the project. */
             resourceName?: components["schemas"]["Name"];
-            /** @description Only pools that a class of this name may carve from. */
+            /** @description Only pools from which a class with this name can carve. */
             className?: components["schemas"]["Name"];
             /**
-             * @description Only pools that have such labels, in the syntax of lists.
+             * @description Only pools with matching labels, in list syntax.
              * @example env=prod
              */
             labelSelector?: string;
         };
         /**
-         * @description What a rule is about. A pool that is being drained has no alerts.
+         * @description Objects that a rule watches. A pool that is being drained has no alerts.
          * @enum {string}
          */
         AlertRuleAbout: "Pools" | "Quotas";
-        /** @description How the rule is kept. */
+        /** @description State of the rule. */
         AlertRuleStatus: {
             /**
-             * @description How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+             * @description Number of alerts from the rule. At most 500; when one ends, another can begin.
              * @example 1
              */
             alerts: number;
             /**
              * Format: date-time
-             * @description When the server has last looked at all that the rule is about; absent until it has.
+             * @description Time when the server last checked all the rule's pools or quotas. Absent until the first check.
              * @example 2026-03-02T09:30:00Z
              */
             lookedAt?: string;
@@ -4308,9 +4344,8 @@ export interface components {
             spec: components["schemas"]["AlertRuleSpec"];
         };
         /**
-         * @description A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-         *     `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-         *     default.
+         * @description JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+         *     `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
          */
         AlertRulePatch: {
             metadata?: components["schemas"]["PatchMetadata"];
@@ -4330,58 +4365,58 @@ export interface components {
             items: components["schemas"]["AlertRule"][];
             nextCursor?: components["schemas"]["NextCursor"];
         };
-        /** @description A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time. */
+        /** @description A pool or quota whose use has reached a rule's percentage, or a pool that will be full within a rule's time. */
         Alert: {
             /**
              * @description `rule/subject`.
              * @example nearly-full/prod-eu
              */
             name: string;
-            /** @description The rule. */
+            /** @description Rule name. */
             ruleName: components["schemas"]["Name"];
             subject: components["schemas"]["AlertSubject"];
             /**
-             * @description That of the rule, if it has one.
+             * @description The rule's `percent`. Absent if the rule has none.
              * @example 80
              */
             percent?: number;
             /**
-             * @description That of the rule, if it has one.
+             * @description The rule's `runway`. Absent if the rule has none.
              * @example 168h
              */
             runway?: components["schemas"]["Duration"];
             /**
              * Format: date-time
-             * @description When it began.
+             * @description Time when the alert began.
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
             /**
              * Format: double
-             * @description How much was used when it began, rounded to two decimals; 100 is the most.
+             * @description Used share when the alert began, in percent, rounded to two decimals. At most 100.
              * @example 81.25
              */
             percentAtStart: number;
             /**
              * Format: double
-             * @description How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+             * @description Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
              * @example 87.5
              */
             percentNow?: number;
             /**
              * Format: date-time
-             * @description When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+             * @description Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
              * @example 2026-03-07T14:00:00Z
              */
             runsOutAt?: string;
         };
-        /** @description What an alert is about. */
+        /** @description Object that an alert is about. */
         AlertSubject: {
             kind: components["schemas"]["AlertSubjectKind"];
             name: components["schemas"]["Name"];
         };
         /**
-         * @description The kind of what an alert is about. Later versions may add kinds.
+         * @description Kind of object that an alert is about. Later versions may add kinds.
          * @enum {string}
          */
         AlertSubjectKind: "IPPool" | "Quota";
@@ -4393,17 +4428,17 @@ export interface components {
         /** @description The caller, as the server sees it. */
         Whoami: {
             /**
-             * @description Who is asking, as in `createdBy` and in the audit trail.
+             * @description The caller's subject, as in `createdBy` and in the audit trail.
              * @example corp:alice@example.com
              */
             subject: string;
             method: components["schemas"]["AuthMethod"];
             /**
-             * @description Whether the caller may do everything in every project, being an admin of `platform`.
+             * @description Whether the caller is a `platform` admin and can do everything in every project.
              * @example false
              */
             platformAdmin: boolean;
-            /** @description The caller's roles, in order of project. */
+            /** @description The caller's roles, ordered by project. */
             roles: components["schemas"]["RoleInProject"][];
         };
         RoleInProject: {
@@ -4415,18 +4450,18 @@ export interface components {
             /** @example eu */
             name: string;
             /**
-             * @description Whether it was the first one.
+             * @description Whether this was the first region.
              * @example true
              */
             primary: boolean;
             /**
-             * @description Whether the server that answers is in it.
+             * @description Whether the server that handled the request is in this region.
              * @example true
              */
             here: boolean;
             /**
              * Format: date-time
-             * @description When it was added.
+             * @description Time when the region was added.
              * @example 2026-03-02T08:00:00Z
              */
             createdAt: string;
@@ -4438,7 +4473,7 @@ export interface components {
             /** @example 0.1.0 */
             version: string;
             /**
-             * @description The source revision, where the build knows it.
+             * @description Source revision from which the server was built, if known.
              * @example 4f8c2d1
              */
             commit?: string;
@@ -4451,8 +4486,8 @@ export interface components {
         /** @enum {string} */
         HealthStatus: "ok";
         /**
-         * @description Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
-         *     wrong, and the figures that belong to the code.
+         * @description A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
+         *     that belong to the code.
          */
         Problem: {
             /**
@@ -4461,16 +4496,16 @@ export interface components {
              */
             type: string;
             /**
-             * @description What the code means; the same for every occurrence.
+             * @description Meaning of the code. It is the same for every occurrence.
              * @example Nothing large enough is free
              */
             title: string;
             /**
-             * @description The HTTP status.
+             * @description HTTP status.
              * @example 409
              */
             status: number;
-            /** @description One sentence about this occurrence, and, where there is one, what would have worked. */
+            /** @description One sentence that explains this occurrence, with an alternative that would have worked, if one exists. */
             detail: string;
             /**
              * @description Path of the request.
@@ -4479,105 +4514,104 @@ export interface components {
             instance?: string;
             code: components["schemas"]["ProblemCode"];
             /**
-             * @description Names this request in the server's logs and traces.
+             * @description Identifier for this request in the server's logs and traces.
              * @example 4bf92f3577b34da6a3ce929d0e0e4736
              */
             traceId?: string;
-            /** @description The places of the request that are wrong. */
+            /** @description Invalid parts of the request. */
             errors?: components["schemas"]["ProblemField"][];
-            /** @description The length that was asked for; for the first claim of a scope that of the pool which its scope needs. */
+            /** @description Requested prefix length. For a scope's first claim: the prefix length of the pool that the scope needs. */
             wantedPrefixLength?: number;
-            /** @description Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`. */
+            /** @description Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`. */
             largestFreePrefixLength?: number;
-            /** @description Free addresses in the pools tried, together. See `countedAt`. */
+            /** @description Total number of free addresses in the pools tried. See `countedAt`. */
             availableAddresses?: components["schemas"]["Count"];
             /**
              * Format: date-time
-             * @description When the figures were counted, if that was more than a second before the answer. That there is no room was decided
-             *     for this very request; what is left of a pool with many free blocks may have been counted for an earlier one,
-             *     up to a minute before.
+             * @description Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
+             *     the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
              */
             countedAt?: string;
-            /** @description The pools tried, `project/name`, in order. */
+            /** @description Pools tried, as `project/name`, in order. */
             poolsTried?: string[];
             allowedPrefixLengths?: components["schemas"]["PrefixLengthRange"];
             /**
              * Format: int64
-             * @description How many claims stand in the way.
+             * @description Number of claims that prevent the change.
              */
             claims?: number;
             /**
              * Format: int64
-             * @description Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
-             *     are of before the batch, and `requested` is for all claims up to that one.
+             * @description Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
+             *     before the batch, and `requested` covers all claims up to the one that does not fit.
              */
             fitting?: number;
             /**
              * Format: int64
-             * @description How many retained allocations stand in the way.
+             * @description Number of retained allocations that prevent the change.
              */
             retained?: number;
             /**
              * Format: int64
-             * @description How many child pools stand in the way.
+             * @description Number of child pools that prevent the change.
              */
             childPools?: number;
             /**
              * Format: int64
-             * @description How many pools stand in the way.
+             * @description Number of pools that prevent the change.
              */
             pools?: number;
             /**
              * Format: int64
-             * @description How many spaces stand in the way, besides `default`.
+             * @description Number of spaces that prevent the change, without `default`.
              */
             spaces?: number;
             /**
              * Format: int64
-             * @description How many consumers use the claim.
+             * @description Number of consumers that use the claim.
              */
             consumers?: number;
-            /** @description What stands in the way, `project/name`, as far as the caller may see it. */
+            /** @description Objects that prevent the change, as `project/name`. The list has only objects that the caller can see. */
             conflictsWith?: string[];
-            /** @description The class that decided, `project/name`. */
+            /** @description Class that made the decision, as `project/name`. */
             class?: string;
-            /** @description The roles that the class asks for and `scope` does not give. */
+            /** @description Roles that the class requires and that `scope` does not set. */
             missingRoles?: string[];
-            /** @description Addresses that are cooling down in the pools tried, together. See `countedAt`. */
+            /** @description Total number of addresses in cool-down in the pools tried. See `countedAt`. */
             coolingDownAddresses?: components["schemas"]["Count"];
             /**
              * Format: date-time
-             * @description When the first block that is large enough will have cooled down.
+             * @description Time when the first block that is large enough will be free again.
              */
             cooledDownAt?: string;
-            /** @description How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500. */
+            /** @description Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500. */
             steps?: components["schemas"]["DecisionStep"][];
-            /** @description The quota that does not allow it, `project/name`. */
+            /** @description Quota that refuses the request, as `project/name`. */
             quota?: string;
-            /** @description What of it is exceeded. */
+            /** @description Measure whose limit the request would exceed. */
             measure?: components["schemas"]["QuotaMeasure"];
-            /** @description How much the quota allows. */
+            /** @description The quota's limit. */
             limit?: components["schemas"]["Count"];
-            /** @description How much of it is used. */
+            /** @description Amount already used. */
             used?: components["schemas"]["Count"];
-            /** @description How much more was asked for. */
+            /** @description Additional amount requested. */
             requested?: components["schemas"]["Count"];
-            /** @description The current revision in double quotes, as in the header `ETag`. */
+            /** @description Current revision in double quotes, as in the header `ETag`. */
             currentETag?: string;
         };
         ProblemField: {
             /**
-             * @description A JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
+             * @description JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
              * @example /spec/cidr
              */
             pointer: string;
             /**
-             * @description One sentence.
+             * @description Explanation in one sentence.
              * @example has host bits set; did you mean 10.20.0.0/16?
              */
             detail: string;
         };
-        /** @description Prefix lengths from `min` to `max`, both included. */
+        /** @description Prefix lengths from `min` to `max`, both inclusive. */
         PrefixLengthRange: {
             /** @example 18 */
             min: number;
@@ -4585,55 +4619,55 @@ export interface components {
             max: number;
         };
         /**
-         * @description What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+         * @description Code of a refusal. A code never changes its meaning. Later versions may add codes.
          *
          *     | code | status | meaning |
          *     |---|---|---|
-         *     | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-         *     | `unauthenticated` | 401 | no valid credentials |
-         *     | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-         *     | `not_found` | 404 | does not exist, as far as the caller may know |
+         *     | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+         *     | `unauthenticated` | 401 | the request has no valid credentials |
+         *     | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+         *     | `not_found` | 404 | the object does not exist, or the caller cannot see it |
          *     | `method_not_allowed` | 405 | the path has no such method |
-         *     | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-         *     | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+         *     | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+         *     | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
          *     | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-         *     | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-         *     | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-         *     | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-         *     | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-         *     | `pool_draining` | 409 | nothing more is carved from the pool |
-         *     | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-         *     | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-         *     | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-         *     | `block_taken` | 409 | the very block that was asked for is not free |
-         *     | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-         *     | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-         *     | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-         *     | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-         *     | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+         *     | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+         *     | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+         *     | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+         *     | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+         *     | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+         *     | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+         *     | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+         *     | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+         *     | `block_taken` | 409 | the exact block of the request is not free |
+         *     | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+         *     | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+         *     | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+         *     | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+         *     | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
          *     | `webhooks_disabled` | 409 | the server sends no webhooks |
-         *     | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-         *     | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+         *     | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+         *     | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
          *     | `payload_too_large` | 413 | the body is larger than 1 MiB |
-         *     | `unsupported_media_type` | 415 | the body is of another media type |
-         *     | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-         *     | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-         *     | `family_mismatch` | 422 | of the other address family |
+         *     | `unsupported_media_type` | 415 | the body has an unsupported media type |
+         *     | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+         *     | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+         *     | `family_mismatch` | 422 | the address families differ |
          *     | `immutable_field` | 422 | this field never changes |
          *     | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
          *     | `precondition_required` | 428 | `If-Match` is missing |
-         *     | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+         *     | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
          *     | `internal` | 500 | a fault of the server |
-         *     | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-         *     | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-         *     | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-         *     | `deadline` | 504 | the request's deadline passed |
+         *     | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+         *     | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+         *     | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+         *     | `deadline` | 504 | the deadline of the request passed |
          * @enum {string}
          */
         ProblemCode: "invalid_argument" | "unauthenticated" | "permission_denied" | "not_found" | "method_not_allowed" | "not_acceptable" | "unsupported_media_type" | "already_exists" | "overlap" | "in_use" | "allocation_retained" | "pool_exhausted" | "exhausted_by_cooldown" | "pool_draining" | "no_pool_matches" | "no_pool_for_class" | "no_default_class" | "block_taken" | "claim_released" | "quota_exceeded" | "last_admin" | "consumer_ended" | "too_many_consumers" | "webhooks_disabled" | "cursor_expired" | "precondition_failed" | "precondition_required" | "payload_too_large" | "never_satisfiable" | "prefix_length_rejected" | "family_mismatch" | "immutable_field" | "idempotency_mismatch" | "rate_limited" | "contention" | "outcome_unknown" | "unavailable" | "deadline" | "internal";
     };
     responses: {
-        /** @description The caller has it already, by its `If-None-Match`. There is no body. */
+        /** @description The caller already has the current version, according to its `If-None-Match`. The response has no body. */
         NotModified: {
             headers: {
                 ETag: components["headers"]["ETag"];
@@ -4643,7 +4677,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description It is gone (or would be, in a dry run). */
+        /** @description The resource was deleted (in a dry run: it would be deleted). */
         Deleted: {
             headers: {
                 "Dry-Run": components["headers"]["DryRun"];
@@ -4652,8 +4686,8 @@ export interface components {
             content?: never;
         };
         /**
-         * @description The request was refused, and this says why. The operation's `x-problems` lists the codes that it can answer with; what a code means, its status
-         *     and the figures that belong to it are in the table of `ProblemCode`. A header that has `x-problems` is there with these codes alone.
+         * @description The server refused the request; the body has the reason. The operation's `x-problems` lists its possible codes. The table in `ProblemCode` has
+         *     the meaning, the status and the figures for each code. A header with `x-problems` is present only with these codes.
          */
         Problem: {
             headers: {
@@ -4673,168 +4707,161 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Name of the project.
+         * @description Project name.
          * @example team-a
          */
         ProjectName: components["schemas"]["Name"];
         /**
-         * @description Name of the space.
+         * @description Space name.
          * @example lab
          */
         SpaceName: components["schemas"]["Name"];
         /**
-         * @description Name of the pool.
+         * @description Pool name.
          * @example prod-eu
          */
         PoolName: components["schemas"]["Name"];
         /**
-         * @description Name of the claim.
+         * @description Claim name.
          * @example web-eu
          */
         ClaimName: components["schemas"]["Name"];
         /**
-         * @description Name of the class.
+         * @description Class name.
          * @example web
          */
         ClassName: components["schemas"]["Name"];
         /**
-         * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
-         *     class that asks for none.
+         * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
+         *     class that requires none.
          * @example cluster=web-eu
          */
         ScopeText: string;
         /**
-         * @description Name of the allocation, a UUID.
+         * @description Allocation name, a UUID.
          * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
          */
         AllocationName: components["schemas"]["UID"];
         /**
-         * @description Who it is.
+         * @description The member's subject.
          * @example corp:alice@example.com
          */
         MemberSubject: components["schemas"]["Subject"];
         /**
-         * @description Name of the API key.
+         * @description API key name.
          * @example pipeline
          */
         KeyName: components["schemas"]["Name"];
         /**
-         * @description Name of the quota.
+         * @description Quota name.
          * @example shared-eu
          */
         QuotaName: components["schemas"]["Name"];
         /**
-         * @description Name of the webhook.
+         * @description Webhook name.
          * @example inventory
          */
         WebhookName: components["schemas"]["Name"];
         /**
-         * @description Name of the alert rule.
+         * @description Alert rule name.
          * @example nearly-full
          */
         AlertRuleName: components["schemas"]["Name"];
         /**
-         * @description The `id` of the dead letter, which was sent as `webhook-id`.
+         * @description The dead letter's `id`, which the server sent as `webhook-id`.
          * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
          */
         DeliveryID: components["schemas"]["UID"];
         /**
-         * @description Name of the project that is to use it, or `*` for every project.
+         * @description Name of the project that receives the grant, or `*` for every project.
          * @example team-b
          */
         Consumer: components["schemas"]["Consumer"];
         /**
-         * @description Name of the realm, `default` where there is but one.
+         * @description Realm name. A project with only one realm uses `default`.
          * @example default
          */
         RealmName: components["schemas"]["Name"];
-        /** @description The realm of the consumer. */
+        /** @description The consumer's realm. */
         RealmQuery: string;
         /**
-         * @description UID of the consumer, as its realm knows it.
+         * @description The consumer's UID in its realm.
          * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
          */
         ConsumerUID: components["schemas"]["ConsumerUID"];
-        /** @description Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`. */
+        /** @description Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm. */
         ConsumerFilter: components["schemas"]["ConsumerUID"];
         /** @description Only consumers in this phase. */
         ConsumerPhaseFilter: components["schemas"]["IPConsumerPhase"];
         /**
-         * @description The address that was held.
+         * @description Address to look up.
          * @example 10.20.1.7
          */
         HistoryAddress: components["schemas"]["Address"];
-        /** @description Only who held it at this moment, such as `2026-03-03T12:00:00Z`. */
+        /** @description Only the holder at this time, such as `2026-03-03T12:00:00Z`. */
         HistoryAt: components["schemas"]["Time"];
         /**
-         * @description Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
-         *     is found.
+         * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
+         *     subject are found too.
          */
         SubjectFilter: string;
-        /** @description Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`. */
+        /**
+         * @description Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
+         *     `platform`.
+         */
         OperationFilter: components["schemas"]["AuditOperation"];
-        /** @description Only events about resources of this kind. */
+        /** @description Only events about this kind of resource. */
         ResourceKindFilter: components["schemas"]["AuditKind"];
         /**
-         * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
-         *     resource which is deleted by now is found, and no name is refused.
+         * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
+         *     so events about a deleted resource are found too, and it refuses no name.
          */
         ResourceNameFilter: string;
-        /**
-         * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
-         *     not in the trail.
-         */
+        /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */
         OutcomeFilter: components["schemas"]["AuditOutcome"];
         /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
         SinceFilter: components["schemas"]["Time"];
-        /** @description Only events before this time, which is not before `since`. */
+        /** @description Only events before this time. It must not be before `since`. */
         UntilFilter: components["schemas"]["Time"];
-        /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+        /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
         Limit: number;
         /**
-         * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-         *     refused.
+         * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+         *     cursor from another list.
          */
         Cursor: string;
         /**
-         * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
-         *     begins now. It is opaque.
+         * @description `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
+         *     at the current position. The cursor is opaque.
          */
         ChangesAfter: components["schemas"]["ChangesCursor"];
-        /** @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`. */
+        /** @description `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`. */
         LastEventID: components["schemas"]["ChangesCursor"];
-        /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
+        /** @description Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`. */
         ChangeKindsFilter: components["schemas"]["ChangeKind"][];
-        /**
-         * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
-         *     `rule/subject`.
-         */
+        /** @description Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`. */
         ChangeNameFilter: string;
         /**
-         * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-         *     so may what never had them; what is deleted comes whatever labels it had.
+         * @description Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
+         *     return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
          */
         ChangeLabelsFilter: string;
         /**
-         * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
-         *     changes of one record, some hundred at most, come together.
+         * @description Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
+         *     The changes in one record, at most some hundred, stay together.
          */
         ChangesLimit: number;
-        /** @description For how long the answer waits for a change when there is none. */
+        /** @description Time in seconds that the server waits for a change if there is none. */
         WaitSeconds: number;
         /**
-         * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-         *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-         *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-         *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-         *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-         *     something was read for it, `Carve-Read-At`.
+         * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+         *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+         *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+         *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+         *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
          */
         ReadConsistency: components["schemas"]["Consistency"];
-        /**
-         * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-         *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-         */
+        /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
         LabelSelectorFilter: string;
         /** @description Only this address family. */
         FamilyFilter: components["schemas"]["IPFamily"];
@@ -4845,86 +4872,96 @@ export interface components {
         /** @description Only allocations in this phase. */
         AllocationPhaseFilter: components["schemas"]["IPAllocationPhase"];
         /**
-         * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
-         *     is held in its own pools.
+         * @description `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
+         *     allocations in this project's own pools.
          */
         HolderFilter: components["schemas"]["AllocationHolder"];
-        /** @description Only blocks held for this purpose. */
+        /** @description Only blocks with this purpose. */
         PurposeFilter: components["schemas"]["IPAllocationPurpose"];
-        /** @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`). */
+        /**
+         * @description Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+         *     (`invalid_argument`).
+         */
         SpaceFilter: components["schemas"]["RefFilter"];
-        /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
+        /** @description Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`). */
         ParentFilter: components["schemas"]["RefFilter"];
-        /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
+        /**
+         * @description `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
+         *     other pools.
+         */
         RootsFilter: boolean;
-        /** @description Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more. */
+        /**
+         * @description Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
+         *     pools follow.
+         */
         VisibilityFilter: components["schemas"]["PoolVisibility"];
         /**
-         * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-         *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-         *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+         * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+         *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+         *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
          */
         PoolFilter: components["schemas"]["RefFilter"];
         /**
-         * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-         *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+         * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+         *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+         *     served a block that the project has.
          */
         ClassFilter: string;
         /**
-         * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
-         *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+         * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
+         *     three parts must match: another `uid` is another owner. An index finds the claims.
          */
         OwnerFilter: string;
-        /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
+        /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
         WithinFilter: components["schemas"]["CIDR"];
         /** @description Only blocks that contain this address, such as `10.20.1.7`. */
         ContainsFilter: components["schemas"]["Address"];
-        /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
+        /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
         MoveDefault: boolean;
-        /** @description Answer as if the request were carried out, and write nothing. */
+        /** @description Return the response that the request would get, and write nothing. */
         DryRun: boolean;
         /**
-         * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-         *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-         *     something that is the caller's alone.
+         * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+         *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+         *     only this caller has.
          */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-         *     428, with a stale one 412. A weak one (`W/`) never matches.
+         * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+         *     A weak `ETag` (`W/`) never matches.
          * @example *
          */
         IfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-         *     answer is 412. A weak one (`W/`) never matches.
+         * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+         *     (`W/`) never matches.
          */
         OptionalIfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-         *     nothing of this name yet, the answer is 412.
+         * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+         *     the server returns 412.
          */
         ReplaceIfMatch: components["schemas"]["IfMatchValue"];
         /**
-         * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-         *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+         * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+         *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
          */
         CreateOnly: components["schemas"]["CreateOnlyValue"];
         /**
-         * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-         *     304, without a body. `W/` before it makes no difference.
+         * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+         *     prefix `W/` makes no difference.
          */
         IfNoneMatch: components["schemas"]["IfMatchValue"];
     };
     requestBodies: never;
     headers: {
         /**
-         * @description The revision of the resource in double quotes; another one after every write.
+         * @description The resource's revision in double quotes. Every write changes it.
          * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         ETag: string;
         /**
-         * @description The current revision of the resource in double quotes.
+         * @description The resource's current revision in double quotes.
          * @example "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
          */
         CurrentETag: string;
@@ -4939,44 +4976,43 @@ export interface components {
          */
         ClaimLocation: string;
         /**
-         * @description `true` when this is the stored answer to an earlier request with the same `Idempotency-Key`.
+         * @description `true` if this is the stored response to an earlier request with the same `Idempotency-Key`.
          * @example true
          */
         IdempotencyReplayed: boolean;
         /**
-         * @description `true` when the request was a dry run: nothing was written.
+         * @description `true` if the request was a dry run: nothing was written.
          * @example true
          */
         DryRun: boolean;
         /**
-         * @description Seconds after which a repeat makes sense; with `exhausted_by_cooldown`, those until `cooledDownAt`.
+         * @description Seconds to wait before a repeat. With `exhausted_by_cooldown`: seconds until `cooledDownAt`.
          * @example 1
          */
         RetryAfter: number;
         /**
-         * @description What is left of the policy that is named: `r` requests now, and the seconds `t` until there are more
-         *     (draft-ietf-httpapi-ratelimit-headers).
+         * @description Remaining budget under the named policy: `r` requests now, and `t` seconds until more are available (draft-ietf-httpapi-ratelimit-headers).
          * @example "writes";r=0;t=1
          */
         RateLimit: string;
         /**
-         * @description The policy that this request counts in, `reads` or `writes` of the caller, or `anonymous` of a client address: `q`
-         *     requests at most in `w` seconds (draft-ietf-httpapi-ratelimit-headers).
+         * @description Policy that counts this request: `reads` or `writes` per caller, or `anonymous` per client address. It permits at most `q` requests in `w`
+         *     seconds (draft-ietf-httpapi-ratelimit-headers).
          * @example "writes";q=200;w=2
          */
         RateLimitPolicy: string;
         /**
-         * @description `stale` when the answer is of what the region knew; absent when it is of what was written last.
+         * @description `stale` if the response shows the data in this region. Absent if it shows the latest committed state.
          * @example stale
          */
         CarveConsistency: components["schemas"]["Consistency"];
         /**
-         * @description Beside `Carve-Consistency`: everything that was written before this moment is in the answer. RFC 3339, in UTC.
+         * @description Present with `Carve-Consistency`: the response includes everything that was committed before this time. RFC 3339, in UTC.
          * @example 2026-03-02T09:30:00.123456Z
          */
         CarveReadAt: string;
         /**
-         * @description How to authenticate.
+         * @description Supported authentication scheme.
          * @example Bearer
          */
         WWWAuthenticate: string;
@@ -4988,25 +5024,21 @@ export interface operations {
     listProjects: {
         parameters: {
             query?: {
-                /**
-                 * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-                 *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 */
+                /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -5033,14 +5065,14 @@ export interface operations {
     createProject: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -5074,14 +5106,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5107,19 +5139,19 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5135,20 +5167,20 @@ export interface operations {
     patchProject: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5178,27 +5210,26 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5226,19 +5257,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Who it is.
+                 * @description The member's subject.
                  * @example corp:alice@example.com
                  */
                 subject: components["parameters"]["MemberSubject"];
@@ -5264,29 +5295,29 @@ export interface operations {
     putMember: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Who it is.
+                 * @description The member's subject.
                  * @example corp:alice@example.com
                  */
                 subject: components["parameters"]["MemberSubject"];
@@ -5328,24 +5359,24 @@ export interface operations {
     deleteMember: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Who it is.
+                 * @description The member's subject.
                  * @example corp:alice@example.com
                  */
                 subject: components["parameters"]["MemberSubject"];
@@ -5361,27 +5392,26 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5407,20 +5437,20 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5455,12 +5485,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the API key.
+                 * @description API key name.
                  * @example pipeline
                  */
                 key: components["parameters"]["KeyName"];
@@ -5485,24 +5515,24 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the API key.
+                 * @description API key name.
                  * @example pipeline
                  */
                 key: components["parameters"]["KeyName"];
@@ -5518,27 +5548,26 @@ export interface operations {
     listQuotas: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5567,12 +5596,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the quota.
+                 * @description Quota name.
                  * @example shared-eu
                  */
                 quota: components["parameters"]["QuotaName"];
@@ -5597,29 +5626,29 @@ export interface operations {
     putQuota: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the quota.
+                 * @description Quota name.
                  * @example shared-eu
                  */
                 quota: components["parameters"]["QuotaName"];
@@ -5661,24 +5690,24 @@ export interface operations {
     deleteQuota: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the quota.
+                 * @description Quota name.
                  * @example shared-eu
                  */
                 quota: components["parameters"]["QuotaName"];
@@ -5694,32 +5723,28 @@ export interface operations {
     listSpaces: {
         parameters: {
             query?: {
-                /**
-                 * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-                 *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 */
+                /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5745,20 +5770,20 @@ export interface operations {
     createSpace: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -5792,19 +5817,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -5830,24 +5855,24 @@ export interface operations {
     deleteSpace: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -5863,25 +5888,25 @@ export interface operations {
     patchSpace: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -5911,32 +5936,31 @@ export interface operations {
     listSpaceGrants: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
@@ -5964,24 +5988,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6007,34 +6031,34 @@ export interface operations {
     putSpaceGrant: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6043,7 +6067,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grant existed. */
+            /** @description The grant existed already. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6072,29 +6096,29 @@ export interface operations {
     deleteSpaceGrant: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the space.
+                 * @description Space name.
                  * @example lab
                  */
                 space: components["parameters"]["SpaceName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6110,53 +6134,59 @@ export interface operations {
     listPools: {
         parameters: {
             query?: {
-                /**
-                 * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-                 *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 */
+                /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
                 /** @description Only pools in this phase. */
                 phase?: components["parameters"]["PoolPhaseFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /** @description Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`). */
+                /**
+                 * @description Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+                 *     (`invalid_argument`).
+                 */
                 space?: components["parameters"]["SpaceFilter"];
-                /** @description Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`). */
+                /** @description Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`). */
                 parent?: components["parameters"]["ParentFilter"];
-                /** @description `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are. */
+                /**
+                 * @description `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
+                 *     other pools.
+                 */
                 roots?: components["parameters"]["RootsFilter"];
-                /** @description Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more. */
+                /**
+                 * @description Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
+                 *     pools follow.
+                 */
                 visibility?: components["parameters"]["VisibilityFilter"];
                 /**
-                 * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+                 *     served a block that the project has.
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -6182,20 +6212,20 @@ export interface operations {
     createPool: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -6228,24 +6258,23 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6272,24 +6301,24 @@ export interface operations {
     deletePool: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6305,25 +6334,25 @@ export interface operations {
     patchPool: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6354,36 +6383,35 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
-                 *     (`invalid_argument`).
+                 * @description Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
+                 *     fails with `invalid_argument`.
                  */
                 prefixLength?: components["schemas"]["PrefixLength"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6392,7 +6420,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What is free, one page of blocks. */
+            /** @description One page of free blocks. */
             200: {
                 headers: {
                     "Carve-Consistency": components["headers"]["CarveConsistency"];
@@ -6409,32 +6437,31 @@ export interface operations {
     getPoolMap: {
         parameters: {
             query?: {
-                /** @description The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`). */
+                /** @description The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`. */
                 within?: components["schemas"]["CIDR"];
                 /**
-                 * @description How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
-                 *     the block has fewer.
+                 * @description How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
+                 *     for each address if the block has fewer addresses.
                  */
                 depth?: number;
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6460,31 +6487,30 @@ export interface operations {
     getPoolUtilization: {
         parameters: {
             query?: {
-                /** @description Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`. */
+                /** @description Time at which the points begin, such as `2026-03-02T00:00:00Z`; the default is 30 days before `until`. */
                 since?: components["schemas"]["Time"];
-                /** @description Where it ends, after `since`; without it now. */
+                /** @description Time at which the points end, after `since`; the default is now. */
                 until?: components["schemas"]["Time"];
-                /** @description How many points there are at most; fewer when more would be closer to each other than what is recorded. */
+                /** @description Maximum number of points. The response has fewer if the points would be closer together than the records. */
                 points?: number;
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6493,7 +6519,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was used, over time. */
+            /** @description The use over time. */
             200: {
                 headers: {
                     "Carve-Consistency": components["headers"]["CarveConsistency"];
@@ -6510,32 +6536,31 @@ export interface operations {
     listPoolGrants: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
@@ -6563,24 +6588,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6606,34 +6631,34 @@ export interface operations {
     putPoolGrant: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6642,7 +6667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The grant existed. */
+            /** @description The grant existed already. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6671,29 +6696,29 @@ export interface operations {
     deletePoolGrant: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the pool.
+                 * @description Pool name.
                  * @example prod-eu
                  */
                 pool: components["parameters"]["PoolName"];
                 /**
-                 * @description Name of the project that is to use it, or `*` for every project.
+                 * @description Name of the project that receives the grant, or `*` for every project.
                  * @example team-b
                  */
                 consumer: components["parameters"]["Consumer"];
@@ -6709,34 +6734,30 @@ export interface operations {
     listClasses: {
         parameters: {
             query?: {
-                /**
-                 * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-                 *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 */
+                /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -6762,22 +6783,22 @@ export interface operations {
     createClass: {
         parameters: {
             query?: {
-                /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
+                /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -6810,24 +6831,23 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -6854,24 +6874,24 @@ export interface operations {
     deleteClass: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -6887,27 +6907,27 @@ export interface operations {
     patchClass: {
         parameters: {
             query?: {
-                /** @description With `isDefault`: take it off the class that is the project's default of this family, in the same transaction. */
+                /** @description With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family. */
                 moveDefault?: components["parameters"]["MoveDefault"];
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -6937,32 +6957,31 @@ export interface operations {
     listScopePools: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
@@ -6991,18 +7010,18 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
-                 *     class that asks for none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
+                 *     class that requires none.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -7027,35 +7046,35 @@ export interface operations {
     putScopePool: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the class.
+                 * @description Class name.
                  * @example web
                  */
                 className: components["parameters"]["ClassName"];
                 /**
-                 * @description The values of the roles that the class asks for besides the project, as in a claim's `scope`: `role=value`, with commas between them; `-` for a
-                 *     class that asks for none.
+                 * @description Values for the roles that the class requires in addition to the project, as in a claim's `scope`: `role=value`, separated by commas; `-` for a
+                 *     class that requires none.
                  * @example cluster=web-eu
                  */
                 scope: components["parameters"]["ScopeText"];
@@ -7064,7 +7083,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The pool was there. */
+            /** @description The pool existed already. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7094,59 +7113,56 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
-                 *     (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+                 * @description Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
+                 *     three parts must match: another `uid` is another owner. An index finds the claims.
                  */
                 owner?: components["parameters"]["OwnerFilter"];
-                /**
-                 * @description Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-                 *     `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
-                 */
+                /** @description Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`. */
                 labelSelector?: components["parameters"]["LabelSelectorFilter"];
                 /** @description Only claims in this phase. */
                 phase?: components["parameters"]["ClaimPhaseFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-                 *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-                 *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+                 *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+                 *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+                 *     served a block that the project has.
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`. */
+                /** @description Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm. */
                 consumer?: components["parameters"]["ConsumerFilter"];
-                /** @description The realm of the consumer. */
+                /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7172,20 +7188,20 @@ export interface operations {
     createClaim: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7218,30 +7234,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -7269,29 +7284,29 @@ export interface operations {
     putClaim: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -7333,24 +7348,24 @@ export interface operations {
     deleteClaim: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -7366,25 +7381,25 @@ export interface operations {
     patchClaim: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -7414,20 +7429,20 @@ export interface operations {
     createClaimBatch: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7457,13 +7472,13 @@ export interface operations {
     releaseClaims: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7476,7 +7491,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was released, or would be. */
+            /** @description The result: released, or counted by the dry run. */
             200: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -7495,7 +7510,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7508,7 +7523,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the claim would get, or why it would be refused. */
+            /** @description The block that the claim would get, or the reason why it would fail. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7523,32 +7538,31 @@ export interface operations {
     listClaimConsumers: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
@@ -7574,36 +7588,36 @@ export interface operations {
     attachConsumer: {
         parameters: {
             query?: {
-                /** @description The realm of the consumer. */
+                /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -7616,7 +7630,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It was attached already. The claim. */
+            /** @description The claim; the consumer was attached already. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7627,7 +7641,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPClaim"];
                 };
             };
-            /** @description It is attached. The claim as it is now. */
+            /** @description The claim, with the consumer attached. */
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7645,31 +7659,31 @@ export interface operations {
     detachConsumer: {
         parameters: {
             query?: {
-                /** @description The realm of the consumer. */
+                /** @description The consumer's realm. */
                 realm?: components["parameters"]["RealmQuery"];
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the claim.
+                 * @description Claim name.
                  * @example web-eu
                  */
                 claim: components["parameters"]["ClaimName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -7685,13 +7699,13 @@ export interface operations {
     renewConsumers: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -7704,7 +7718,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of each. */
+            /** @description The result for each consumer. */
             200: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -7723,12 +7737,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -7737,7 +7751,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state of the realm. */
+            /** @description The realm's state. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7752,18 +7766,18 @@ export interface operations {
     confirmExpiry: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -7772,7 +7786,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The state of the realm. */
+            /** @description The realm's state. */
             200: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -7790,32 +7804,31 @@ export interface operations {
             query?: {
                 /** @description Only consumers in this phase. */
                 phase?: components["parameters"]["ConsumerPhaseFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
@@ -7843,24 +7856,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -7886,34 +7899,34 @@ export interface operations {
     putConsumer: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-                 *     nothing of this name yet, the answer is 412.
+                 * @description Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+                 *     the server returns 412.
                  */
                 "If-Match"?: components["parameters"]["ReplaceIfMatch"];
                 /**
-                 * @description `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-                 *     answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+                 * @description `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+                 *     A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
                  */
                 "If-None-Match"?: components["parameters"]["CreateOnly"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -7937,7 +7950,7 @@ export interface operations {
                     "application/json": components["schemas"]["IPConsumer"];
                 };
             };
-            /** @description The consumer was made. */
+            /** @description The consumer was created. */
             201: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7955,29 +7968,29 @@ export interface operations {
     endConsumer: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the realm, `default` where there is but one.
+                 * @description Realm name. A project with only one realm uses `default`.
                  * @example default
                  */
                 realm: components["parameters"]["RealmName"];
                 /**
-                 * @description UID of the consumer, as its realm knows it.
+                 * @description The consumer's UID in its realm.
                  * @example 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
                  */
                 uid: components["parameters"]["ConsumerUID"];
@@ -7986,7 +7999,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It has ended, and is being detached from its claims. */
+            /** @description The consumer has ended, and the server is detaching it from its claims. */
             202: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -8004,52 +8017,52 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
-                 *     is held in its own pools.
+                 * @description `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
+                 *     allocations in this project's own pools.
                  */
                 holder?: components["parameters"]["HolderFilter"];
                 /** @description Only allocations in this phase. */
                 phase?: components["parameters"]["AllocationPhaseFilter"];
-                /** @description Only blocks held for this purpose. */
+                /** @description Only blocks with this purpose. */
                 purpose?: components["parameters"]["PurposeFilter"];
                 /** @description Only this address family. */
                 ipFamily?: components["parameters"]["FamilyFilter"];
                 /**
-                 * @description Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-                 *     refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-                 *     wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+                 * @description Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+                 *     from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+                 *     carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
                  */
                 pool?: components["parameters"]["PoolFilter"];
                 /**
-                 * @description Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-                 *     or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+                 * @description Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+                 *     the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+                 *     served a block that the project has.
                  */
                 class?: components["parameters"]["ClassFilter"];
-                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included. */
+                /** @description Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself. */
                 within?: components["parameters"]["WithinFilter"];
                 /** @description Only blocks that contain this address, such as `10.20.1.7`. */
                 contains?: components["parameters"]["ContainsFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8076,30 +8089,29 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-                 *     304, without a body. `W/` before it makes no difference.
+                 * @description `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+                 *     prefix `W/` makes no difference.
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the allocation, a UUID.
+                 * @description Allocation name, a UUID.
                  * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
                  */
                 allocation: components["parameters"]["AllocationName"];
@@ -8127,24 +8139,24 @@ export interface operations {
     deleteAllocation: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the allocation, a UUID.
+                 * @description Allocation name, a UUID.
                  * @example 3f2504e0-4f89-41d3-9a0c-0305e82c3301
                  */
                 allocation: components["parameters"]["AllocationName"];
@@ -8161,49 +8173,48 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
-                 *     is found.
+                 * @description Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
+                 *     subject are found too.
                  */
                 subject?: components["parameters"]["SubjectFilter"];
-                /** @description Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`. */
+                /**
+                 * @description Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
+                 *     `platform`.
+                 */
                 operation?: components["parameters"]["OperationFilter"];
-                /** @description Only events about resources of this kind. */
+                /** @description Only events about this kind of resource. */
                 resourceKind?: components["parameters"]["ResourceKindFilter"];
                 /**
-                 * @description Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
-                 *     resource which is deleted by now is found, and no name is refused.
+                 * @description Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
+                 *     so events about a deleted resource are found too, and it refuses no name.
                  */
                 resourceName?: components["parameters"]["ResourceNameFilter"];
-                /**
-                 * @description Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
-                 *     not in the trail.
-                 */
+                /** @description Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals. */
                 outcome?: components["parameters"]["OutcomeFilter"];
                 /** @description Only events at this time or later, such as `2026-03-02T00:00:00Z`. */
                 since?: components["parameters"]["SinceFilter"];
-                /** @description Only events before this time, which is not before `since`. */
+                /** @description Only events before this time. It must not be before `since`. */
                 until?: components["parameters"]["UntilFilter"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8230,33 +8241,32 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The address that was held.
+                 * @description Address to look up.
                  * @example 10.20.1.7
                  */
                 address: components["parameters"]["HistoryAddress"];
-                /** @description Only who held it at this moment, such as `2026-03-03T12:00:00Z`. */
+                /** @description Only the holder at this time, such as `2026-03-03T12:00:00Z`. */
                 at?: components["parameters"]["HistoryAt"];
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8283,37 +8293,34 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
-                 *     begins now. It is opaque.
+                 * @description `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
+                 *     at the current position. The cursor is opaque.
                  */
                 after?: components["parameters"]["ChangesAfter"];
-                /** @description Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`. */
+                /** @description Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`. */
                 resourceKind?: components["parameters"]["ChangeKindsFilter"];
-                /**
-                 * @description Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
-                 *     `rule/subject`.
-                 */
+                /** @description Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`. */
                 resourceName?: components["parameters"]["ChangeNameFilter"];
                 /**
-                 * @description Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-                 *     so may what never had them; what is deleted comes whatever labels it had.
+                 * @description Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
+                 *     return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
                  */
                 labelSelector?: components["parameters"]["ChangeLabelsFilter"];
-                /** @description For how long the answer waits for a change when there is none. */
+                /** @description Time in seconds that the server waits for a change if there is none. */
                 waitSeconds?: components["parameters"]["WaitSeconds"];
                 /**
-                 * @description About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
-                 *     changes of one record, some hundred at most, come together.
+                 * @description Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
+                 *     The changes in one record, at most some hundred, stay together.
                  */
                 limit?: components["parameters"]["ChangesLimit"];
             };
             header?: {
-                /** @description The `id` of the last event of a stream that broke, to go on with it; goes before `after`. */
+                /** @description `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`. */
                 "Last-Event-ID"?: components["parameters"]["LastEventID"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8322,7 +8329,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The changes after the place, or a stream of them. */
+            /** @description The changes after the cursor, or a stream. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8338,27 +8345,26 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8384,20 +8390,20 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8432,12 +8438,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -8462,24 +8468,24 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -8495,25 +8501,25 @@ export interface operations {
     patchWebhook: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -8543,32 +8549,31 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
@@ -8594,29 +8599,29 @@ export interface operations {
     deleteWebhookDelivery: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -8632,23 +8637,23 @@ export interface operations {
     retryWebhookDelivery: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the webhook.
+                 * @description Webhook name.
                  * @example inventory
                  */
                 webhook: components["parameters"]["WebhookName"];
                 /**
-                 * @description The `id` of the dead letter, which was sent as `webhook-id`.
+                 * @description The dead letter's `id`, which the server sent as `webhook-id`.
                  * @example 0195c2a4-7b10-7c3e-8f21-5d6e7f809112
                  */
                 delivery: components["parameters"]["DeliveryID"];
@@ -8657,7 +8662,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The dead letter, which is being sent again. */
+            /** @description The dead letter, which the server is sending again. */
             200: {
                 headers: {
                     "Dry-Run": components["headers"]["DryRun"];
@@ -8674,21 +8679,20 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What is looked for. What nothing can have finds nothing.
+                 * @description The address, CIDR, name or label to search for. A value that cannot match finds nothing.
                  * @example 10.20.1.7
                  */
                 q: string;
-                /** @description Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others. */
+                /** @description Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing. */
                 kind?: components["schemas"]["SearchKind"];
-                /** @description Most items of the answer. */
+                /** @description Maximum number of items. */
                 limit?: number;
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
@@ -8698,7 +8702,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was found. */
+            /** @description The matches. */
             200: {
                 headers: {
                     "Carve-Consistency": components["headers"]["CarveConsistency"];
@@ -8715,27 +8719,26 @@ export interface operations {
     listAlertRules: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8761,20 +8764,20 @@ export interface operations {
     createAlertRule: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-                 *     for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-                 *     something that is the caller's alone.
+                 * @description Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+                 *     per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+                 *     only this caller has.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
@@ -8809,12 +8812,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the alert rule.
+                 * @description Alert rule name.
                  * @example nearly-full
                  */
                 alertRule: components["parameters"]["AlertRuleName"];
@@ -8839,24 +8842,24 @@ export interface operations {
     deleteAlertRule: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-                 *     answer is 412. A weak one (`W/`) never matches.
+                 * @description Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+                 *     (`W/`) never matches.
                  */
                 "If-Match"?: components["parameters"]["OptionalIfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the alert rule.
+                 * @description Alert rule name.
                  * @example nearly-full
                  */
                 alertRule: components["parameters"]["AlertRuleName"];
@@ -8872,25 +8875,25 @@ export interface operations {
     patchAlertRule: {
         parameters: {
             query?: {
-                /** @description Answer as if the request were carried out, and write nothing. */
+                /** @description Return the response that the request would get, and write nothing. */
                 dryRun?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-                 *     428, with a stale one 412. A weak one (`W/`) never matches.
+                 * @description Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+                 *     A weak `ETag` (`W/`) never matches.
                  * @example *
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];
                 /**
-                 * @description Name of the alert rule.
+                 * @description Alert rule name.
                  * @example nearly-full
                  */
                 alertRule: components["parameters"]["AlertRuleName"];
@@ -8920,27 +8923,26 @@ export interface operations {
     listAlerts: {
         parameters: {
             query?: {
-                /** @description Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB. */
+                /** @description Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB. */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-                 *     refused.
+                 * @description `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+                 *     cursor from another list.
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-                 *     waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-                 *     what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-                 *     may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-                 *     know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-                 *     something was read for it, `Carve-Read-At`.
+                 * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+                 *     some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+                 *     the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+                 *     different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+                 *     refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
                  */
                 consistency?: components["parameters"]["ReadConsistency"];
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of the project.
+                 * @description Project name.
                  * @example team-a
                  */
                 project: components["parameters"]["ProjectName"];

@@ -1224,45 +1224,45 @@ func (e WhenUnused) Valid() bool {
 // Example: 10.20.1.7
 type Address = string
 
-// Alert A pool or a quota that is used to the percentage of a rule, or a pool that will be full within its time.
+// Alert A pool or quota whose use has reached a rule's percentage, or a pool that will be full within a rule's time.
 type Alert struct {
 	// Name `rule/subject`.
 	//
 	// Example: nearly-full/prod-eu
 	Name string `json:"name"`
 
-	// RuleName The rule.
+	// RuleName Rule name.
 	RuleName Name `json:"ruleName"`
 
-	// Subject What an alert is about.
+	// Subject Object that an alert is about.
 	Subject AlertSubject `json:"subject"`
 
-	// Percent That of the rule, if it has one.
+	// Percent The rule's `percent`. Absent if the rule has none.
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway That of the rule, if it has one.
+	// Runway The rule's `runway`. Absent if the rule has none.
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// Since When it began.
+	// Since Time when the alert began.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 
-	// PercentAtStart How much was used when it began, rounded to two decimals; 100 is the most.
+	// PercentAtStart Used share when the alert began, in percent, rounded to two decimals. At most 100.
 	//
 	// Example: 81.25
 	PercentAtStart float64 `json:"percentAtStart"`
 
-	// PercentNow How much is used now; absent when the pool or the quota is gone, and the alert about to end.
+	// PercentNow Used share now, in percent. Absent if the pool or the quota does not exist any more; then the alert ends soon.
 	//
 	// Example: 87.5
 	PercentNow *float64 `json:"percentNow,omitempty"`
 
-	// RunsOutAt When the pool will be full, as it was said when the alert began, if the rule has a `runway`.
+	// RunsOutAt Time when the pool will be full, as forecast when the alert began. Only if the rule has a `runway`.
 	//
 	// Example: 2026-03-07T14:00:00Z
 	RunsOutAt *time.Time `json:"runsOutAt,omitempty"`
@@ -1270,41 +1270,41 @@ type Alert struct {
 
 // AlertList defines model for AlertList.
 type AlertList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Alert           `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AlertRule When an alert begins.
+// AlertRule Condition under which an alert begins.
 type AlertRule struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec About what, and from when on, which is either `percent` or `runway`.
+	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 
-	// Status How the rule is kept.
+	// Status State of the rule.
 	Status AlertRuleStatus `json:"status"`
 }
 
-// AlertRuleAbout What a rule is about. A pool that is being drained has no alerts.
+// AlertRuleAbout Objects that a rule watches. A pool that is being drained has no alerts.
 type AlertRuleAbout string
 
 // AlertRuleCreate defines model for AlertRuleCreate.
 type AlertRuleCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec About what, and from when on, which is either `percent` or `runway`.
+	// Spec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 	Spec AlertRuleSpec `json:"spec"`
 }
 
@@ -1312,65 +1312,64 @@ type AlertRuleCreate struct {
 type AlertRuleList struct {
 	Items []AlertRule `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AlertRulePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// AlertRulePatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type AlertRulePatch = json.RawMessage
 
-// AlertRuleSpec About what, and from when on, which is either `percent` or `runway`.
+// AlertRuleSpec Subject and threshold of a rule. The threshold is either `percent` or `runway`.
 type AlertRuleSpec struct {
-	// About What a rule is about. A pool that is being drained has no alerts.
+	// About Objects that a rule watches. A pool that is being drained has no alerts.
 	About AlertRuleAbout `json:"about"`
 
-	// Percent An alert begins when a pool's `utilizationPercent`, or what is used of a quota's limit that is used most, is this or more. It
-	// ends when that is lower by two points, or is 0.
+	// Percent Threshold in percent. An alert begins when a pool's `utilizationPercent`, or the used share of a quota's most used limit, reaches it. The
+	// alert ends when this value is two percentage points below the threshold, or 0.
 	//
 	//
 	// Example: 80
 	Percent int `json:"percent,omitempty"`
 
-	// Runway An alert begins when a pool will be full within this time, by the `runway` that `getPoolUtilization` answers. It ends when
-	// the pool will last for a tenth longer than this, or nobody can say for how long and there is something free. For pools only,
-	// and from `1h` on: of quotas nothing is recorded.
+	// Runway Threshold as a duration, at least `1h`. Only for pools, because quotas have no recorded use. An alert begins when a pool will be full
+	// within this time, according to the `runway` that `getPoolUtilization` returns. The alert ends when the pool will last for a tenth longer
+	// than this time, or when it has no forecast and has free addresses.
 	//
 	//
 	// Example: 168h
 	Runway Duration `json:"runway,omitempty"`
 
-	// ResourceName Only the pool, or the quota, of this name; by default all of the project.
+	// ResourceName Only the pool or the quota with this name. Default: all in the project.
 	ResourceName Name `json:"resourceName,omitempty"`
 
-	// ClassName Only pools that a class of this name may carve from.
+	// ClassName Only pools from which a class with this name can carve.
 	ClassName Name `json:"className,omitempty"`
 
-	// LabelSelector Only pools that have such labels, in the syntax of lists.
+	// LabelSelector Only pools with matching labels, in list syntax.
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
 }
 
-// AlertRuleStatus How the rule is kept.
+// AlertRuleStatus State of the rule.
 type AlertRuleStatus struct {
-	// Alerts How many alerts there are by the rule. There are 500 at most; when one ends, another begins.
+	// Alerts Number of alerts from the rule. At most 500; when one ends, another can begin.
 	//
 	// Example: 1
 	Alerts int `json:"alerts"`
 
-	// LookedAt When the server has last looked at all that the rule is about; absent until it has.
+	// LookedAt Time when the server last checked all the rule's pools or quotas. Absent until the first check.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LookedAt *time.Time `json:"lookedAt,omitempty"`
 }
 
-// AlertSubject What an alert is about.
+// AlertSubject Object that an alert is about.
 type AlertSubject struct {
-	// Kind The kind of what an alert is about. Later versions may add kinds.
+	// Kind Kind of object that an alert is about. Later versions may add kinds.
 	Kind AlertSubjectKind `json:"kind"`
 
 	// Name A DNS label (RFC 1123).
@@ -1379,44 +1378,43 @@ type AlertSubject struct {
 	Name Name `json:"name"`
 }
 
-// AlertSubjectKind The kind of what an alert is about. Later versions may add kinds.
+// AlertSubjectKind Kind of object that an alert is about. Later versions may add kinds.
 type AlertSubjectKind string
 
-// AllocationHolder Whose holdings are meant.
+// AllocationHolder Project whose allocations are listed.
 type AllocationHolder string
 
-// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
-// is.
+// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
+// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
 type AllocationRef struct {
-	// Name A UUID in lower case; never used again.
+	// Name A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	Name UID `json:"name"`
 
-	// Project The project of its pool. It may be left out; given, it must be that project, or else it is not found.
+	// Project Project that has the allocation's pool. Optional. With any other project, the allocation is not found.
 	Project Name `json:"project,omitempty"`
 }
 
 // AllocationStrategy defines model for AllocationStrategy.
 type AllocationStrategy string
 
-// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
 //
 // Example: {"example.com/ticket":"NET-1234"}
 type Annotations map[string]string
 
-// APIKey A secret that stands for one role in one project.
+// APIKey A secret that gives its user one role in one project.
 type APIKey struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What the key is for. It never changes.
+	// Spec API key settings. They never change.
 	Spec   APIKeySpec   `json:"spec"`
 	Status APIKeyStatus `json:"status"`
 
-	// Token What to send as `Authorization: Bearer`. Only in the answer that creates the key: it is not stored, and cannot be
-	// had again.
+	// Token Token to send as `Authorization: Bearer`. Only the response that creates the key has it: the server does not store it and cannot show it
+	// again.
 	//
 	//
 	// Example: carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret
@@ -1425,10 +1423,10 @@ type APIKey struct {
 
 // APIKeyCreate defines model for ApiKeyCreate.
 type APIKeyCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec What the key is for. It never changes.
+	// Spec API key settings. They never change.
 	Spec APIKeySpec `json:"spec"`
 }
 
@@ -1436,7 +1434,7 @@ type APIKeyCreate struct {
 type APIKeyList struct {
 	Items []APIKey `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -1445,85 +1443,85 @@ type APIKeyList struct {
 // APIKeyPhase defines model for ApiKeyPhase.
 type APIKeyPhase string
 
-// APIKeySpec What the key is for. It never changes.
+// APIKeySpec API key settings. They never change.
 type APIKeySpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description API key description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Creates clusters
 	Description string `json:"description,omitempty"`
 
-	// ExpiresAt From this moment on the key is refused; in the future. By default it does not expire. A key that expires can only create keys that
-	// expire no later.
+	// ExpiresAt Time when the key expires, in the future. From then on the server refuses the key. By default the key does not expire. A key with an
+	// expiry time can only create keys that expire at the same time or earlier.
 	ExpiresAt *Time `json:"expiresAt,omitempty"`
 
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
 // APIKeyStatus defines model for ApiKeyStatus.
 type APIKeyStatus struct {
-	// KeyID The part of the token that is no secret, 32 hexadecimal digits; for finding out which key a token is.
+	// KeyID Public part of the token, 32 hexadecimal digits. It shows to which key a token belongs.
 	//
 	// Example: a3d1c0f5e7b24a689c0b5d2f81e64c37
 	KeyID string      `json:"keyId"`
 	Phase APIKeyPhase `json:"phase"`
 
-	// LastUsedAt When it was used last, a minute or two behind; absent when it never was.
+	// LastUsedAt Time when the key was last used, with a delay of one or two minutes. Absent if the key was never used.
 	//
 	// Example: 2026-03-02T12:00:00Z
 	LastUsedAt *time.Time `json:"lastUsedAt,omitempty"`
 }
 
-// AuditEvent One change, or one attempt to make one without the right to. It never changes. `before` and `after` hold what callers
-// write of the resource (`labels`, `annotations`, `spec`) and, of claims, pools and allocations, the block
-// (`allocatedCIDR`, `poolRef`, `phase`), of a claim that is deleted, or whose block is retained then, also the name of the
-// allocation (`allocationRef`); never a secret.
+// AuditEvent One change, or one attempt without the required permission. An event never changes. `before` and `after` contain the fields that callers write
+// (`labels`, `annotations`, `spec`). For claims, pools and allocations they also contain the block (`allocatedCIDR`, `poolRef`, `phase`). When a
+// claim is deleted or its block is retained, they also contain the name of the allocation (`allocationRef`). They never contain a secret.
 type AuditEvent struct {
-	// ID In order of time.
+	// ID Identifier of the event. Identifiers are ordered by time.
 	ID UID `json:"id"`
 
 	// At Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Subject Who did it; `key:<project>/<name>` for an API key, `system` for the server itself.
+	// Subject Subject that acted: `key:<project>/<name>` for an API key, `system` for the server itself.
 	//
 	// Example: key:team-a/pipeline
 	Subject string `json:"subject"`
 
-	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+	// `system` means the server itself. Later versions may add methods.
 	//
 	//
 	// Example: api-key
 	Method AuthMethod `json:"method"`
 
-	// RemoteAddress Address of the client, as the server saw it; empty when it was the server itself.
+	// RemoteAddress Client address, as the server saw it. Empty for the server itself.
 	//
 	// Example: 192.0.2.10
 	RemoteAddress string `json:"remoteAddress"`
 
-	// RequestID `X-Request-Id` of the request; empty when there was none.
+	// RequestID `X-Request-Id` from the request. Empty if the request had none.
 	//
 	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
 	RequestID string `json:"requestId"`
 
-	// Operation The operation's `operationId` in this document.
+	// Operation `operationId` of the operation in this document.
 	//
 	// Example: createClaim
 	Operation string `json:"operation"`
 
-	// Resource What the operation was about.
+	// Resource Resource to which the operation applied.
 	Resource AuditResource `json:"resource"`
 
-	// Outcome `ok`, or the code of the refusal.
+	// Outcome `ok`, or the refusal code.
 	//
 	// Example: ok
 	Outcome string `json:"outcome"`
 
-	// Before How it was, only what differs from `after`; `null` when there was nothing or nothing was changed.
+	// Before State before the change, limited to the fields that differ from `after`. `null` if the resource did not exist or nothing was changed.
 	Before json.RawMessage `json:"before"`
 
-	// After How it is since, only what differs from `before`; `null` when there is nothing or nothing was changed.
+	// After State after the change, limited to the fields that differ from `before`. `null` if the resource does not exist any more or nothing was
+	// changed.
 	After json.RawMessage `json:"after"`
 }
 
@@ -1531,186 +1529,184 @@ type AuditEvent struct {
 type AuditEventList struct {
 	Items []AuditEvent `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// AuditKind A kind of resource that audit trails tell of.
+// AuditKind Kind of resource in an audit trail.
 type AuditKind string
 
-// AuditOperation An operation whose events are in audit trails.
+// AuditOperation Operation that an audit trail records.
 type AuditOperation string
 
-// AuditOutcome What came of an operation, as audit trails tell it.
+// AuditOutcome Outcome of an operation in an audit trail.
 type AuditOutcome string
 
-// AuditResource What the operation was about.
+// AuditResource Resource to which the operation applied.
 type AuditResource struct {
-	// Kind The kind of the resource: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`,
-	// `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`, `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions
-	// may add kinds.
+	// Kind Resource kind: `Project`, `Space`, `IPPool`, `IPClass`, `IPClaim`, `IPAllocation`, `Member`, `ApiKey`, `PoolGrant`, `SpaceGrant`, `Quota`,
+	// `IPConsumer`, `Realm`, `Webhook`, `AlertRule` or `Alert`. Later versions may add kinds.
 	//
 	//
 	// Example: IPClaim
 	Kind string `json:"kind"`
 
-	// Name Its name; for a grant, that of the pool or the space. Absent when a request to create one was refused before its
-	// body was read.
+	// Name Resource name. For a grant: the name of the pool or the space. Absent if a request to create a resource was refused before the server read
+	// its body.
 	//
 	//
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 }
 
-// AuthMethod How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+// AuthMethod Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+// `system` means the server itself. Later versions may add methods.
 //
 // Example: api-key
 type AuthMethod = string
 
-// CIDR A block in CIDR notation without host bits, IPv4 or IPv6.
+// CIDR An IPv4 or IPv6 block in CIDR notation, without host bits.
 //
 // Example: 10.20.0.0/16
 type CIDR = string
 
-// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
+// Capacity Exact address counts. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 type Capacity struct {
-	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Total An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Total Count `json:"total"`
 
-	// Allocated Held by claims, child pools and retained allocations.
+	// Allocated Number of addresses in claims, child pools and retained allocations.
 	Allocated Count `json:"allocated"`
 
-	// Reserved Withheld by reservations.
+	// Reserved Number of addresses in reservations.
 	Reserved Count `json:"reserved"`
 
-	// CoolingDown Released, and nobody's until their cool-down has passed.
+	// CoolingDown Number of released addresses that cannot be claimed until their cool-down ends.
 	CoolingDown Count `json:"coolingDown"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 }
 
-// Change How an object is that has changed.
+// Change State of an object after a change.
 type Change struct {
-	// Kind A kind of object whose changes can be followed.
+	// Kind Kind of object whose changes can be followed.
 	Kind ChangeKind `json:"kind"`
 
-	// Name The object's name; of an allocation its `uid`, of a consumer `realm/uid`, of an alert `rule/subject`.
+	// Name The object's name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Type `Put`: the object is as `object` says. `Delete`: there is none of this name.
+	// Type `Put`: the object has the state in `object`. `Delete`: no object has this name.
 	Type ChangeType `json:"type"`
 
-	// Object The object as its GET answers it now, which may be later than `at`; absent when it is a `Delete`.
+	// Object Object as its GET returns it now, which may be a later state than at `at`. Absent for a `Delete`.
 	Object json.RawMessage `json:"object,omitempty"`
 
-	// At When it changed; when it changed several times, the last time that is known.
+	// At Time when the object changed. If it changed several times: the last known time.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	At time.Time `json:"at"`
 
-	// Operation The `operationId` of what changed it; empty when the server did by itself.
+	// Operation `operationId` of the operation that changed the object. Empty if the server made the change itself.
 	//
 	// Example: createClaim
 	Operation string `json:"operation"`
 }
 
-// ChangeKind A kind of object whose changes can be followed.
+// ChangeKind Kind of object whose changes can be followed.
 type ChangeKind string
 
 // ChangeList defines model for ChangeList.
 type ChangeList struct {
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 	Items  []Change      `json:"items"`
 }
 
-// ChangeType `Put`: the object is as `object` says. `Delete`: there is none of this name.
+// ChangeType `Put`: the object has the state in `object`. `Delete`: no object has this name.
 type ChangeType string
 
-// ChangesBookmark A place without a change, in an event `bookmark` of a stream.
+// ChangesBookmark Position without a change, in an event `bookmark` of a stream.
 type ChangesBookmark struct {
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
 }
 
-// ChangesCursor A place in the changes of a project. It is opaque, and gives no right.
+// ChangesCursor Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesCursor = string
 
-// ChangesEnd Why a stream ends, in its last event, `end`.
+// ChangesEnd Reason why a stream ends, in its last event, `end`.
 type ChangesEnd struct {
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// Detail The same in a sentence, and what to do.
+	// Detail Reason and next step, in one sentence.
 	//
 	// Example: The server shuts down. Connect again and go on from the last cursor.
 	Detail string `json:"detail"`
 
-	// Cursor Where to go on; absent when that cannot be.
+	// Cursor Position from which to continue. Absent if the client cannot continue.
 	Cursor *ChangesCursor `json:"cursor,omitempty"`
 }
 
 // ClaimBatch defines model for ClaimBatch.
 type ClaimBatch struct {
-	// Claims The claims in the order of the request.
+	// Claims Claims, in the same order as in the request.
 	Claims []IPClaim `json:"claims"`
 }
 
@@ -1719,86 +1715,86 @@ type ClaimBatchCreate struct {
 	Claims []IPClaimCreate `json:"claims"`
 }
 
-// ClaimConsumer A consumer that is attached to a claim when that is made.
+// ClaimConsumer Consumer to attach when a claim is created.
 type ClaimConsumer struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 
-	// Kind What it is, if it has to be made.
+	// Kind The consumer's kind, if the server has to create it.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name What it is called, if it has to be made.
+	// Name The consumer's name, if the server has to create it.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-	// it ended. Give at least twice the interval at which it is renewed.
+	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+	// twice the interval between renewals.
 	//
 	//
 	// Example: 120
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 }
 
-// ClaimExplanation What a claim would get at this moment, or why it would be refused, and how this was decided.
+// ClaimExplanation The result that a claim would have now: its block or the refusal, with the steps in the decision.
 type ClaimExplanation struct {
 	Outcome ClaimOutcome `json:"outcome"`
 
-	// Code The code of the refusal; absent when it would be bound.
+	// Code Refusal code. Absent if the claim would be bound.
 	Code ProblemCode `json:"code,omitempty"`
 
-	// Detail One sentence about the outcome.
+	// Detail Outcome in one sentence.
 	//
 	// Example: 10.96.4.0/26 would be carved from pool platform/standard-eu by class platform/standard.
 	Detail string `json:"detail"`
 
-	// ClassName The class that decides; absent when none does.
+	// ClassName Class that decides. Absent if no class does.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject The project of this class.
+	// ClassProject Project that owns this class.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// PoolRef The pool that the block would be from; absent when it would be refused.
+	// PoolRef Pool that the block would come from. Absent if the claim would be refused.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// AllocatedCIDR The block that it would get; absent when it would be refused.
+	// AllocatedCIDR Block that the claim would get. Absent if the claim would be refused.
 	//
 	// Example: 10.96.4.0/26
 	AllocatedCIDR string `json:"allocatedCIDR,omitempty"`
 
-	// PrefixLength Length of the block, the default filled in; absent when it is not known.
+	// PrefixLength The block's prefix length, after defaults are applied. Absent if it is not known.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What would become of the block when the claim is deleted; absent when it would be refused.
+	// ReclaimPolicy Reclaim policy for the block that the claim would have. Absent if the claim would be refused.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Steps What was considered, in order.
+	// Steps Steps in the decision, in order.
 	Steps []DecisionStep `json:"steps"`
 
-	// Remedies What would make it work, the smallest change first; empty when it would be bound, or when nothing is known.
+	// Remedies Changes that would make the claim succeed, the smallest change first. Empty if the claim would be bound, or if no such change is known.
 	Remedies []Remedy `json:"remedies"`
 }
 
 // ClaimExplanationRequest defines model for ClaimExplanationRequest.
 type ClaimExplanationRequest struct {
-	// Metadata Ignored, so that the body of a claim can be sent as it is.
+	// Metadata Ignored. The field allows a client to send a claim's body unchanged.
 	Metadata *CreateMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
@@ -1807,38 +1803,38 @@ type ClaimOutcome string
 
 // ClaimRelease defines model for ClaimRelease.
 type ClaimRelease struct {
-	// Released How many claims this request has released; 0 in a dry run.
+	// Released Number of claims that this request released. 0 in a dry run.
 	//
 	// Example: 2
 	Released int `json:"released"`
 
-	// Gone How many of the names had no claim (any more).
+	// Gone Number of selected names that had no claim.
 	//
 	// Example: 0
 	Gone int `json:"gone"`
 
-	// Skipped Claims that stay.
+	// Skipped Claims that were not released.
 	Skipped []ClaimSkipped `json:"skipped"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Count Dry run: how many claims match, counted up to 10,000.
+	// Count Dry run: number of claims that match, counted up to 10,000.
 	//
 	// Example: 2
 	Count int `json:"count,omitempty"`
 
-	// More Dry run: there are more than were counted, and no token: narrow the selection, or use `createdBefore`.
+	// More Dry run: whether more claims match than were counted. If so, there is no token: narrow the selection, or use `createdBefore`.
 	//
 	// Example: false
 	More bool `json:"more,omitempty"`
 
-	// Claims Dry run: the first 100 of them.
+	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: stands for what was shown.
+	// Token Dry run: token that stands for the claims shown.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1846,128 +1842,129 @@ type ClaimRelease struct {
 
 // ClaimReleaseCreate defines model for ClaimReleaseCreate.
 type ClaimReleaseCreate struct {
-	// CreatedBefore Only claims that were made before.
+	// CreatedBefore Only claims that were created before this time.
 	CreatedBefore *Time `json:"createdBefore,omitempty"`
 
-	// Cursor The `nextCursor` of the request before, which bounds this one as well.
+	// Cursor `nextCursor` from the previous request. It keeps the bound from that request.
 	Cursor string `json:"cursor,omitempty"`
 
-	// Limit To how many claims the request comes at most.
+	// Limit Maximum number of claims that the request processes.
 	//
 	// Example: 1000
 	Limit *int `json:"limit,omitempty"`
 
-	// Select Which claims. Conditions add up; `names` stands alone.
+	// Select Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 	Select ClaimSelection `json:"select"`
 
-	// Token What a dry run with the same `select` has answered. Without a `cursor`, this or `createdBefore` is required.
+	// Token Token that a dry run with the same `select` returned. Without a `cursor`, this or `createdBefore` is required.
 	Token string `json:"token,omitempty"`
 }
 
-// ClaimSelection Which claims. Conditions add up; `names` stands alone.
+// ClaimSelection Conditions that select claims. A claim must meet every condition. `names` cannot be combined with another condition.
 type ClaimSelection struct {
-	// ClassName Claims that the class of this name served.
+	// ClassName Claims that the class with this name served.
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumer Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
-	// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
-	// with `in_use`, of a dry run the first 100 of them.
+	// Consumer Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
+	// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
+	// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
 	Consumer *ConsumerSelection `json:"consumer,omitempty"`
 
-	// LabelSelector Claims with such labels, as the parameter `labelSelector` of `listClaims` has it.
+	// LabelSelector Claims with these labels, in the syntax that the parameter `labelSelector` has in `listClaims`.
 	//
 	// Example: env=test
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// Names Claims by name.
+	// Names Claim names.
 	Names []Name `json:"names,omitempty"`
 
-	// Owner Claims with this `ownerRef`, as the parameter `owner` of `listClaims` has it.
+	// Owner Claims with this `ownerRef`, in the syntax that the parameter `owner` has in `listClaims`.
 	//
 	// Example: Cluster/web-eu/c-7781
 	Owner string `json:"owner,omitempty"`
 
-	// Pool Claims on this pool.
+	// Pool Claims from this pool.
 	Pool RefFilter `json:"pool,omitempty"`
 }
 
 // ClaimSkipped defines model for ClaimSkipped.
 type ClaimSkipped struct {
-	// Name The claim's.
+	// Name Claim name.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: Claim team-a/web-eu has changed since it was looked at.
 	Detail string `json:"detail"`
 }
 
-// ClassCapacity Addresses of the pools that list the class, together, exactly.
+// ClassCapacity Exact address counts, as the sum for all pools that list the class.
 type ClassCapacity struct {
-	// Total An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Total An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Total Count `json:"total"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 }
 
-// ClassPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+// ClassPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
 //
 // Example: {"max":28,"min":22}
 type ClassPrefixLengths struct {
-	// Max The smallest block that may be claimed; by default whatever the pools allow.
+	// Max Smallest block that can be claimed, as a prefix length. By default only the pools limit it.
 	Max *PrefixLength `json:"max,omitempty"`
 
-	// Min The largest block that may be claimed; by default whatever the pools allow.
+	// Min Largest block that can be claimed, as a prefix length. By default only the pools limit it.
 	Min *PrefixLength `json:"min,omitempty"`
 }
 
@@ -1980,12 +1977,12 @@ type Condition struct {
 	Type   string          `json:"type"`
 	Status ConditionStatus `json:"status"`
 
-	// Reason One word in CamelCase, for programs.
+	// Reason Reason as one word in CamelCase, for programs.
 	//
 	// Example: AllocationSucceeded
 	Reason string `json:"reason"`
 
-	// Message One sentence, for people.
+	// Message Explanation in one sentence, for people.
 	//
 	// Example: Carved 10.20.0.0/16 from space team-a/default.
 	Message string `json:"message"`
@@ -1997,27 +1994,27 @@ type Condition struct {
 // ConditionStatus defines model for ConditionStatus.
 type ConditionStatus string
 
-// Consistency What a read has to know of what was written elsewhere.
+// Consistency Read consistency: whether a read must see the latest writes from other regions.
 type Consistency string
 
-// Consumer Name of a project, which need not exist, or `*` for every project.
+// Consumer Project name, or `*` for every project. The project need not exist.
 //
 // Example: team-a
 type Consumer = string
 
-// ConsumerAttachment That a consumer uses a claim.
+// ConsumerAttachment Record that a consumer uses a claim.
 type ConsumerAttachment struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// AttachedAt Since when.
+	// AttachedAt Time when the consumer was attached.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	AttachedAt time.Time `json:"attachedAt"`
@@ -2027,7 +2024,7 @@ type ConsumerAttachment struct {
 type ConsumerAttachmentList struct {
 	Items []ConsumerAttachment `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2035,7 +2032,7 @@ type ConsumerAttachmentList struct {
 
 // ConsumerEnding defines model for ConsumerEnding.
 type ConsumerEnding struct {
-	// AttachedClaims From how many claims the consumer is still to be detached.
+	// AttachedClaims Number of claims from which the consumer must still be detached.
 	//
 	// Example: 1204
 	AttachedClaims int64 `json:"attachedClaims"`
@@ -2043,71 +2040,72 @@ type ConsumerEnding struct {
 
 // ConsumerRenewal defines model for ConsumerRenewal.
 type ConsumerRenewal struct {
-	// Realm The realm of the consumers.
+	// Realm The consumers' realm.
 	Realm string `json:"realm,omitempty"`
 
-	// TTLSeconds The time to live that they have from now on; by default the one that each has.
+	// TTLSeconds New time to live for the consumers, in seconds. By default each consumer keeps its own.
 	TTLSeconds *ConsumerTTL `json:"ttlSeconds,omitempty"`
 
-	// Consumers The UIDs of those that live.
+	// Consumers UIDs of the live consumers.
 	Consumers []ConsumerUID `json:"consumers"`
 }
 
-// ConsumerRenewed Each of the consumers is in one of the lists, in order of UID.
+// ConsumerRenewed Result of a renewal. Each UID from the request is in one list. The lists are ordered by UID.
 type ConsumerRenewed struct {
-	// Renewed They live.
+	// Renewed Consumers that were renewed, by UID.
 	Renewed []string `json:"renewed"`
 
-	// Ended They have ended and stay so.
+	// Ended Consumers that have ended, by UID. They stay ended.
 	Ended []string `json:"ended"`
 
-	// Unknown There are none of these UIDs.
+	// Unknown UIDs without a consumer.
 	Unknown []string `json:"unknown"`
 }
 
-// ConsumerSelection Claims that this consumer uses and nobody else: each is released in the transaction that detaches it, whatever its `whenUnused` says. The
-// consumer lives on. Claims that others use as well stay as they are, with this consumer attached; they are not counted, and are in `skipped`
-// with `in_use`, of a dry run the first 100 of them.
+// ConsumerSelection Claims for which this consumer is the only one. The server detaches the consumer and releases the claim in the same transaction, whatever the
+// claim's `whenUnused` is. The consumer stays live. Claims with other consumers stay unchanged, with this consumer attached; they are not
+// counted. `skipped` lists them with `in_use`; a dry run lists the first 100.
 type ConsumerSelection struct {
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm string `json:"realm,omitempty"`
 }
 
-// ConsumerTTL For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-// it ended. Give at least twice the interval at which it is renewed.
+// ConsumerTTL Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+// twice the interval between renewals.
 //
 // Example: 120
 type ConsumerTTL = int64
 
-// ConsumerUID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+// ConsumerUID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerUID = string
 
-// Count An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+// Count An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
 //
 // Example: 65536
 type Count = string
 
-// CreateMetadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+// CreateMetadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 type CreateMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// GenerateName The server appends six characters to this prefix.
+	// GenerateName Prefix for a generated name. The server appends six characters to it.
 	//
 	// Example: web-
 	GenerateName string `json:"generateName,omitempty"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
@@ -2122,39 +2120,39 @@ type CreateMetadata struct {
 // CreateOnlyValue defines model for CreateOnlyValue.
 type CreateOnlyValue = string
 
-// DecisionKind What was considered. Later versions may add kinds.
+// DecisionKind Kind of object in this step. Later versions may add kinds.
 type DecisionKind string
 
-// DecisionOutcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
-// why the claim is refused (`refused`).
+// DecisionOutcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
+// refusal.
 type DecisionOutcome string
 
-// DecisionStep One thing that was considered while a claim was decided, and what came of it.
+// DecisionStep One step in the decision about a claim, and its result.
 type DecisionStep struct {
-	// Kind What was considered. Later versions may add kinds.
+	// Kind Kind of object in this step. Later versions may add kinds.
 	Kind DecisionKind `json:"kind"`
 
-	// Name `project/name` of what was considered. Of a pool that the caller's project neither owns nor was granted, and that
-	// was not chosen, only the project is named: `platform/(hidden)`.
+	// Name The object in this step, as `project/name`. If the server did not choose a pool that the caller's project neither owns nor was granted, it
+	// shows only the project: `platform/(hidden)`.
 	//
 	//
 	// Example: platform/standard
 	Name string `json:"name"`
 
-	// Outcome What came of it: it is used (`chosen`), it does not stand in the way (`allowed`), it was passed over (`skipped`), or it is
-	// why the claim is refused (`refused`).
+	// Outcome Result of the step. `chosen`: the object is used. `allowed`: it permits the claim. `skipped`: it was passed over. `refused`: it causes the
+	// refusal.
 	Outcome DecisionOutcome `json:"outcome"`
 
-	// Code What spoke against it; absent when nothing did.
+	// Code Refusal code in this step. Absent without a refusal.
 	Code ProblemCode `json:"code,omitempty"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: is the platform's default class of IPv4.
 	Detail string `json:"detail"`
 }
 
-// Duration Whole hours, minutes and seconds, from `0s` to `8760h`. Answers have it in a short form: `72h`, `1h30m`, `45s`.
+// Duration A duration in whole hours, minutes and seconds, from `0s` to `8760h`. The server returns it in a short form: `72h`, `1h30m`, `45s`.
 //
 // Example: 72h
 type Duration = string
@@ -2167,10 +2165,10 @@ type FreeBlock struct {
 
 // FreeSummary defines model for FreeSummary.
 type FreeSummary struct {
-	// Available How many blocks of this length could be claimed; zero where the pool's bounds refuse the length.
+	// Available Number of blocks with this prefix length that could be claimed. Zero if the pool's bounds refuse the length.
 	Available Count `json:"available"`
 
-	// FreeBlocks Free blocks of exactly this length, each as large as it can be.
+	// FreeBlocks Number of free blocks with exactly this prefix length. Each is as large as it can be.
 	FreeBlocks Count `json:"freeBlocks"`
 
 	// PrefixLength A prefix length: 0 to 32 for IPv4, 0 to 128 for IPv6.
@@ -2179,9 +2177,9 @@ type FreeSummary struct {
 	PrefixLength PrefixLength `json:"prefixLength"`
 }
 
-// Grant Lets a consumer use a pool or a space.
+// Grant Permission for a consumer to use a pool or a space.
 type Grant struct {
-	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     GrantSpec     `json:"spec"`
 }
@@ -2190,7 +2188,7 @@ type Grant struct {
 type GrantList struct {
 	Items []Grant `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2198,7 +2196,7 @@ type GrantList struct {
 
 // GrantSpec defines model for GrantSpec.
 type GrantSpec struct {
-	// Consumer Name of a project, which need not exist, or `*` for every project.
+	// Consumer Project name, or `*` for every project. The project need not exist.
 	//
 	// Example: team-a
 	Consumer Consumer `json:"consumer"`
@@ -2214,63 +2212,64 @@ type HealthStatus string
 
 // HistoryBecause defines model for HistoryBecause.
 type HistoryBecause struct {
-	// Reason `Detached` by a caller, `Ended` as a caller said, or `Expired`. Later versions may add reasons.
+	// Reason Reason for the detachment: a caller detached the consumer (`Detached`), a caller ended it (`Ended`), or it expired (`Expired`). Later
+	// versions may add reasons.
+	//
 	//
 	// Example: Expired
 	Reason string `json:"reason"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// UID What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+	// UID A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 	//
 	// Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 	UID ConsumerUID `json:"uid"`
 }
 
-// HistoryEntry One holder of a block, for as long as it held it in one phase. Nobody holds a block that cools down: there is no entry
-// in the phase `CoolingDown`.
+// HistoryEntry One holder of a block, for the time in one phase. A block that cools down has no holder, so no entry has the phase `CoolingDown`.
 type HistoryEntry struct {
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The allocated block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// PoolRef The pool that the block was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef    `json:"poolRef"`
 	Purpose HistoryPurpose `json:"purpose"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-	// `Delete`, and nobody gets the block until its cool-down has passed.
+	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+	// under `Delete`, and the block cannot be claimed until its cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 
-	// Consumer The project that held the block.
+	// Consumer Project that had the block.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer"`
 
-	// ClaimRef Purpose `Claim`: the claim that held it, or held it before it was retained. Absent when it is another project's.
+	// ClaimRef Purpose `Claim`: claim that had the block, or that had it before it was retained. Absent if the claim belongs to another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ChildPoolRef Purpose `ChildPool`: the pool that the block was.
+	// ChildPoolRef Purpose `ChildPool`: pool that had the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// Allocation Name of the allocation, which may be gone.
+	// Allocation Allocation name. The allocation may not exist any more.
 	Allocation UID `json:"allocation"`
 
-	// Since From then on.
+	// Since Start of the holding period, inclusive.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 
-	// Until Until then, that moment not included; absent while it holds the block.
+	// Until End of the holding period, exclusive. Absent while the holder has the block.
 	//
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because The consumer by whose detachment the claim was released, and why; absent when it was released otherwise.
+	// Because Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2278,7 +2277,7 @@ type HistoryEntry struct {
 type HistoryEntryList struct {
 	Items []HistoryEntry `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -2287,10 +2286,10 @@ type HistoryEntryList struct {
 // HistoryPurpose defines model for HistoryPurpose.
 type HistoryPurpose string
 
-// IPAllocation The system's record of one held block. Of a block that another project holds it shows where it is and which project
-// that is: `claimRef`, `ownerRef` and `metadata.createdBy` are absent.
+// IPAllocation The system's record for one allocated block. If another project has the block, the record shows the block and that project; `claimRef`,
+// `ownerRef` and `metadata.createdBy` are absent.
 type IPAllocation struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata           `json:"metadata"`
 	Spec     IPAllocationSpec   `json:"spec"`
 	Status   IPAllocationStatus `json:"status"`
@@ -2298,468 +2297,462 @@ type IPAllocation struct {
 
 // IPAllocationList defines model for IPAllocationList.
 type IPAllocationList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPAllocation    `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPAllocationPhase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-// `Delete`, and nobody gets the block until its cool-down has passed.
+// IPAllocationPhase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+// under `Delete`, and the block cannot be claimed until its cool-down ends.
 type IPAllocationPhase string
 
-// IPAllocationPurpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
+// IPAllocationPurpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 type IPAllocationPurpose string
 
 // IPAllocationSpec defines model for IPAllocationSpec.
 type IPAllocationSpec struct {
-	// ChildPoolRef Purpose `ChildPool`: the pool that the block is.
+	// ChildPoolRef Purpose `ChildPool`: pool that has the block.
 	ChildPoolRef *ResolvedRef `json:"childPoolRef,omitempty"`
 
-	// ClaimRef Purpose `Claim`: the claim that holds the block, or held it last when the phase is `Retained` or `CoolingDown`.
-	// Absent when it is another project's.
+	// ClaimRef Purpose `Claim`: claim that has the block, or that had it last if the phase is `Retained` or `CoolingDown`. Absent if the claim belongs to
+	// another project.
 	ClaimRef *ResolvedRef `json:"claimRef,omitempty"`
 
-	// ClassName Purpose `Claim`: the class that served it; absent when none did.
+	// ClassName Purpose `Claim`: class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject Purpose `Claim`: the project of this class; absent when none served it.
+	// ClassProject Purpose `Claim`: project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// Consumer Purpose `Claim`: the project that holds the block, or held it last when the phase is `CoolingDown`.
+	// Consumer Purpose `Claim`: project that has the block, or that had it last if the phase is `CoolingDown`.
 	//
 	// Example: team-a
 	Consumer string `json:"consumer,omitempty"`
 
-	// OwnerRef Purpose `Claim`: that of the claim; absent when it is another project's.
+	// OwnerRef Purpose `Claim`: the claim's `ownerRef`. Absent if the claim belongs to another project.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef The pool that the block was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// Purpose What the block is held for. A reservation that is not one aligned block has one allocation for each.
+	// Purpose The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 	Purpose IPAllocationPurpose `json:"purpose"`
 
-	// Reason Purpose `Reservation`: why it is withheld.
+	// Reason Purpose `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// ReclaimPolicy Purpose `Claim`: what becomes of the block when the claim is deleted.
+	// ReclaimPolicy Purpose `Claim`: reclaim policy for the block when the claim is deleted.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 }
 
 // IPAllocationStatus defines model for IPAllocationStatus.
 type IPAllocationStatus struct {
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The allocated block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// CoolUntil Phase `CoolingDown`: when the block is free again; absent in other phases.
+	// CoolUntil Phase `CoolingDown`: time when the block will be free again. Absent in other phases.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Phase `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-	// `Delete`, and nobody gets the block until its cool-down has passed.
+	// Phase `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+	// under `Delete`, and the block cannot be claimed until its cool-down ends.
 	Phase IPAllocationPhase `json:"phase"`
 }
 
-// IPClaim A request for one block, with the block.
+// IPClaim A request for one block, and the block.
 type IPClaim struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec   IPClaimSpec   `json:"spec"`
 	Status IPClaimStatus `json:"status"`
 }
 
 // IPClaimCreate defines model for IPClaimCreate.
 type IPClaimCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
 // IPClaimList defines model for IPClaimList.
 type IPClaimList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClaim         `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPClaimPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPClaimPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPClaimPatch = json.RawMessage
 
-// IPClaimPhase A claim that can be read is `Bound`; the other phases are reserved.
+// IPClaimPhase The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 type IPClaimPhase string
 
 // IPClaimPut defines model for IPClaimPut.
 type IPClaimPut struct {
-	// Metadata A `name`, if there is one, must be the one in the path.
+	// Metadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
 	Metadata *PutMetadata `json:"metadata,omitempty"`
 
-	// Spec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-	// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-	// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-	// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+	// Spec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+	// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+	// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+	// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 	Spec IPClaimSpec `json:"spec"`
 }
 
-// IPClaimSpec Where to take the block from: at most one of `className`, `poolRef`, `poolSelector`, `allocationRef`; none of them means
-// the default class of the family, which is that of `cidr` or `address`, or else `ipFamily`, or else IPv4. What to take:
-// at most one of `cidr` and `address`, or a `prefixLength`. With `allocationRef` the block is known: leave the others
-// out. Only `reclaimPolicy` can change later. It is answered as it was written; what came of it is in `status`.
+// IPClaimSpec Claim settings. `className`, `poolRef`, `poolSelector` or `allocationRef` names the source; at most one is allowed. Without a source, the
+// claim uses the default class for its address family: the family of `cidr` or `address`, or else `ipFamily`, or else IPv4. `cidr`, `address` or
+// `prefixLength` selects the block; at most one is allowed. With `allocationRef` the block is known: omit the others. Only `reclaimPolicy` can
+// change later. The server returns `spec` as the caller wrote it; `status` has the results.
 type IPClaimSpec struct {
-	// Address This very address, as a /32 or /128.
+	// Address Exact address to claim, as a /32 or /128.
 	Address Address `json:"address,omitempty"`
 
-	// AllocationRef Bind this retained allocation again. It must be one that a claim of this project left behind; in a pool of another
-	// project, one that this project may claim from still. `status.allocationRef` of the claim that left it can be given as it
-	// is.
+	// AllocationRef Retained allocation to bind to this claim. A claim in this project must have left it. If its pool belongs to another project, this project
+	// must still have the right to claim from that pool. The value can be copied from the earlier claim's `status.allocationRef`.
 	AllocationRef *AllocationRef `json:"allocationRef,omitempty"`
 
-	// CIDR This very block.
+	// CIDR Exact block to claim.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassName By the policy of this class: the project's own of this name, or else the shared one of `platform`. By default, and
-	// without `poolRef`, `poolSelector` and `allocationRef`, the default class of the family: the project's own, or else
-	// the shared one of `platform`.
+	// ClassName Class that serves the claim: the project's own class with this name, or else the shared `platform` class. Default, if `poolRef`,
+	// `poolSelector` and `allocationRef` are absent too: the default class for the address family, from the project itself or else from
+	// `platform`.
 	//
 	//
 	// Example: standard
 	ClassName Name `json:"className,omitempty"`
 
-	// Consumers Consumers to attach in the transaction that makes the claim, as `attachConsumer` would. It is not answered;
-	// `status.consumers` counts them, and `listClaimConsumers` lists them. Of a claim that is there, it is not compared.
+	// Consumers Consumers to attach in the transaction that creates the claim, as `attachConsumer` does. The server does not return this field:
+	// `status.consumers` has their number, and `listClaimConsumers` lists them. If the claim exists already, the server does not compare the
+	// field.
 	Consumers []ClaimConsumer `json:"consumers,omitempty"`
 
-	// IPFamily Only classes and pools of this family.
+	// IPFamily Address family. The server uses only classes and pools in this family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// MaxConsumers How many consumers can be attached at once; 1 by default.
+	// MaxConsumers Maximum number of consumers that can be attached at the same time. Default: 1.
 	//
 	// Example: 2
 	MaxConsumers int `json:"maxConsumers,omitempty"`
 
-	// OwnerRef Free text that identifies the caller's own object.
+	// OwnerRef Free text that identifies an object in the caller's own system.
 	OwnerRef *OwnerRef `json:"ownerRef,omitempty"`
 
-	// PoolRef The escape hatch: take it from this pool, of the project itself or shared with it by another, by the pool's policy
-	// alone. Prefer a class: a claim that names a pool fails when that pool is full.
+	// PoolRef Pool to take the block from: the project's own pool, or a pool that another project shares with it. Only the pool's policy applies. Prefer
+	// a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
-	// class by `className`, or nothing for the default class.
+	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
+	// `className`, or omit it for the default class.
 	//
-	// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-	// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
-	// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
-	// served from a pool whose owner merely labelled and granted it so.
+	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
+	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
+	// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
 	//
 	//
 	// Example: {"matchLabels":{"env":"prod"}}
 	// Deprecated: name a class with className, or nothing for the default class.
 	PoolSelector *LabelSelector `json:"poolSelector,omitempty"`
 
-	// PrefixLength Length of the block; by default the `defaultPrefixLength` of the class, or else of the pool.
+	// PrefixLength The block's prefix length. Default: the class's `defaultPrefixLength`, or else the pool's.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: free at once, or after its cool-down (`Delete`), or kept by its
-	// allocation (`Retain`). By default what the allocation of `allocationRef` was kept under, or else what the class
-	// says, or else `Delete`; `status.reclaimPolicy` has what is in force.
+	// ReclaimPolicy Reclaim policy: treatment of the block when the claim is deleted. `Delete`: the block is free, immediately or after its cool-down.
+	// `Retain`: its allocation keeps the block. Default: the policy under which the allocation in `allocationRef` was retained, or else the
+	// class's policy, or else `Delete`. `status.reclaimPolicy` has the policy in force.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// Scope Values of the roles that a class with `poolPer` asks for, by role. All of its roles are needed; roles that it does
-	// not ask for are ignored. Without a class it has no meaning. `project` is always the project that claims and cannot be
-	// given (`invalid_argument`).
+	// Scope Values for the roles that a class with `poolPer` requires, by role. The claim must set all its roles; the server ignores other roles.
+	// Without a class the field has no effect. `project` is always the project that claims, and a value for it is refused (`invalid_argument`).
 	//
 	//
 	// Example: {"cluster":"web-eu"}
 	Scope map[string]string `json:"scope,omitempty"`
 
-	// WhenUnused What becomes of the claim when its last consumer is detached: it stays (`Keep`, the default), or it is released in
-	// the same transaction (`Delete`). A claim that never had a consumer stays in any case.
+	// WhenUnused Action when the claim's last consumer is detached: the claim stays (`Keep`, the default), or the server releases it in the same
+	// transaction (`Delete`). A claim that never had a consumer stays in both cases.
 	WhenUnused WhenUnused `json:"whenUnused,omitempty"`
 }
 
 // IPClaimStatus defines model for IPClaimStatus.
 type IPClaimStatus struct {
-	// Address The address, when the block is a single one.
+	// Address The claim's address, if its block is a single address.
 	//
 	// Example: 10.20.0.17
 	Address string `json:"address,omitempty"`
 
-	// AllocatedCIDR The block.
+	// AllocatedCIDR The claim's block.
 	//
 	// Example: 10.20.1.0/24
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// AllocationRef The system's record of the block, in the pool's project. The claim's own project can read it by this name as well:
-	// `GET /v1/projects/{its own}/allocations/{name}`.
+	// AllocationRef The block's allocation, in the pool's project. The claim's own project can also read it by this name: `GET /v1/projects/{its
+	// own}/allocations/{name}`.
 	AllocationRef ResolvedRef `json:"allocationRef"`
 
-	// ClassName The class that served it; absent when none did.
+	// ClassName Class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	ClassName string `json:"className,omitempty"`
 
-	// ClassProject The project of this class; absent when none served it.
+	// ClassProject Project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string      `json:"classProject,omitempty"`
 	Conditions   []Condition `json:"conditions"`
 
-	// Consumers How many consumers are attached; absent when none is.
+	// Consumers Number of attached consumers. Absent if the claim has none.
 	//
 	// Example: 1
 	Consumers int `json:"consumers,omitempty"`
 
-	// Phase A claim that can be read is `Bound`; the other phases are reserved.
+	// Phase The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 	Phase IPClaimPhase `json:"phase"`
 
-	// PoolRef The pool it was carved from.
+	// PoolRef Pool from which the block was carved.
 	PoolRef ResolvedRef `json:"poolRef"`
 
-	// ReclaimPolicy What becomes of the block when the claim is deleted: what the claim says, or else its class, or else `Delete`.
+	// ReclaimPolicy Reclaim policy in force, for the block when the claim is deleted: the claim's own, or else its class's, or else `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy"`
 }
 
-// IPClass A policy for handing out blocks of one family. Pools list it, claims name it.
+// IPClass A policy for allocating blocks in one address family. Pools list the class, and claims name it.
 type IPClass struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-	// else can, and holds for later claims.
+	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 
-	// Status What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
-	// one.
+	// Status Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
+	// this project.
 	Status IPClassStatus `json:"status"`
 }
 
 // IPClassCreate defines model for IPClassCreate.
 type IPClassCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-	// else can, and holds for later claims.
+	// Spec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+	// field applies to later claims.
 	Spec IPClassSpec `json:"spec"`
 }
 
 // IPClassList defines model for IPClassList.
 type IPClassList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPClass         `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPClassPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPClassPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPClassPatch = json.RawMessage
 
-// IPClassSpec How blocks are handed out. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change; all
-// else can, and holds for later claims.
+// IPClassSpec Rules for allocating blocks. `provisioner`, `ipFamily`, `uniqueWithin`, `poolPer` and `poolPrefixLength` never change. A change to any other
+// field applies to later claims.
 type IPClassSpec struct {
-	// Provisioner Who carves; `native` (the default) is this service, and the only one there is.
+	// Provisioner Service that carves the blocks. The only value is `native` (the default), which is this service.
 	Provisioner Provisioner `json:"provisioner,omitempty"`
 
-	// IPFamily The family of the blocks, and of the pools that can list the class.
+	// IPFamily Address family for the blocks, and for the pools that can list the class.
 	IPFamily IPFamily `json:"ipFamily"`
 
-	// Visibility Whom the class serves: its own project alone (`consumer`, the default), or every project (`shared`, only for classes
-	// of `platform`; there are no grants of classes). `platform` is for classes of that project and means there the same
-	// as `consumer`.
+	// Visibility Projects that the class serves: its own project (`consumer`, the default) or every project (`shared`, only for `platform` classes; classes
+	// have no grants). `platform` is allowed only for classes in that project and has the same effect as `consumer`.
 	Visibility ClassVisibility `json:"visibility,omitempty"`
 
-	// IsDefault Whether it serves claims of its family that name nothing; false by default. One class of a project and family can.
+	// IsDefault Whether the class serves claims in its family that name no source (class, pool, selector or allocation). Default: false. Each project can
+	// have one default class per family.
 	IsDefault *bool `json:"isDefault,omitempty"`
 
-	// Strategy Which of the fitting free blocks is taken, as in a pool; by default that of the pool.
+	// Strategy Method that selects among the free blocks that fit, as in a pool. Default: the pool's method.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 
-	// AllowedPrefixLengths Which blocks may be claimed; the bounds of the pools hold as well.
+	// AllowedPrefixLengths Prefix lengths that can be claimed. The pools' bounds apply too.
 	//
 	// Example: {"max":28,"min":22}
 	AllowedPrefixLengths *ClassPrefixLengths `json:"allowedPrefixLengths,omitempty"`
 
-	// DefaultPrefixLength What a claim without a length gets; by default what the pool says. Within `allowedPrefixLengths`.
+	// DefaultPrefixLength Prefix length for a claim that sets none. It must be within `allowedPrefixLengths`. Default: the pool's default.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// ReclaimPolicy What becomes of the block of a claim that does not say it, when the claim is deleted; `Delete` by default.
+	// ReclaimPolicy Policy for claims that set no `reclaimPolicy`: treatment of the block when the claim is deleted. Default: `Delete`.
 	ReclaimPolicy ReclaimPolicy `json:"reclaimPolicy,omitempty"`
 
-	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`; by default what the pool says.
+	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. Default: the pool's `reuseAfter`.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// PoolSelection In which order the pools behind the class are tried: by name and then by project, so that one is filled before the
-	// next (`FirstFit`, the default), or the one with the smallest share held first, by figures that are at most 5 seconds
-	// old (`LeastUtilized`).
+	// PoolSelection Order in which the server tries the pools behind the class. `FirstFit` (the default): by name and then by project, so that one pool is
+	// filled before the next. `LeastUtilized`: the pool with the smallest used share first, from figures that are at most 5 seconds old.
 	PoolSelection PoolSelection `json:"poolSelection,omitempty"`
 
-	// PoolPer Whose claims have a pool of their own: `project` first, then the roles of `scope` whose values tell pools apart. By
-	// default claims draw from the pools that list the class.
+	// PoolPer Roles that get separate pools: each combination of their values has its own pool. `project` comes first, then roles from a claim's
+	// `scope`. By default claims are served from the pools that list the class.
 	//
 	//
 	// Example: ["project","cluster"]
 	PoolPer []string `json:"poolPer,omitempty"`
 
-	// PoolPrefixLength With `poolPer`, and required there: length of each such pool. Not longer than any length that may be claimed.
+	// PoolPrefixLength Prefix length for each pool that is carved for a scope. Required with `poolPer`. It must not be longer than any length that can be
+	// claimed.
 	PoolPrefixLength *PrefixLength `json:"poolPrefixLength,omitempty"`
 
-	// EmptyPoolTTL With `poolPer`: after how long without a block held such a pool is deleted; `24h` by default.
+	// EmptyPoolTTL With `poolPer`: time after which a scope's pool is deleted if it has no allocated block. Default: `24h`.
 	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
 
-	// Parameters Texts for the provisioner and for people, under keys like those of labels; `native` has no use for any. At most 256
-	// bytes of UTF-8 each.
+	// Parameters Texts for the provisioner and for people. Keys follow the rules for label keys. `native` ignores them. At most 256 UTF-8 bytes each.
 	//
 	//
 	// Example: {"example.com/tier":"gold"}
 	Parameters map[string]string `json:"parameters,omitempty"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Class description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Blocks for clusters
 	Description string `json:"description,omitempty"`
 
-	// ReuseAfterLost The same for a claim that is released because its last consumer was lost, as the block may be in use still; the
-	// longer of the two counts. `5m` by default.
+	// ReuseAfterLost Cool-down for a block whose claim was released because its last consumer was lost: the block may still be in use. The longer one of this
+	// and `reuseAfter` applies. Default: `5m`.
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
 
-	// UniqueWithin Within what no two claims of the class overlap: the `Space` of their pool (the default), or the `Class`, whichever
-	// pools they are from. Behind the latter are pools of its own project alone; those of different spaces must not overlap
-	// (`overlap`), and list it until they are deleted.
+	// UniqueWithin Range in which two claims of the class never overlap: the `Space` of their pool (the default), or the `Class`, with all its pools. Only
+	// pools in the class's own project can back a class with `Class`. Such pools must not overlap each other, even in different spaces
+	// (`overlap`), and none of them can remove the class from its list.
 	UniqueWithin UniqueWithin `json:"uniqueWithin,omitempty"`
 }
 
-// IPClassStatus What stands behind the class for the project in the path: the pools that list it, of the class's project and of this
-// one.
+// IPClassStatus Pools and capacity that the class offers to the project in the path. It counts the pools that list the class, in the class's project and in
+// this project.
 type IPClassStatus struct {
-	// BackingPools How many pools list the class.
+	// BackingPools Number of pools that list the class.
 	//
 	// Example: 2
 	BackingPools int64 `json:"backingPools"`
 
-	// ScopedPools How many pools were carved for its scopes: all of them for the class's own project, for another project those that
-	// serve it.
+	// ScopedPools Number of pools that were carved for the class's scopes. The class's own project sees them all; another project sees the pools that serve
+	// it.
 	//
 	//
 	// Example: 0
 	ScopedPools int64 `json:"scopedPools"`
 
-	// Capacity Addresses of the pools that list the class, together, exactly.
+	// Capacity Exact address counts, as the sum for all pools that list the class.
 	Capacity ClassCapacity `json:"capacity"`
 
-	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals; 0 without a pool.
+	// UtilizationPercent Used share in percent: `total` without `available`, rounded to two decimals. 0 without a pool.
 	//
 	// Example: 25
 	UtilizationPercent float64 `json:"utilizationPercent"`
 
-	// LargestPrefixLength Prefix length of the largest block that can be had now, within the bounds of the class and of the pools; absent when
-	// there is none.
+	// LargestPrefixLength Largest block that can be claimed now within the bounds of the class and its pools, as a prefix length. Absent if no block can be claimed.
 	//
 	//
 	// Example: 22
 	LargestPrefixLength *int `json:"largestPrefixLength,omitempty"`
 
-	// Conditions `Ready` is `True` when a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
+	// Conditions `Ready` is `True` if a pool backs the class, otherwise `False` with the reason `NoBackingPools`.
 	Conditions []Condition `json:"conditions"`
 }
 
-// IPConsumer Whatever uses claims, a machine, a pod or an agent. `metadata.name` is its UID.
+// IPConsumer An object that uses claims, such as a machine, a pod or an agent. `metadata.name` is its UID.
 type IPConsumer struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What is said of a consumer.
+	// Spec Consumer settings.
 	Spec   IPConsumerSpec   `json:"spec"`
 	Status IPConsumerStatus `json:"status"`
 }
 
 // IPConsumerList defines model for IPConsumerList.
 type IPConsumerList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPConsumer      `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPConsumerPhase Whether a consumer lives (`Live`) or has ended (`Ended`).
+// IPConsumerPhase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 type IPConsumerPhase string
 
 // IPConsumerPut defines model for IPConsumerPut.
 type IPConsumerPut struct {
-	// Spec What is said of a consumer.
+	// Spec Consumer settings.
 	Spec IPConsumerSpec `json:"spec"`
 }
 
-// IPConsumerSpec What is said of a consumer.
+// IPConsumerSpec Consumer settings.
 type IPConsumerSpec struct {
-	// Kind What it is, in the words of its realm.
+	// Kind The consumer's kind. The realm defines the values.
 	//
 	// Example: VM
 	Kind string `json:"kind,omitempty"`
 
-	// Name What it is called.
+	// Name The consumer's name.
 	//
 	// Example: web-1
 	Name string `json:"name,omitempty"`
 
-	// TTLSeconds For how long it lives without being renewed, counted by the clock of the database; without it, until somebody says that
-	// it ended. Give at least twice the interval at which it is renewed.
+	// TTLSeconds Time in seconds that the consumer lives without a renewal, by the database clock. Without a TTL it lives until a caller ends it. Set at least
+	// twice the interval between renewals.
 	//
 	//
 	// Example: 120
@@ -2768,148 +2761,147 @@ type IPConsumerSpec struct {
 
 // IPConsumerStatus defines model for IPConsumerStatus.
 type IPConsumerStatus struct {
-	// Realm The realm that it belongs to.
+	// Realm Realm to which the consumer belongs.
 	//
 	// Example: default
 	Realm string `json:"realm"`
 
-	// Phase Whether a consumer lives (`Live`) or has ended (`Ended`).
+	// Phase The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 	Phase IPConsumerPhase `json:"phase"`
 
-	// RenewedAt When it was renewed last.
+	// RenewedAt Time when the consumer was last renewed.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	RenewedAt time.Time `json:"renewedAt"`
 
-	// ExpiresAt It is taken for lost some time after that, unless it is renewed; absent when it does not expire.
+	// ExpiresAt Expiry time. Some time later the server treats the consumer as lost, unless it is renewed. Absent if the consumer does not expire.
+	//
 	//
 	// Example: 2026-03-02T09:32:00Z
 	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 
-	// EndedAt When it ended.
+	// EndedAt Time when the consumer ended.
 	//
 	// Example: 2026-03-02T09:40:00Z
 	EndedAt *time.Time `json:"endedAt,omitempty"`
 
-	// Reason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+	// Reason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
 	Reason IPConsumerStatusReason `json:"reason,omitempty"`
 }
 
-// IPConsumerStatusReason Why it ended: somebody said so (`Ended`), or it was not renewed in time (`Expired`).
+// IPConsumerStatusReason Reason for the end: a caller ended the consumer (`Ended`), or it was not renewed in time (`Expired`).
 type IPConsumerStatusReason string
 
 // IPFamily defines model for IPFamily.
 type IPFamily string
 
-// IPPool A block from which others are carved.
+// IPPool A block from which claims and child pools are carved.
 type IPPool struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-	// and `cidr`. These never change.
+	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+	// fields never change.
 	Spec   IPPoolSpec   `json:"spec"`
 	Status IPPoolStatus `json:"status"`
 }
 
 // IPPoolCreate defines model for IPPoolCreate.
 type IPPoolCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-	// and `cidr`. These never change.
+	// Spec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+	// fields never change.
 	Spec IPPoolSpec `json:"spec"`
 }
 
 // IPPoolList defines model for IPPoolList.
 type IPPoolList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []IPPool          `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// IPPoolPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// IPPoolPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type IPPoolPatch = json.RawMessage
 
-// IPPoolPhase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-// are reserved.
+// IPPoolPhase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type IPPoolPhase string
 
-// IPPoolSpec A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and exactly one of `prefixLength`
-// and `cidr`. These never change.
+// IPPoolSpec Pool settings. A root pool has `cidr` and, optionally, `spaceRef`. A child pool has `parentRef` and either `prefixLength` or `cidr`. These
+// fields never change.
 type IPPoolSpec struct {
-	// Allocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
+	// Allocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
 	Allocation *PoolAllocation `json:"allocation,omitempty"`
 
-	// CIDR Root: the pool's block. Child: this very block of the parent. A block with `::ffff:0:0/96` in it, such as `::/0`, is
-	// refused: these are the IPv4-mapped addresses, of which no request can name a block.
+	// CIDR Root pool: the pool's block. Child pool: the exact block to carve from the parent. The server refuses a block that contains
+	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames The classes that the pool backs: of the project itself, or else shared ones of `platform`; of the pool's family.
-	// Not for a pool that was carved for a scope.
+	// ClassNames Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
+	// allowed for a pool that was carved for a scope.
 	//
 	//
 	// Example: ["standard"]
 	ClassNames []Name `json:"classNames,omitempty"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Pool description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Production, Europe
 	Description string `json:"description,omitempty"`
 
-	// Drain Drains the pool: nothing more is carved from it, whether for claims, child pools or scopes (`pool_draining`), and classes pass it
-	// over. What it holds stays, can be changed and released and, when it is retained, bound again. When nothing but reservations is left
-	// in it, the pool is kept (`Keep`) or deleted within some seconds (`Delete`). `null` ends the draining. Only of pools that exist.
+	// Drain Drains the pool: no claim, child pool or scope can carve from it (`pool_draining`), and classes skip it. Existing blocks stay. They can be
+	// changed and released, and retained blocks can be bound again. When only reservations are left, the pool is kept (`Keep`) or deleted within
+	// some seconds (`Delete`). `null` ends the draining. Only an existing pool can be drained.
 	Drain PoolDrain `json:"drain,omitempty"`
 
-	// ParentRef Child: the pool to carve from, one of the same project.
+	// ParentRef Child pool: the pool to carve from, in the same project.
 	ParentRef *Ref `json:"parentRef,omitempty"`
 
-	// PrefixLength Child: a block of this length, chosen by the parent's strategy.
+	// PrefixLength Child pool: the block's prefix length. The parent's strategy chooses the block.
 	PrefixLength *PrefixLength `json:"prefixLength,omitempty"`
 
-	// Region The pool's home, which never changes: what no other region was lent is there. By default the first of `regions`,
-	// or else the region of the server that is asked.
+	// Region The pool's home region, which never changes. The home has all blocks that are not on loan to another region. Default: the first region in
+	// `regions`, or else the region where the server handles the request.
 	//
 	//
 	// Example: eu
 	Region Name `json:"region,omitempty"`
 
-	// Regions Where the pool is served, its home among them: a claim in any of these regions takes a block that its home has lent
-	// it, and waits for no other region unless there is none. A list with the home alone is the same as none: the pool is
-	// served at home, and who asks in another region waits for it.
+	// Regions Regions that serve the pool, including its home. A claim in such a region takes a block from the region's loan and does not wait for
+	// another region, except when the loan has no free block. A list with only the home is the same as no list: the home serves the pool, and a
+	// claim in another region waits for it.
 	//
 	//
 	// Example: ["eu","us"]
 	Regions []Name `json:"regions,omitempty"`
 
-	// Reservations What is withheld from carving. Reservations lie inside the pool and do not overlap each other.
+	// Reservations Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
-	// ReuseAfter For how long nobody gets a block after its claim was deleted under `Delete`, unless a class says otherwise; by
-	// default it is free at once.
+	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
+	// block is free immediately.
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
 
-	// SpaceRef Root: the space to carve from; by default the project's own `default`. One of another project when it is granted
-	// to this one.
+	// SpaceRef Root pool: the space to carve from. It can belong to another project that granted it to this one. Default: the project's own space
+	// `default`.
 	SpaceRef *Ref `json:"spaceRef,omitempty"`
 
-	// Visibility Which projects may claim from the pool: its own alone (`consumer`, the default), those it is granted to as well
-	// (`shared`), or `platform` alone (`platform`, only for pools of that project). Without a grant `shared` opens it
-	// to nobody, and grants count only while it is `shared`. Claims that exist keep their blocks. Child pools are
-	// carved by its own project alone, always.
+	// Visibility Projects that can claim from the pool: its own project (`consumer`, the default), its own project and those with a grant (`shared`), or
+	// `platform` (`platform`, only for pools in that project). A `shared` pool without a grant serves only its own project, and a grant has no
+	// effect on a pool that is not `shared`. Existing claims keep their blocks. Only the pool's own project can carve child pools.
 	Visibility PoolVisibility `json:"visibility,omitempty"`
 }
 
@@ -2920,35 +2912,35 @@ type IPPoolStatus struct {
 	// Example: 10.20.0.0/16
 	AllocatedCIDR string `json:"allocatedCIDR"`
 
-	// Capacity Addresses, exactly. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
+	// Capacity Exact address counts. `total` = `allocated` + `reserved` + `coolingDown` + `available`.
 	Capacity   Capacity    `json:"capacity"`
 	Conditions []Condition `json:"conditions"`
 	IPFamily   IPFamily    `json:"ipFamily"`
 
-	// LargestFreePrefixLength Prefix length of the largest free block; absent when nothing is free.
+	// LargestFreePrefixLength Largest free block, as a prefix length. Absent if nothing is free.
 	//
 	// Example: 17
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// ParentRef The pool it was carved from; absent on a root.
+	// ParentRef Parent pool. Absent on a root.
 	ParentRef *ResolvedRef `json:"parentRef,omitempty"`
 
-	// Phase `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-	// are reserved.
+	// Phase `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+	// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 	Phase IPPoolPhase `json:"phase"`
 
-	// Regions The pool in each region that serves it, in the order of `spec.regions`; absent when that is its home alone, and in
-	// lists. The `total` of all regions together is that of `capacity`.
+	// Regions The pool in each region that serves it, ordered as in `spec.regions`. The regions' `total` values add up to `total` in `capacity`. Absent
+	// if only the home serves the pool, and in lists.
 	Regions []PoolInRegion `json:"regions,omitempty"`
 
-	// Scope Whom the pool serves, when it was carved for a scope of a class. Then nobody else is served by it, not by `poolRef`
-	// and not by a selector, nor is its owner.
+	// Scope Scope for which a class carved the pool. Such a pool serves only this scope: no other claim can use it by `poolRef` or a selector, not
+	// even its owner's own claims. Absent on other pools.
 	Scope *PoolScope `json:"scope,omitempty"`
 
-	// SpaceRef The space in which nothing overlaps the pool but its parents and children.
+	// SpaceRef The pool's space. In this space only the pool's parents and children overlap it.
 	SpaceRef ResolvedRef `json:"spaceRef"`
 
-	// UtilizationPercent The share of `total` that is not `available`, in percent, rounded to two decimals.
+	// UtilizationPercent The pool's used share in percent: `total` without `available`, rounded to two decimals.
 	//
 	// Example: 25.41
 	UtilizationPercent float64 `json:"utilizationPercent"`
@@ -2957,13 +2949,12 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Take the block from any pool that matches; each is tried. Deprecated in favour of classes, and still served: name a
-// class by `className`, or nothing for the default class.
+// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
+// `className`, or omit it for the default class.
 //
-// Conditions on the labels of pools, with the meaning Kubernetes gives them; all must hold. At most 32 in all. The
-// empty selector matches every pool. Considered are the pools of the project, in order of name, and then the shared
-// pools of `platform` that are granted to it. A pool of any other project is claimed from by `poolRef` alone: nobody is
-// served from a pool whose owner merely labelled and granted it so.
+// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
+// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
+// project. It never selects a pool in any other project, even with a grant and matching labels: to claim from such a pool, use `poolRef`.
 //
 // Example: {"matchLabels":{"env":"prod"}}
 //
@@ -2975,7 +2966,7 @@ type LabelSelector struct {
 	MatchLabels Labels `json:"matchLabels,omitempty"`
 }
 
-// LabelSelectorOperator `NotIn` is also true when the label is absent.
+// LabelSelectorOperator The condition's operator. `NotIn` also matches if the label is absent.
 type LabelSelectorOperator string
 
 // LabelSelectorRequirement defines model for LabelSelectorRequirement.
@@ -2983,7 +2974,7 @@ type LabelSelectorRequirement struct {
 	// Key Example: tier
 	Key string `json:"key"`
 
-	// Operator `NotIn` is also true when the label is absent.
+	// Operator The condition's operator. `NotIn` also matches if the label is absent.
 	Operator LabelSelectorOperator `json:"operator"`
 
 	// Values 1 to 64 values for `In` and `NotIn`, none for `Exists` and `DoesNotExist`.
@@ -2992,21 +2983,21 @@ type LabelSelectorRequirement struct {
 	Values []string `json:"values,omitempty"`
 }
 
-// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+// Keys and values begin and end with a letter or digit.
 //
 // Example: {"env":"prod"}
 type Labels map[string]string
 
-// ListChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-// the one of the first page. Absent with `consistency=stale`.
+// ListChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+// cursor from the first page. Absent with `consistency=stale`.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ListChangesCursor = string
 
 // Member A subject with a role in a project.
 type Member struct {
-	// Metadata What a member and a grant carry. Their names are those of others, and they have no labels.
+	// Metadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 	Metadata PlainMetadata `json:"metadata"`
 	Spec     MemberSpec    `json:"spec"`
 }
@@ -3015,7 +3006,7 @@ type Member struct {
 type MemberList struct {
 	Items []Member `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3028,40 +3019,41 @@ type MemberPut struct {
 
 // MemberSpec defines model for MemberSpec.
 type MemberSpec struct {
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
-// Metadata What every resource carries.
+// Metadata Metadata that every resource has.
 type Metadata struct {
 	// Name A DNS label (RFC 1123).
 	//
 	// Example: prod-eu
 	Name Name `json:"name"`
 
-	// UID A UUID in lower case; never used again.
+	// UID A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project Name of the project; absent on a project itself.
+	// Project Project name. Absent on a project itself.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Region Where the resource lives: a pool at its home, a claim and an allocation where their block is, which may be
-	// another region than that of the server that was asked. Absent on a resource that is the same everywhere.
+	// Region The resource's region: for a pool its home, for a claim and an allocation the region that has their block. It may differ from the region
+	// where the server handled the request. Absent on a resource that is the same in all regions.
 	//
 	//
 	// Example: local
 	Region string `json:"region,omitempty"`
 
-	// Generation 1 at creation, one more with every change of `spec`.
+	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
@@ -3069,8 +3061,7 @@ type Metadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy The subject that asked for it. Absent on an allocation for a claim of another project.
-	//
+	// CreatedBy Subject that created the resource. Absent on an allocation for another project's claim.
 	//
 	// Example: corp:alice@example.com
 	CreatedBy string `json:"createdBy,omitempty"`
@@ -3078,14 +3069,15 @@ type Metadata struct {
 	// UpdatedAt Example: 2026-03-02T09:30:00Z
 	UpdatedAt time.Time `json:"updatedAt"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
 	Labels Labels `json:"labels,omitempty"`
 
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
@@ -3096,12 +3088,12 @@ type Metadata struct {
 // Example: prod-eu
 type Name = string
 
-// NextCursor Send it as `cursor` for the next page; absent on the last page.
+// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 //
 // Example: eyJuIjoicHJvZC1ldSJ9
 type NextCursor = string
 
-// OwnerRef Free text that identifies the caller's own object.
+// OwnerRef Free text that identifies an object in the caller's own system.
 type OwnerRef struct {
 	// Kind Example: Cluster
 	Kind string `json:"kind,omitempty"`
@@ -3113,32 +3105,33 @@ type OwnerRef struct {
 	UID string `json:"uid,omitempty"`
 }
 
-// PatchMetadata What a patch may change of the metadata. `null` removes an entry, or all entries.
+// PatchMetadata Metadata that a patch can change. `null` removes an entry, or all entries.
 type PatchMetadata = json.RawMessage
 
-// PlainMetadata What a member and a grant carry. Their names are those of others, and they have no labels.
+// PlainMetadata Metadata for a member or a grant. Its name refers to another object, and it has no labels.
 type PlainMetadata struct {
-	// Name The subject of a member, the consumer of a grant.
+	// Name Member: its subject. Grant: its consumer.
 	//
 	// Example: corp:alice@example.com
 	Name string `json:"name"`
 
-	// UID A UUID in lower case; never used again.
+	// UID A UUID in lower case. It is never used for another object.
 	//
 	// Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 	UID UID `json:"uid"`
 
-	// Project The project of the member, the owner of what is granted.
+	// Project Member: its project. Grant: the project that owns the pool or space.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Generation 1 at creation, one more with every change of `spec`.
+	// Generation Version of `spec`: 1 at creation, and one more after every change to `spec`.
 	//
 	// Example: 1
 	Generation int64 `json:"generation"`
 
-	// Revision Opaque; another one after every write, never the same again. In double quotes it is the `ETag`.
+	// Revision The resource's version, an opaque text. Every write sets a new value, which is never used again. In double quotes it is the `ETag`.
+	//
 	//
 	// Example: 6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90
 	Revision string `json:"revision"`
@@ -3146,7 +3139,7 @@ type PlainMetadata struct {
 	// CreatedAt Example: 2026-03-02T09:30:00Z
 	CreatedAt time.Time `json:"createdAt"`
 
-	// CreatedBy The subject that asked for it.
+	// CreatedBy Subject that created the resource.
 	//
 	// Example: corp:alice@example.com
 	CreatedBy string `json:"createdBy"`
@@ -3155,38 +3148,36 @@ type PlainMetadata struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 }
 
-// PoolAllocation The policy for carving from the pool. It holds for claims, child pools and specific requests alike.
+// PoolAllocation Policy for carving from the pool. It applies to claims, child pools and requests for an exact block.
 type PoolAllocation struct {
-	// DefaultPrefixLength What a claim without a length gets; by default such a claim is refused.
+	// DefaultPrefixLength Prefix length for a claim that sets none. By default the server refuses such a claim.
 	DefaultPrefixLength *PrefixLength `json:"defaultPrefixLength,omitempty"`
 
-	// MaxPrefixLength The smallest block that may be carved; by default a host address.
+	// MaxPrefixLength Smallest block that can be carved, as a prefix length. Default: a host address.
 	MaxPrefixLength *PrefixLength `json:"maxPrefixLength,omitempty"`
 
-	// MinPrefixLength The largest block that may be carved; by default the pool itself.
+	// MinPrefixLength Largest block that can be carved, as a prefix length. Default: the pool's own prefix length.
 	MinPrefixLength *PrefixLength `json:"minPrefixLength,omitempty"`
 
-	// Strategy Which of the fitting free blocks is taken: strictly the lowest address (`FirstFit`), the tightest free block
-	// (`BestFit`, the default), a random place (`Random`), or one that leaves room to grow next to what is held
-	// (`Sparse`). A batch of more than 16 claims draws 16 random places at most, and its claims lie beside each
-	// other there.
+	// Strategy Method that selects among the free blocks that fit: the lowest address (`FirstFit`), the smallest free block (`BestFit`, the default), a
+	// random position (`Random`), or a position with room to grow next to the allocated blocks (`Sparse`). With `Random`, a batch with more than
+	// 16 claims draws at most 16 random positions and puts its claims side by side at each position.
 	Strategy AllocationStrategy `json:"strategy,omitempty"`
 }
 
 // PoolDrain defines model for PoolDrain.
 type PoolDrain string
 
-// PoolFree What is free in a pool.
+// PoolFree A pool's free blocks.
 type PoolFree struct {
 	Items []FreeBlock `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 
-	// Summary One entry for each prefix length from that of the largest free block to that of a host address, in order;
-	// empty when nothing is free.
+	// Summary One entry for each prefix length, in order, from the largest free block to a host address. Empty if nothing is free.
 	Summary []FreeSummary `json:"summary"`
 }
 
@@ -3195,46 +3186,46 @@ type PoolInRegion struct {
 	// Region Example: us
 	Region string `json:"region"`
 
-	// Home Whether it is the pool's home.
+	// Home Whether the region is the pool's home.
 	//
 	// Example: false
 	Home bool `json:"home"`
 
-	// Capacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+	// Capacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 	Capacity RegionCapacity `json:"capacity"`
 
-	// Loans How many blocks the region has been lent and holds now; at home zero.
+	// Loans Number of blocks that the region has on loan. Zero at home.
 	//
 	// Example: 2
 	Loans int64 `json:"loans"`
 
-	// LastLoanPrefixLength Prefix length of the block that it was lent last; absent at home, and when it was lent none.
+	// LastLoanPrefixLength Prefix length of the last block that was lent to the region. Absent at home, and if the region had no loan.
 	//
 	// Example: 24
 	LastLoanPrefixLength *int `json:"lastLoanPrefixLength,omitempty"`
 
-	// LastLoanAt When that was; absent likewise.
+	// LastLoanAt Time of the last loan to the region. Absent at home, and if the region had no loan.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	LastLoanAt *time.Time `json:"lastLoanAt,omitempty"`
 
-	// Runway For how long what is available there will last, if it is used as fast as what was lent last; at most a year is
-	// said. An estimate; absent at home, and until a second block was lent.
+	// Runway Estimated time until the region has used its available addresses, at the rate at which it used its last loan. At most one year. Absent at
+	// home, and until the region had a second loan.
 	//
 	//
 	// Example: 21h30m
 	Runway Duration `json:"runway,omitempty"`
 }
 
-// PoolMap A block of a pool, cell by cell.
+// PoolMap Map that shows a block in a pool, divided into cells of equal size.
 type PoolMap struct {
-	// CellPrefixLength How long each cell is.
+	// CellPrefixLength Prefix length of each cell.
 	CellPrefixLength PrefixLength `json:"cellPrefixLength"`
 
-	// Cells All cells, in order of address; neighbouring ones that are the same together.
+	// Cells All cells, ordered by address. Equal neighbours share one entry.
 	Cells []PoolMapCells `json:"cells"`
 
-	// Within The block that is shown.
+	// Within Block that the map shows.
 	//
 	// Example: 10.20.0.0/20
 	Within string `json:"within"`
@@ -3242,28 +3233,28 @@ type PoolMap struct {
 
 // PoolMapCells defines model for PoolMapCells.
 type PoolMapCells struct {
-	// By The one block that holds all of these cells; absent when they are `Free` or `Mixed`.
+	// By The block that covers all these cells. Absent if they are `Free` or `Mixed`.
 	By *PoolMapHolder `json:"by,omitempty"`
 
-	// Count How many cells they are.
+	// Count Number of cells in this entry.
 	//
 	// Example: 2
 	Count int `json:"count"`
 
-	// First The number of the first of these cells; that of the lowest is 0.
+	// First Index of the first cell in this entry. The cell with the lowest address has index 0.
 	//
 	// Example: 0
 	First int `json:"first"`
 
-	// State `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
-	// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
-	// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+	// State `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
+	// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
+	// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
 	State PoolMapState `json:"state"`
 }
 
-// PoolMapHolder A held block, and who holds it.
+// PoolMapHolder An allocated block and its holder.
 type PoolMapHolder struct {
-	// Allocation Name of the allocation.
+	// Allocation Allocation name.
 	Allocation UID `json:"allocation"`
 
 	// CIDR The whole block, which may be larger than `within`.
@@ -3271,71 +3262,69 @@ type PoolMapHolder struct {
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr"`
 
-	// Class Kind `Claim`: the class that served it; absent when none did.
+	// Class Kind `Claim`: class that served the claim. Absent if no class served it.
 	//
 	// Example: standard
 	Class string `json:"class,omitempty"`
 
-	// ClassProject Kind `Claim`: the project of this class; absent when none served it.
+	// ClassProject Kind `Claim`: project that owns this class. Absent if no class served the claim.
 	//
 	// Example: platform
 	ClassProject string `json:"classProject,omitempty"`
 
-	// CoolUntil State `CoolingDown`: when the block is free again; absent in other states.
+	// CoolUntil State `CoolingDown`: time when the block will be free again. Absent in other states.
 	//
 	// Example: 2026-03-05T09:30:00Z
 	CoolUntil *time.Time `json:"coolUntil,omitempty"`
 
-	// Kind What the block is held for. A reservation that is not one aligned block has one allocation for each.
+	// Kind The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 	Kind IPAllocationPurpose `json:"kind"`
 
-	// Name Of the claim or of the child pool; of a claim that is gone, the name that it had. Absent for a reservation, and when the claim
-	// is another project's.
+	// Name Name of the claim or the child pool. A deleted claim keeps its name here. Absent for a reservation, and for another project's claim.
 	//
 	//
 	// Example: web-eu
 	Name string `json:"name,omitempty"`
 
-	// Project The project that holds the block, or held it last when the state is `CoolingDown`; absent for a reservation.
-	//
+	// Project Project that has the block, or that had it last if the state is `CoolingDown`. Absent for a reservation.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Reason Kind `Reservation`: why it is withheld.
+	// Reason Kind `Reservation`: reason for the reservation.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// Since From when on it is held so.
+	// Since Time when the block got this holder and state.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	Since time.Time `json:"since"`
 }
 
-// PoolMapState `Free`: nothing is held in the cell. `Mixed`: some of it is, by one block or several that are smaller than the cell. In the other
-// states one block holds all of it: for a claim (`Held`), for one that was deleted (`Retained`, or `CoolingDown`, where nobody
-// gets it yet), for a pool that was carved from this one (`ChildPool`), or for a reservation (`Reserved`).
+// PoolMapState `Free`: no address in the cell is allocated. `Mixed`: one or more blocks that are smaller than the cell use part of it. In every other state
+// one block covers the whole cell: a claim's block (`Held`), a deleted claim's block that is retained (`Retained`) or cools down
+// (`CoolingDown`), a pool that was carved from this one (`ChildPool`), or a reservation (`Reserved`).
 type PoolMapState string
 
-// PoolScope Claims of one class, of one project, with one combination of values of the class's roles.
+// PoolScope The claims that one class serves for one project, with one combination of role values.
 type PoolScope struct {
-	// ClassName The class.
+	// ClassName Class name.
 	//
 	// Example: per-cluster
 	ClassName string `json:"className"`
 
-	// ClassProject The project of the class.
+	// ClassProject Project that owns the class.
 	//
 	// Example: team-a
 	ClassProject string `json:"classProject"`
 
-	// Project The project whose claims it serves.
+	// Project Project whose claims the pool serves.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Values The values of the other roles, by role; absent when the class has none.
+	// Values Values for the other roles, by role. Absent if the class has no other roles.
 	//
 	// Example: {"cluster":"web-eu"}
 	Values map[string]string `json:"values,omitempty"`
@@ -3344,13 +3333,13 @@ type PoolScope struct {
 // PoolSelection defines model for PoolSelection.
 type PoolSelection string
 
-// PoolUtilization How much of a pool was used over time.
+// PoolUtilization A pool's used share over time.
 type PoolUtilization struct {
-	// Points In order of time.
+	// Points Recorded points, ordered by time.
 	Points []UtilizationPoint `json:"points"`
 
-	// Runway When the pool will be full if it fills up as it did lately. Absent when that cannot be said honestly: little was recorded yet, what was used
-	// did not rise in a line, the pool would last for more than a year, or `until` is in the past.
+	// Runway Forecast: when the pool will be full if the recent trend continues. Absent without a reliable forecast: there are too few records, the use
+	// did not grow along a line, the pool would last for more than a year, or `until` is in the past.
 	Runway *UtilizationRunway `json:"runway,omitempty"`
 }
 
@@ -3362,7 +3351,7 @@ type PoolVisibility string
 // Example: 24
 type PrefixLength = int
 
-// PrefixLengthRange Prefix lengths from `min` to `max`, both included.
+// PrefixLengthRange Prefix lengths from `min` to `max`, both inclusive.
 type PrefixLengthRange struct {
 	// Max Example: 32
 	Max int `json:"max"`
@@ -3371,25 +3360,25 @@ type PrefixLengthRange struct {
 	Min int `json:"min"`
 }
 
-// Problem Why the request was refused (RFC 9457). Beside the standard members there is the stable `code`, the places that are
-// wrong, and the figures that belong to the code.
+// Problem A refused request (RFC 9457). In addition to the standard members it has a stable `code`, the invalid parts of the request, and the figures
+// that belong to the code.
 type Problem struct {
 	// Type `/problems/<code>`, a page about the code on this server.
 	//
 	// Example: /problems/pool_exhausted
 	Type string `json:"type"`
 
-	// Title What the code means; the same for every occurrence.
+	// Title Meaning of the code. It is the same for every occurrence.
 	//
 	// Example: Nothing large enough is free
 	Title string `json:"title"`
 
-	// Status The HTTP status.
+	// Status HTTP status.
 	//
 	// Example: 409
 	Status int `json:"status"`
 
-	// Detail One sentence about this occurrence, and, where there is one, what would have worked.
+	// Detail One sentence that explains this occurrence, with an alternative that would have worked, if one exists.
 	Detail string `json:"detail"`
 
 	// Instance Path of the request.
@@ -3397,192 +3386,190 @@ type Problem struct {
 	// Example: /v1/projects/team-a/claims
 	Instance string `json:"instance,omitempty"`
 
-	// Code What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+	// Code Code of a refusal. A code never changes its meaning. Later versions may add codes.
 	//
 	// | code | status | meaning |
 	// |---|---|---|
-	// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-	// | `unauthenticated` | 401 | no valid credentials |
-	// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-	// | `not_found` | 404 | does not exist, as far as the caller may know |
+	// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+	// | `unauthenticated` | 401 | the request has no valid credentials |
+	// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+	// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 	// | `method_not_allowed` | 405 | the path has no such method |
-	// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-	// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+	// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+	// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 	// | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-	// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-	// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-	// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-	// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-	// | `pool_draining` | 409 | nothing more is carved from the pool |
-	// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-	// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-	// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-	// | `block_taken` | 409 | the very block that was asked for is not free |
-	// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-	// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-	// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-	// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-	// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+	// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+	// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+	// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+	// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+	// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+	// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+	// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+	// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+	// | `block_taken` | 409 | the exact block of the request is not free |
+	// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+	// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+	// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+	// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+	// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 	// | `webhooks_disabled` | 409 | the server sends no webhooks |
-	// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-	// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+	// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+	// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 	// | `payload_too_large` | 413 | the body is larger than 1 MiB |
-	// | `unsupported_media_type` | 415 | the body is of another media type |
-	// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-	// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-	// | `family_mismatch` | 422 | of the other address family |
+	// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+	// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+	// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+	// | `family_mismatch` | 422 | the address families differ |
 	// | `immutable_field` | 422 | this field never changes |
 	// | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 	// | `precondition_required` | 428 | `If-Match` is missing |
-	// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+	// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 	// | `internal` | 500 | a fault of the server |
-	// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-	// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-	// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-	// | `deadline` | 504 | the request's deadline passed |
+	// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+	// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+	// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+	// | `deadline` | 504 | the deadline of the request passed |
 	Code ProblemCode `json:"code"`
 
-	// TraceID Names this request in the server's logs and traces.
+	// TraceID Identifier for this request in the server's logs and traces.
 	//
 	// Example: 4bf92f3577b34da6a3ce929d0e0e4736
 	TraceID string `json:"traceId,omitempty"`
 
-	// Errors The places of the request that are wrong.
+	// Errors Invalid parts of the request.
 	Errors []ProblemField `json:"errors,omitempty"`
 
-	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both included.
+	// AllowedPrefixLengths Prefix lengths from `min` to `max`, both inclusive.
 	AllowedPrefixLengths *PrefixLengthRange `json:"allowedPrefixLengths,omitempty"`
 
-	// AvailableAddresses Free addresses in the pools tried, together. See `countedAt`.
+	// AvailableAddresses Total number of free addresses in the pools tried. See `countedAt`.
 	AvailableAddresses Count `json:"availableAddresses,omitempty"`
 
-	// ChildPools How many child pools stand in the way.
+	// ChildPools Number of child pools that prevent the change.
 	ChildPools *int64 `json:"childPools,omitempty"`
 
-	// Claims How many claims stand in the way.
+	// Claims Number of claims that prevent the change.
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Class The class that decided, `project/name`.
+	// Class Class that made the decision, as `project/name`.
 	Class string `json:"class,omitempty"`
 
-	// ConflictsWith What stands in the way, `project/name`, as far as the caller may see it.
+	// ConflictsWith Objects that prevent the change, as `project/name`. The list has only objects that the caller can see.
 	ConflictsWith []string `json:"conflictsWith,omitempty"`
 
-	// Consumers How many consumers use the claim.
+	// Consumers Number of consumers that use the claim.
 	Consumers *int64 `json:"consumers,omitempty"`
 
-	// CooledDownAt When the first block that is large enough will have cooled down.
+	// CooledDownAt Time when the first block that is large enough will be free again.
 	CooledDownAt *time.Time `json:"cooledDownAt,omitempty"`
 
-	// CoolingDownAddresses Addresses that are cooling down in the pools tried, together. See `countedAt`.
+	// CoolingDownAddresses Total number of addresses in cool-down in the pools tried. See `countedAt`.
 	CoolingDownAddresses Count `json:"coolingDownAddresses,omitempty"`
 
-	// CountedAt When the figures were counted, if that was more than a second before the answer. That there is no room was decided
-	// for this very request; what is left of a pool with many free blocks may have been counted for an earlier one,
-	// up to a minute before.
+	// CountedAt Time when the figures were counted, if this was more than a second before the response. The server decided about this request itself, but
+	// the figures for a pool with many free blocks may come from an earlier request, up to a minute before.
 	CountedAt *time.Time `json:"countedAt,omitempty"`
 
-	// CurrentETag The current revision in double quotes, as in the header `ETag`.
+	// CurrentETag Current revision in double quotes, as in the header `ETag`.
 	CurrentETag string `json:"currentETag,omitempty"`
 
-	// Fitting Of a refused batch, how many of its claims fit, in their order; the next one does not. The other figures of room
-	// are of before the batch, and `requested` is for all claims up to that one.
+	// Fitting Refused batch: number of its claims that fit, in their order; the next claim does not fit. The other capacity figures describe the state
+	// before the batch, and `requested` covers all claims up to the one that does not fit.
 	Fitting *int64 `json:"fitting,omitempty"`
 
-	// LargestFreePrefixLength Length of the largest block that is free in any pool tried; absent when nothing is free. See `countedAt`.
+	// LargestFreePrefixLength Largest free block in the pools tried, as a prefix length. Absent if nothing is free. See `countedAt`.
 	LargestFreePrefixLength *int `json:"largestFreePrefixLength,omitempty"`
 
-	// Limit How much the quota allows.
+	// Limit The quota's limit.
 	Limit Count `json:"limit,omitempty"`
 
-	// Measure What of it is exceeded.
+	// Measure Measure whose limit the request would exceed.
 	Measure QuotaMeasure `json:"measure,omitempty"`
 
-	// MissingRoles The roles that the class asks for and `scope` does not give.
+	// MissingRoles Roles that the class requires and that `scope` does not set.
 	MissingRoles []string `json:"missingRoles,omitempty"`
 
-	// Pools How many pools stand in the way.
+	// Pools Number of pools that prevent the change.
 	Pools *int64 `json:"pools,omitempty"`
 
-	// PoolsTried The pools tried, `project/name`, in order.
+	// PoolsTried Pools tried, as `project/name`, in order.
 	PoolsTried []string `json:"poolsTried,omitempty"`
 
-	// Quota The quota that does not allow it, `project/name`.
+	// Quota Quota that refuses the request, as `project/name`.
 	Quota string `json:"quota,omitempty"`
 
-	// Requested How much more was asked for.
+	// Requested Additional amount requested.
 	Requested Count `json:"requested,omitempty"`
 
-	// Retained How many retained allocations stand in the way.
+	// Retained Number of retained allocations that prevent the change.
 	Retained *int64 `json:"retained,omitempty"`
 
-	// Spaces How many spaces stand in the way, besides `default`.
+	// Spaces Number of spaces that prevent the change, without `default`.
 	Spaces *int64 `json:"spaces,omitempty"`
 
-	// Steps How the claim was decided, in at most 20 steps; `explainClaim` answers up to 500.
+	// Steps Steps in the decision about the claim, at most 20. `explainClaim` returns up to 500.
 	Steps []DecisionStep `json:"steps,omitempty"`
 
-	// Used How much of it is used.
+	// Used Amount already used.
 	Used Count `json:"used,omitempty"`
 
-	// WantedPrefixLength The length that was asked for; for the first claim of a scope that of the pool which its scope needs.
+	// WantedPrefixLength Requested prefix length. For a scope's first claim: the prefix length of the pool that the scope needs.
 	WantedPrefixLength *int `json:"wantedPrefixLength,omitempty"`
 }
 
-// ProblemCode What kind of refusal it is. A code never changes its meaning; later versions may add codes.
+// ProblemCode Code of a refusal. A code never changes its meaning. Later versions may add codes.
 //
 // | code | status | meaning |
 // |---|---|---|
-// | `invalid_argument` | 400 | a field, a parameter or a header is malformed, unknown or written by the server alone, or a filter names what is not there; `errors` says where, `missingRoles` what a class asks for |
-// | `unauthenticated` | 401 | no valid credentials |
-// | `permission_denied` | 403 | may be seen, but this needs a larger role, which `detail` names |
-// | `not_found` | 404 | does not exist, as far as the caller may know |
+// | `invalid_argument` | 400 | a field, parameter or header is malformed, unknown or read-only, or a filter names an object that does not exist; `errors` names the fields, `missingRoles` the roles that a class requires |
+// | `unauthenticated` | 401 | the request has no valid credentials |
+// | `permission_denied` | 403 | the caller can see the object but needs a higher role, which `detail` names |
+// | `not_found` | 404 | the object does not exist, or the caller cannot see it |
 // | `method_not_allowed` | 405 | the path has no such method |
-// | `not_acceptable` | 406 | `Accept` admits no media type of the answer |
-// | `already_exists` | 409 | the name is taken, a claim of this name has another spec, or another class is the default; `conflictsWith` |
+// | `not_acceptable` | 406 | `Accept` permits no media type of the response |
+// | `already_exists` | 409 | the name is taken, a claim with this name has another spec, or another class is the default; `conflictsWith` |
 // | `overlap` | 409 | a root pool of the space overlaps; `conflictsWith` |
-// | `in_use` | 409 | something still holds or needs it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
-// | `allocation_retained` | 409 | a retained allocation holds the block; `conflictsWith` |
-// | `pool_exhausted` | 409 | nothing large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; of a batch `fitting` |
-// | `exhausted_by_cooldown` | 409 | only blocks that are cooling down are large enough; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
-// | `pool_draining` | 409 | nothing more is carved from the pool |
-// | `no_pool_matches` | 409 | the selector matches no pool that the caller may use |
-// | `no_pool_for_class` | 409 | no pool that admits the length lists the class; `class` |
-// | `no_default_class` | 409 | the claim names nothing, and its family has no default class |
-// | `block_taken` | 409 | the very block that was asked for is not free |
-// | `claim_released` | 409 | the claim that the `Idempotency-Key` has made was released since |
-// | `quota_exceeded` | 409 | a quota of the project does not allow it now; `quota`, `measure`, `limit`, `used`, `requested` |
-// | `last_admin` | 409 | `platform` would be left without an admin; members count, and keys that do not expire, but no roles that come from a token |
-// | `consumer_ended` | 409 | the consumer has ended, and never comes back |
-// | `too_many_consumers` | 409 | the claim has as many consumers as it can have; `consumers` |
+// | `in_use` | 409 | other objects still use or need it; `claims`, `consumers`, `retained`, `childPools`, `pools`, `spaces`, `conflictsWith` |
+// | `allocation_retained` | 409 | a retained allocation has the block; `conflictsWith` |
+// | `pool_exhausted` | 409 | no block that is large enough is free now; `wantedPrefixLength`, `largestFreePrefixLength`, `availableAddresses`, `poolsTried`; for a batch `fitting` |
+// | `exhausted_by_cooldown` | 409 | the only blocks that are large enough are cooling down; `coolingDownAddresses`, `cooledDownAt`, `Retry-After` |
+// | `pool_draining` | 409 | the pool is draining, and nothing more is carved from it |
+// | `no_pool_matches` | 409 | the selector matches no pool that the caller can use |
+// | `no_pool_for_class` | 409 | no pool that permits the prefix length lists the class; `class` |
+// | `no_default_class` | 409 | the claim names no source, and its family has no default class |
+// | `block_taken` | 409 | the exact block of the request is not free |
+// | `claim_released` | 409 | the claim that was created with this `Idempotency-Key` has since been released |
+// | `quota_exceeded` | 409 | a quota of the project does not permit it now; `quota`, `measure`, `limit`, `used`, `requested` |
+// | `last_admin` | 409 | `platform` would have no admin; members and keys without an expiry time count, roles from a token do not |
+// | `consumer_ended` | 409 | the consumer has ended and cannot be used again |
+// | `too_many_consumers` | 409 | the claim has reached its maximum number of consumers; `consumers` |
 // | `webhooks_disabled` | 409 | the server sends no webhooks |
-// | `cursor_expired` | 410 | what a place in the changes needs is gone; list again, and follow from there |
-// | `precondition_failed` | 412 | `If-Match` is stale, or `If-None-Match: *` meets what exists; `currentETag` |
+// | `cursor_expired` | 410 | the changes after this cursor are not available any more; list again, and continue from there |
+// | `precondition_failed` | 412 | `If-Match` is stale, or the resource of `If-None-Match: *` exists; `currentETag` |
 // | `payload_too_large` | 413 | the body is larger than 1 MiB |
-// | `unsupported_media_type` | 415 | the body is of another media type |
-// | `never_satisfiable` | 422 | would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
-// | `prefix_length_rejected` | 422 | outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
-// | `family_mismatch` | 422 | of the other address family |
+// | `unsupported_media_type` | 415 | the body has an unsupported media type |
+// | `never_satisfiable` | 422 | the request would not fit even if everything were free; `wantedPrefixLength`, `allowedPrefixLengths` |
+// | `prefix_length_rejected` | 422 | the prefix length is outside the bounds of the pool or the class; `allowedPrefixLengths`, `class` |
+// | `family_mismatch` | 422 | the address families differ |
 // | `immutable_field` | 422 | this field never changes |
 // | `idempotency_mismatch` | 422 | the key was used with another request, or by another caller |
 // | `precondition_required` | 428 | `If-Match` is missing |
-// | `rate_limited` | 429 | too many requests, in a second or at once; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
+// | `rate_limited` | 429 | too many requests per second or at the same time; `Retry-After`, `RateLimit`, `RateLimit-Policy` |
 // | `internal` | 500 | a fault of the server |
-// | `contention` | 503 | too many writers met, or wait for the same pool; safe to repeat |
-// | `outcome_unknown` | 503 | the commit's outcome could not be read back; repeat with the same key |
-// | `unavailable` | 503 | the database does not answer, the server works on as many requests as it can, or a pool's rows in a region were restored without the rest; safe to repeat |
-// | `deadline` | 504 | the request's deadline passed |
+// | `contention` | 503 | too many writers changed the same rows or wait for the same pool; safe to repeat |
+// | `outcome_unknown` | 503 | the result of the commit could not be read back; repeat with the same key |
+// | `unavailable` | 503 | the database does not respond, the server runs its maximum number of requests, or a pool's rows in a region were restored without the rest; safe to repeat |
+// | `deadline` | 504 | the deadline of the request passed |
 type ProblemCode string
 
 // ProblemField defines model for ProblemField.
 type ProblemField struct {
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: has host bits set; did you mean 10.20.0.0/16?
 	Detail string `json:"detail"`
 
-	// Pointer A JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
-	//
+	// Pointer JSON pointer (RFC 6901) into the body, or `query:<name>`, `header:<name>`, `path:<name>`.
 	//
 	// Example: /spec/cidr
 	Pointer string `json:"pointer"`
@@ -3590,7 +3577,7 @@ type ProblemField struct {
 
 // Project A tenant.
 type Project struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata      `json:"metadata"`
 	Spec     ProjectSpec   `json:"spec"`
 	Status   ProjectStatus `json:"status"`
@@ -3598,7 +3585,7 @@ type Project struct {
 
 // ProjectCreate defines model for ProjectCreate.
 type ProjectCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *ProjectSpec   `json:"spec,omitempty"`
 }
@@ -3607,14 +3594,14 @@ type ProjectCreate struct {
 type ProjectList struct {
 	Items []Project `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// ProjectPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`.
+// ProjectPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`.
 type ProjectPatch = json.RawMessage
 
 // ProjectPhase defines model for ProjectPhase.
@@ -3622,12 +3609,12 @@ type ProjectPhase string
 
 // ProjectSpec defines model for ProjectSpec.
 type ProjectSpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Project description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Shops in Europe
 	Description string `json:"description,omitempty"`
 
-	// DisplayName At most 128 bytes of UTF-8.
+	// DisplayName Name for people to read. At most 128 UTF-8 bytes.
 	//
 	// Example: Team A
 	DisplayName string `json:"displayName,omitempty"`
@@ -3641,15 +3628,16 @@ type ProjectStatus struct {
 // Provisioner defines model for Provisioner.
 type Provisioner string
 
-// PutMetadata A `name`, if there is one, must be the one in the path.
+// PutMetadata Metadata of a resource in a `PUT` request. If it has a `name`, this must be the name in the path.
 type PutMetadata struct {
-	// Annotations Free texts under keys like those of labels; at most 4,096 bytes of UTF-8 each and 32 KiB in all.
+	// Annotations Free texts by key. Keys follow the rules for label keys. A text has at most 4,096 UTF-8 bytes, and all texts together have at most 32 KiB.
+	//
 	//
 	// Example: {"example.com/ticket":"NET-1234"}
 	Annotations Annotations `json:"annotations,omitempty"`
 
-	// Labels Labels by the rules of Kubernetes. A key is `[prefix/]name` with a name of 1 to 63 characters from
-	// `[A-Za-z0-9._-]` and a prefix that is a DNS name; keys and values begin and end with a letter or digit.
+	// Labels Labels by the Kubernetes rules. A key is `[prefix/]name`. The name has 1 to 63 characters from `[A-Za-z0-9._-]`, and the prefix is a DNS name.
+	// Keys and values begin and end with a letter or digit.
 	//
 	//
 	// Example: {"env":"prod"}
@@ -3661,17 +3649,17 @@ type PutMetadata struct {
 	Name Name `json:"name,omitempty"`
 }
 
-// Quota Bounds what a project may hold.
+// Quota Limit on the resources that a project uses.
 type Quota struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
 	Spec     QuotaSpec   `json:"spec"`
 	Status   QuotaStatus `json:"status"`
 }
 
-// QuotaAvailable What is left of each limit that there is; zero when more than it is used.
+// QuotaAvailable Remaining amount for each limit. Zero if the use exceeds the limit.
 type QuotaAvailable struct {
-	// Addresses Addresses that may still be held.
+	// Addresses Number of addresses that can still be claimed.
 	Addresses Count `json:"addresses,omitempty"`
 
 	// Claims Example: 463
@@ -3681,18 +3669,18 @@ type QuotaAvailable struct {
 	Pools *int64 `json:"pools,omitempty"`
 }
 
-// QuotaLimits How much may be used, in one measure at least; what is absent is counted and not limited.
+// QuotaLimits Limits for at least one measure. A measure without a limit is counted but not limited.
 type QuotaLimits struct {
-	// Addresses Addresses of the blocks that claims hold, and of those retained after their claims; at most
+	// Addresses Maximum number of addresses in claims' blocks and in allocations that were retained after their claims. At most
 	// 340282366920938463463374607431768211456, which is all of IPv6.
 	Addresses Count `json:"addresses,omitempty"`
 
-	// Claims Claims.
+	// Claims Maximum number of claims.
 	//
 	// Example: 500
 	Claims *int64 `json:"claims,omitempty"`
 
-	// Pools Pools.
+	// Pools Maximum number of pools.
 	//
 	// Example: 10
 	Pools *int64 `json:"pools,omitempty"`
@@ -3700,15 +3688,15 @@ type QuotaLimits struct {
 
 // QuotaList defines model for QuotaList.
 type QuotaList struct {
-	// ChangesCursor From where `listChanges` goes on from this list: of the moment when it was read, or just before. Of a list of several pages take
-	// the one of the first page. Absent with `consistency=stale`.
+	// ChangesCursor Position from which `listChanges` continues after this list: the time of the read, or shortly before. For a list with several pages, use the
+	// cursor from the first page. Absent with `consistency=stale`.
 	//
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	ChangesCursor ListChangesCursor `json:"changesCursor,omitempty"`
 	Items         []Quota           `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
@@ -3717,8 +3705,8 @@ type QuotaList struct {
 // QuotaMeasure defines model for QuotaMeasure.
 type QuotaMeasure string
 
-// QuotaOwner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
-// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+// QuotaOwner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
+// quota belongs to the platform once a `platform` admin has set it.
 type QuotaOwner string
 
 // QuotaPut defines model for QuotaPut.
@@ -3726,29 +3714,29 @@ type QuotaPut struct {
 	Spec QuotaSpec `json:"spec"`
 }
 
-// QuotaScope What counts; all that is given must hold, and without any of it everything counts. It never changes.
+// QuotaScope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 type QuotaScope struct {
-	// ClassRef Only claims that this class served and pools carved for its scopes. Without `project` a class of the quota's own
-	// project; one of the platform is named with `project: platform`. It must exist as `poolRef` must.
+	// ClassRef Count only claims that this class served and pools that were carved for its scopes. Without `project` it means a class in the quota's own
+	// project; for a platform class, set `project: platform`. The class must exist by the same rule as `poolRef`.
 	ClassRef *Ref `json:"classRef,omitempty"`
 
-	// IPFamily Only this address family.
+	// IPFamily Count only this address family.
 	IPFamily IPFamily `json:"ipFamily,omitempty"`
 
-	// PoolRef Only claims on this pool and child pools carved from it. When the quota is made, a pool of the quota's own project
-	// must be there (`not_found`). It may be another project's, which need not exist, because nobody is told.
+	// PoolRef Count only claims from this pool and child pools carved from it. A pool in the quota's own project must exist when the quota is created
+	// (`not_found`). A pool in another project need not exist, so that the quota does not reveal whether it does.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 }
 
 // QuotaSpec defines model for QuotaSpec.
 type QuotaSpec struct {
-	// Scope What counts; all that is given must hold, and without any of it everything counts. It never changes.
+	// Scope Objects that the quota counts. An object must meet all conditions; without a condition the quota counts everything. The scope never changes.
 	Scope *QuotaScope `json:"scope,omitempty"`
 
-	// Limits How much may be used, in one measure at least; what is absent is counted and not limited.
+	// Limits Limits for at least one measure. A measure without a limit is counted but not limited.
 	Limits QuotaLimits `json:"limits"`
 
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Quota description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: What the shops may take from the shared pool
 	Description string `json:"description,omitempty"`
@@ -3756,20 +3744,21 @@ type QuotaSpec struct {
 
 // QuotaStatus defines model for QuotaStatus.
 type QuotaStatus struct {
-	// Owner Whose bound it is: the platform's, which only an admin of `platform` can change or delete, or the project's own, which
-	// the project's admins can as well. It is the platform's once an admin of `platform` has set it.
+	// Owner The quota's owner. Only a `platform` admin can change or delete a platform quota; project admins can also change the project's own quota. A
+	// quota belongs to the platform once a `platform` admin has set it.
 	Owner QuotaOwner `json:"owner"`
 
-	// Used What the project holds in the scope, exactly; counted whether it is limited or not.
+	// Used Exact use in the quota's scope. Every measure is counted, with or without a limit.
 	Used QuotaUsed `json:"used"`
 
-	// Available What is left of each limit that there is; zero when more than it is used.
+	// Available Remaining amount for each limit. Zero if the use exceeds the limit.
 	Available QuotaAvailable `json:"available"`
 }
 
-// QuotaUsed What the project holds in the scope, exactly; counted whether it is limited or not.
+// QuotaUsed Exact use in the quota's scope. Every measure is counted, with or without a limit.
 type QuotaUsed struct {
-	// Addresses An exact count as a decimal string. All of IPv6 is 39 digits; what several pools or projects hold together can be more.
+	// Addresses An exact count as a decimal string. The count for all IPv6 addresses has 39 digits; the sum for several pools or projects can be larger.
+	//
 	//
 	// Example: 65536
 	Addresses Count `json:"addresses"`
@@ -3781,34 +3770,34 @@ type QuotaUsed struct {
 	Pools int64 `json:"pools"`
 }
 
-// Realm The consumers of a realm in the region of the server, counted.
+// Realm Consumer counts for a realm, in the server's region.
 type Realm struct {
-	// Name Its name.
+	// Name Realm name.
 	//
 	// Example: default
 	Name string `json:"name"`
 
-	// Live Consumers that have not ended.
+	// Live Number of consumers that have not ended.
 	//
 	// Example: 120
 	Live int64 `json:"live"`
 
-	// Expired Of those, consumers that have not been renewed in time.
+	// Expired Number of live consumers that were not renewed in time.
 	//
 	// Example: 100
 	Expired int64 `json:"expired"`
 
-	// Held Whether nobody is ended for having expired, because so many have.
+	// Held Whether the server has stopped ending expired consumers, because too many have expired.
 	//
 	// Example: true
 	Held bool `json:"held"`
 
-	// HeldSince Since when.
+	// HeldSince Time when the server stopped ending expired consumers.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	HeldSince *time.Time `json:"heldSince,omitempty"`
 
-	// ConfirmedUntil It was confirmed that those are gone that had expired until then.
+	// ConfirmedUntil A caller confirmed that consumers which expired before this time are gone. The server ends them, whatever their number.
 	//
 	// Example: 2026-03-02T08:00:00Z
 	ConfirmedUntil *time.Time `json:"confirmedUntil,omitempty"`
@@ -3817,7 +3806,7 @@ type Realm struct {
 // ReclaimPolicy defines model for ReclaimPolicy.
 type ReclaimPolicy string
 
-// Ref Names a resource; without `project`, one of the project in the path.
+// Ref Reference to a resource. Without `project` it means a resource in the project from the path.
 //
 // Example: {"name":"prod-eu"}
 type Ref struct {
@@ -3832,7 +3821,7 @@ type Ref struct {
 	Project Name `json:"project,omitempty"`
 }
 
-// RefFilter `name` (of the project in the path) or `project/name`.
+// RefFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type RefFilter = string
@@ -3842,31 +3831,31 @@ type Region struct {
 	// Name Example: eu
 	Name string `json:"name"`
 
-	// Primary Whether it was the first one.
+	// Primary Whether this was the first region.
 	//
 	// Example: true
 	Primary bool `json:"primary"`
 
-	// Here Whether the server that answers is in it.
+	// Here Whether the server that handled the request is in this region.
 	//
 	// Example: true
 	Here bool `json:"here"`
 
-	// CreatedAt When it was added.
+	// CreatedAt Time when the region was added.
 	//
 	// Example: 2026-03-02T08:00:00Z
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// RegionCapacity Addresses, exactly. What is neither `available` nor `coolingDown` is held or reserved.
+// RegionCapacity Exact address counts. Addresses in `total` that are neither `available` nor `coolingDown` are allocated or reserved.
 type RegionCapacity struct {
-	// Total What the region was lent; at home the pool without what was lent.
+	// Total Number of addresses on loan to the region. At home: the pool without its loans.
 	Total Count `json:"total"`
 
-	// Available Free.
+	// Available Number of free addresses.
 	Available Count `json:"available"`
 
-	// CoolingDown Released, and nobody's until their cool-down has passed.
+	// CoolingDown Number of released addresses that cannot be claimed until their cool-down ends.
 	CoolingDown Count `json:"coolingDown"`
 }
 
@@ -3875,54 +3864,54 @@ type RegionList struct {
 	Items []Region `json:"items"`
 }
 
-// Remedy One change that would make the claim work.
+// Remedy One change that would make the claim succeed.
 type Remedy struct {
-	// Pointer The place of the request to change, a JSON pointer (RFC 6901); absent when the change is to be made elsewhere.
+	// Pointer Field to change in the request, as a JSON pointer (RFC 6901). Absent if the change belongs elsewhere.
 	//
 	// Example: /spec/prefixLength
 	Pointer string `json:"pointer,omitempty"`
 
-	// Value What to write there, as text; absent when there is no one value to write.
+	// Value New value for the field, as text. Absent if the change has no single value.
 	//
 	// Example: 26
 	Value string `json:"value,omitempty"`
 
-	// Detail One sentence.
+	// Detail Explanation in one sentence.
 	//
 	// Example: A /26 is free.
 	Detail string `json:"detail"`
 }
 
-// Reservation Withholds part of a pool. Exactly one of `cidr`, `from` with `to`, `first`, `last`.
+// Reservation A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
-	// CIDR This block.
+	// CIDR Reserved block.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// First The first n addresses of the pool.
+	// First Number of addresses to reserve at the start of the pool.
 	//
 	// Example: 16
 	First int `json:"first,omitempty"`
 
-	// From First address of the range.
+	// From First address of the reserved range.
 	From Address `json:"from,omitempty"`
 
-	// Last The last n addresses of the pool.
+	// Last Number of addresses to reserve at the end of the pool.
 	//
 	// Example: 16
 	Last int `json:"last,omitempty"`
 
-	// Reason At most 256 bytes of UTF-8.
+	// Reason Reason for the reservation. At most 256 UTF-8 bytes.
 	//
 	// Example: Network devices
 	Reason string `json:"reason,omitempty"`
 
-	// To Last address of the range.
+	// To Last address of the reserved range.
 	To Address `json:"to,omitempty"`
 }
 
-// ResolvedRef Names a resource in full.
+// ResolvedRef Reference to a resource, with its project.
 type ResolvedRef struct {
 	// Name Example: prod-eu
 	Name string `json:"name"`
@@ -3931,7 +3920,7 @@ type ResolvedRef struct {
 	Project string `json:"project"`
 }
 
-// Role What a subject may do in a project; each role includes the ones before it.
+// Role A subject's role in a project. Each role includes the roles before it.
 type Role string
 
 // RoleInProject defines model for RoleInProject.
@@ -3939,71 +3928,71 @@ type RoleInProject struct {
 	// Project Example: team-a
 	Project string `json:"project"`
 
-	// Role What a subject may do in a project; each role includes the ones before it.
+	// Role A subject's role in a project. Each role includes the roles before it.
 	Role Role `json:"role"`
 }
 
 // SearchItem defines model for SearchItem.
 type SearchItem struct {
-	// CIDR The block of a pool or a claim or an allocation.
+	// CIDR The block, for a pool, a claim or an allocation.
 	//
 	// Example: 10.20.1.0/24
 	CIDR string `json:"cidr,omitempty"`
 
-	// Consumer Of an allocation for a claim, the project that holds the block, or held it last when it cools down.
+	// Consumer Project that has the block, or that had it last if the block cools down. Only allocations for a claim.
 	//
 	// Example: team-b
 	Consumer string     `json:"consumer,omitempty"`
 	Kind     SearchKind `json:"kind"`
 
-	// Name Its name in the path of what reads it; of an allocation its `uid`, of a consumer its UID.
+	// Name Name that identifies the object in its own path. For an allocation this is its `uid`, for a consumer its UID.
 	//
 	// Example: web-eu
 	Name string `json:"name"`
 
-	// Phase Of an allocation.
+	// Phase The allocation's phase. Allocations only.
 	Phase *IPAllocationPhase `json:"phase,omitempty"`
 
-	// PoolRef The pool that the block was carved from; absent for a root pool.
+	// PoolRef Pool from which the block was carved. Absent for a root pool.
 	PoolRef *ResolvedRef `json:"poolRef,omitempty"`
 
-	// Project The project that it is read in; absent for a project.
+	// Project Project in which the object is read. Absent for a project.
 	//
 	// Example: team-a
 	Project string `json:"project,omitempty"`
 
-	// Purpose Of an allocation, what the block is held for.
+	// Purpose Purpose of the allocation. Allocations only.
 	Purpose *IPAllocationPurpose `json:"purpose,omitempty"`
 
-	// SpaceRef Of a pool, its space.
+	// SpaceRef The pool's space. Pools only.
 	SpaceRef *ResolvedRef `json:"spaceRef,omitempty"`
 
-	// Why `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
-	// the block. `Contains`: a pool around it. `Label`: it has the label.
+	// Why Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
+	// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
 	Why SearchReason `json:"why"`
 }
 
 // SearchKind defines model for SearchKind.
 type SearchKind string
 
-// SearchReason `Name`: it has this name. `NamePrefix`: its name begins so. `Block`: it is this block. `Holds`: it holds the address or
-// the block. `Contains`: a pool around it. `Label`: it has the label.
+// SearchReason Reason for the match. `Name`: the object has this name. `NamePrefix`: its name begins with this text. `Block`: it is this block. `Holds`: it
+// has the address or the block. `Contains`: it is a pool around the address or the block. `Label`: it has the label.
 type SearchReason string
 
 // SearchResult defines model for SearchResult.
 type SearchResult struct {
-	// Items What was found, the best first.
+	// Items Results, best match first.
 	Items []SearchItem `json:"items"`
 
-	// Truncated There may be more than these.
+	// Truncated Whether the list may be incomplete.
 	//
 	// Example: false
 	Truncated bool `json:"truncated"`
 }
 
-// Space A routing domain; inside one space nothing overlaps.
+// Space A routing domain. Blocks in one space do not overlap.
 type Space struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata    `json:"metadata"`
 	Spec     SpaceSpec   `json:"spec"`
 	Status   SpaceStatus `json:"status"`
@@ -4011,7 +4000,7 @@ type Space struct {
 
 // SpaceCreate defines model for SpaceCreate.
 type SpaceCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 	Spec     *SpaceSpec     `json:"spec,omitempty"`
 }
@@ -4020,14 +4009,14 @@ type SpaceCreate struct {
 type SpaceList struct {
 	Items []Space `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// SpacePatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`.
+// SpacePatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`.
 type SpacePatch = json.RawMessage
 
 // SpacePhase defines model for SpacePhase.
@@ -4035,7 +4024,7 @@ type SpacePhase string
 
 // SpaceSpec defines model for SpaceSpec.
 type SpaceSpec struct {
-	// Description At most 1,024 bytes of UTF-8.
+	// Description Space description. At most 1,024 UTF-8 bytes.
 	//
 	// Example: Repeats addresses of production on purpose
 	Description string `json:"description,omitempty"`
@@ -4046,17 +4035,17 @@ type SpaceStatus struct {
 	Phase SpacePhase `json:"phase"`
 }
 
-// Subject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+// Subject A member's identity: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
 //
 // Example: corp:alice@example.com
 type Subject = string
 
-// Time A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// Time A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type Time = time.Time
 
-// UID A UUID in lower case; never used again.
+// UID A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type UID = string
@@ -4066,20 +4055,20 @@ type UniqueWithin string
 
 // UtilizationPoint defines model for UtilizationPoint.
 type UtilizationPoint struct {
-	// At When so much was used.
+	// At Time when the use was recorded.
 	//
 	// Example: 2026-03-02T11:00:00Z
 	At time.Time `json:"at"`
 
-	// Used The addresses of the pool that were not free, `total` without `available` of its `status.capacity`.
+	// Used Number of addresses that were not free: `total` minus `available` in the pool's `status.capacity`.
 	Used Count `json:"used"`
 
-	// UsedPercent Their share of the pool in percent, rounded to two decimals, as `status.utilizationPercent`.
+	// UsedPercent The pool's used share in percent, rounded to two decimals, like `status.utilizationPercent`.
 	//
 	// Example: 25.41
 	UsedPercent float64 `json:"usedPercent"`
 
-	// HighestPercent The largest share that was recorded since the point before.
+	// HighestPercent Highest recorded share since the previous point, in percent.
 	//
 	// Example: 27.9
 	HighestPercent float64 `json:"highestPercent"`
@@ -4087,26 +4076,28 @@ type UtilizationPoint struct {
 
 // UtilizationRunway defines model for UtilizationRunway.
 type UtilizationRunway struct {
-	// RunsOutAt When nothing will be free.
+	// RunsOutAt Time when no address will be free.
 	//
 	// Example: 2026-04-11T16:00:00Z
 	RunsOutAt time.Time `json:"runsOutAt"`
 
-	// PercentPerDay How much more of the pool is used each day, in percent of the whole, by the line that lies closest to what was recorded.
+	// PercentPerDay Growth per day as a percentage of the whole pool: the slope of the line that fits the records best.
 	//
 	// Example: 1.84
 	PercentPerDay float64 `json:"percentPerDay"`
 
-	// Over The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+	// Over Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
+	// up earlier.
 	Over UtilizationRunwayOver `json:"over"`
 }
 
-// UtilizationRunwayOver The time that the line is drawn through: the last 14 days (`P14D`) or the last day (`P1D`), whichever lets the pool run out earlier.
+// UtilizationRunwayOver Period to which the line is fitted: the last 14 days (`P14D`) or the last day (`P1D`). The server uses the period in which the pool fills
+// up earlier.
 type UtilizationRunwayOver string
 
 // Version defines model for Version.
 type Version struct {
-	// Commit The source revision, where the build knows it.
+	// Commit Source revision from which the server was built, if known.
 	//
 	// Example: 4f8c2d1
 	Commit string `json:"commit,omitempty"`
@@ -4118,59 +4109,59 @@ type Version struct {
 	Version string `json:"version"`
 }
 
-// Webhook Where what changes in a project is sent.
+// Webhook Receiver for a project's changes.
 type Webhook struct {
-	// Metadata What every resource carries.
+	// Metadata Metadata that every resource has.
 	Metadata Metadata `json:"metadata"`
 
-	// Secret What requests are signed with, `whsec_` and the key in base64. Only in the answer that creates the webhook: it cannot be
-	// had again.
+	// Secret Key that signs the requests: `whsec_` and the key in base64. Only the response that creates the webhook has it; the server cannot show it
+	// again.
 	//
 	//
 	// Example: whsec_ZXhhbXBsZXNlY3JldGV4YW1wbGVzZWNyZXRleGFtcGw=
 	Secret string `json:"secret,omitempty"`
 
-	// Spec Where to, and what.
+	// Spec A webhook's receiver, and the changes to send.
 	Spec WebhookSpec `json:"spec"`
 
-	// Status How sending goes.
+	// Status State of the webhook's deliveries.
 	Status WebhookStatus `json:"status"`
 }
 
 // WebhookCreate defines model for WebhookCreate.
 type WebhookCreate struct {
-	// Metadata Exactly one of `name` and `generateName`; the rest of the metadata is the server's.
+	// Metadata Metadata for a new resource. It has either `name` or `generateName`; the server sets all fields that are not listed here.
 	Metadata CreateMetadata `json:"metadata"`
 
-	// Spec Where to, and what.
+	// Spec A webhook's receiver, and the changes to send.
 	Spec WebhookSpec `json:"spec"`
 }
 
-// WebhookDelivery What could not be delivered.
+// WebhookDelivery A delivery that failed.
 type WebhookDelivery struct {
-	// ID What was sent as `webhook-id`.
+	// ID Delivery identifier. The server sent it as `webhook-id`.
 	ID UID `json:"id"`
 
-	// Error Why a try has failed, in words of this service alone.
+	// Error Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 	Error WebhookError `json:"error"`
 
-	// Attempts How often it was tried.
+	// Attempts Number of attempts.
 	//
 	// Example: 33
 	Attempts int `json:"attempts"`
 
-	// FirstAttemptAt When it was tried first.
+	// FirstAttemptAt Time of the first attempt.
 	//
 	// Example: 2026-03-01T09:30:00Z
 	FirstAttemptAt time.Time `json:"firstAttemptAt"`
 
-	// Retrying Whether it is about to be sent once more.
+	// Retrying Whether the delivery is queued to be sent once more.
 	//
 	// Example: false
 	Retrying bool `json:"retrying"`
 
-	// Message The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
-	// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+	// Message Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
+	// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
 	Message WebhookMessage `json:"message"`
 }
 
@@ -4178,29 +4169,29 @@ type WebhookDelivery struct {
 type WebhookDeliveryList struct {
 	Items []WebhookDelivery `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookError Why a try has failed, in words of this service alone.
+// WebhookError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 type WebhookError struct {
-	// Reason The name has no address that deliveries may go to (`unresolved`), nobody answers there (`unreachable`) or not in time
-	// (`timeout`), TLS fails (`tls`), the answer is a redirection (`redirect`) or has another status than a 2xx (`status`), or the
-	// server itself could not follow the changes or write its progress (`unserved`), which is no failure of the receiver. Later versions
-	// may add reasons.
+	// Reason `unresolved`: the name has no address to which the server can deliver. `unreachable`: no connection to the receiver. `timeout`: no
+	// response in time. `tls`: TLS failed. `redirect`: the response is a redirection. `status`: the response has another status than 2xx.
+	// `unserved`: the server itself could not read the changes or store its progress, and the receiver is not at fault. Later versions may add
+	// reasons.
 	//
 	//
 	// Example: status
 	Reason string `json:"reason"`
 
-	// StatusCode The status of the answer, if there was one.
+	// StatusCode Response status code. Absent without a response.
 	//
 	// Example: 503
 	StatusCode int `json:"statusCode,omitempty"`
 
-	// At When it failed.
+	// At Time of the failure.
 	//
 	// Example: 2026-03-02T09:38:30Z
 	At time.Time `json:"at"`
@@ -4210,32 +4201,31 @@ type WebhookError struct {
 type WebhookList struct {
 	Items []Webhook `json:"items"`
 
-	// NextCursor Send it as `cursor` for the next page; absent on the last page.
+	// NextCursor Cursor for the next page: send it as `cursor`. Absent on the last page.
 	//
 	// Example: eyJuIjoicHJvZC1ldSJ9
 	NextCursor NextCursor `json:"nextCursor,omitempty"`
 }
 
-// WebhookMessage The body of what is sent. Of the type `changes` it has some, about 100 at most, and `cursor` is behind them. One of the type
-// `resync` says that some are missing and will not come: list again, and go on with what is sent from then on.
+// WebhookMessage Body of a delivery. A message with the type `changes` has about 100 changes at most, and `cursor` is the position after them. A message with
+// the type `resync` reports that some changes are missing and will not come: list again, and go on with what is sent from then on.
 type WebhookMessage struct {
 	Type WebhookMessageType `json:"type"`
 
-	// Webhook The name of the webhook.
+	// Webhook Webhook name.
 	//
 	// Example: inventory
 	Webhook string `json:"webhook"`
 
-	// Project The name of the project.
+	// Project Project name.
 	//
 	// Example: team-a
 	Project string `json:"project"`
 
-	// Changes What has changed, in order.
+	// Changes Changes, in order.
 	Changes []Change `json:"changes,omitempty"`
 
-	// Cursor A place in the changes of a project. It is opaque, and gives no right.
-	//
+	// Cursor Position in a project's changes. It is opaque and gives no access.
 	//
 	// Example: AQIDBAUGBwgJCgsMDQ4PEA
 	Cursor ChangesCursor `json:"cursor"`
@@ -4244,80 +4234,79 @@ type WebhookMessage struct {
 // WebhookMessageType defines model for WebhookMessageType.
 type WebhookMessageType string
 
-// WebhookPatch A JSON merge patch (RFC 7396). Listed is what it may change; another field of the resource is answered with
-// `immutable_field`, a field that the resource does not have with `invalid_argument`. `null` gives a field its
-// default.
+// WebhookPatch JSON merge patch (RFC 7396). The schema lists the fields that a patch can change. The server refuses the resource's other fields with
+// `immutable_field`, and unknown fields with `invalid_argument`. `null` resets a field to its default.
 type WebhookPatch = json.RawMessage
 
-// WebhookSpec Where to, and what.
+// WebhookSpec A webhook's receiver, and the changes to send.
 type WebhookSpec struct {
-	// URL The receiver; without a user or a fragment. The server resolves the name for each request, and then refuses addresses that are not
-	// public, except in networks that the operator allows. A caller that may not change the webhook reads only scheme, host and port, and
-	// `/...` in place of a path or query, because these may hold a token. The audit trail keeps the same, and a fingerprint behind `#`.
+	// URL The receiver's URL, without a user and without a fragment. The server resolves its name for each request, and refuses an address that is
+	// not public, except in networks that the operator allows. A caller without permission to change the webhook sees only scheme, host and
+	// port, and `/...` for a path or query, because these may contain a token. The audit trail stores the same, with a fingerprint after `#`.
 	//
 	//
 	// Example: https://inventory.example.com/carve
 	URL string `json:"url"`
 
-	// ResourceKinds Only changes of these kinds; by default of all.
+	// ResourceKinds Send only changes to objects of these kinds. Default: all kinds.
 	//
 	// Example: ["IPClaim"]
 	ResourceKinds []ChangeKind `json:"resourceKinds,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`.
+	// ResourceName Send only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`.
 	//
 	// Example: web-eu
 	ResourceName string `json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-	// so may what never had them; what is deleted comes whatever labels it had.
+	// LabelSelector Send only changes to objects with matching labels, in list syntax. When an object no longer matches, the server sends a `Delete`; it may
+	// also send a `Delete` for an object that never matched. The server sends every deletion, whatever labels the object had.
 	//
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
 
-	// Paused Whether nothing is sent for now; by default it is.
+	// Paused Whether sending is paused. Default: false.
 	//
 	// Example: false
 	Paused *bool `json:"paused,omitempty"`
 }
 
-// WebhookState The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
-// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
+// WebhookState `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
+// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
 type WebhookState string
 
-// WebhookStatus How sending goes.
+// WebhookStatus State of the webhook's deliveries.
 type WebhookStatus struct {
-	// State The server sends changes (`Delivering`), its last attempt failed and it will try again (`Retrying`), or changes wait because the
-	// project has paused the webhook (`Paused`) or the server has stopped it (`Stopped`).
+	// State `Delivering`: the server sends changes. `Retrying`: the last attempt failed, and the server will try again. `Paused`: the project has paused
+	// the webhook, and changes wait. `Stopped`: the server has stopped it, and changes wait.
 	State WebhookState `json:"state"`
 
-	// Reason Why it is stopped: the receiver answered 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the database was
-	// restored (`Restored`), where another one may be sending. Later versions may add reasons.
+	// Reason Reason why the server stopped the webhook: the receiver returned 410 (`Gone`), 100 dead letters wait (`TooManyDeadLetters`), or the
+	// database was restored (`Restored`), and the original database may still be sending. Later versions may add reasons.
 	//
 	//
 	// Example: Gone
 	Reason string `json:"reason,omitempty"`
 
-	// Failures How many tries have failed since the last that did not.
+	// Failures Number of failed attempts since the last successful one.
 	//
 	// Example: 2
 	Failures int `json:"failures"`
 
-	// LastError Why a try has failed, in words of this service alone.
+	// LastError Reason why an attempt failed, from a fixed set. It never contains text from the receiver.
 	LastError *WebhookError `json:"lastError,omitempty"`
 
-	// LastDeliveredAt When something was delivered last; absent when nothing was.
+	// LastDeliveredAt Time when a delivery last succeeded. Absent if none did.
 	//
 	// Example: 2026-03-02T09:30:00Z
 	LastDeliveredAt *time.Time `json:"lastDeliveredAt,omitempty"`
 
-	// NextAttemptAt When it is tried again; absent when nothing waits for that.
+	// NextAttemptAt Time when the server tries again. Absent if no delivery waits for another attempt.
 	//
 	// Example: 2026-03-02T09:40:30Z
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 
-	// DeadLetters How many deliveries were given up and are kept, 100 at most.
+	// DeadLetters Number of dead letters: deliveries that the server gave up and keeps. At most 100.
 	//
 	// Example: 0
 	DeadLetters int `json:"deadLetters"`
@@ -4328,24 +4317,24 @@ type WhenUnused string
 
 // Whoami The caller, as the server sees it.
 type Whoami struct {
-	// Subject Who is asking, as in `createdBy` and in the audit trail.
+	// Subject The caller's subject, as in `createdBy` and in the audit trail.
 	//
 	// Example: corp:alice@example.com
 	Subject string `json:"subject"`
 
-	// Method How the caller was authenticated: by an API key (`api-key`), a token of an issuer (`oidc`), not at all in development
-	// mode (`dev`), or it was the server itself (`system`). Later versions may add methods.
+	// Method Method by which the caller was authenticated: an API key (`api-key`), a token from an issuer (`oidc`), or none in development mode (`dev`).
+	// `system` means the server itself. Later versions may add methods.
 	//
 	//
 	// Example: api-key
 	Method AuthMethod `json:"method"`
 
-	// PlatformAdmin Whether the caller may do everything in every project, being an admin of `platform`.
+	// PlatformAdmin Whether the caller is a `platform` admin and can do everything in every project.
 	//
 	// Example: false
 	PlatformAdmin bool `json:"platformAdmin"`
 
-	// Roles The caller's roles, in order of project.
+	// Roles The caller's roles, ordered by project.
 	Roles []RoleInProject `json:"roles"`
 }
 
@@ -4354,13 +4343,13 @@ type Whoami struct {
 // Example: prod-eu
 type AlertRuleName = Name
 
-// AllocationName A UUID in lower case; never used again.
+// AllocationName A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type AllocationName = UID
 
-// AllocationPhaseFilter `Retained` has no claim: it was deleted under `reclaimPolicy: Retain`. `CoolingDown` has none either: it was deleted under
-// `Delete`, and nobody gets the block until its cool-down has passed.
+// AllocationPhaseFilter `Retained`: the claim was deleted under `reclaimPolicy: Retain`, and the allocation keeps the block. `CoolingDown`: the claim was deleted
+// under `Delete`, and the block cannot be claimed until its cool-down ends.
 type AllocationPhaseFilter = IPAllocationPhase
 
 // ChangeKindsFilter defines model for ChangeKindsFilter.
@@ -4372,7 +4361,7 @@ type ChangeLabelsFilter = string
 // ChangeNameFilter defines model for ChangeNameFilter.
 type ChangeNameFilter = string
 
-// ChangesAfter A place in the changes of a project. It is opaque, and gives no right.
+// ChangesAfter Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type ChangesAfter = ChangesCursor
@@ -4385,7 +4374,7 @@ type ChangesLimit = int
 // Example: prod-eu
 type ClaimName = Name
 
-// ClaimPhaseFilter A claim that can be read is `Bound`; the other phases are reserved.
+// ClaimPhaseFilter The claim's phase. A claim that can be read is `Bound`; the other phases are reserved.
 type ClaimPhaseFilter = IPClaimPhase
 
 // ClassFilter defines model for ClassFilter.
@@ -4396,12 +4385,12 @@ type ClassFilter = string
 // Example: prod-eu
 type ClassName = Name
 
-// ConsumerFilter What a consumer is known by in its realm; a UUID, say. It is not used again when the consumer has ended.
+// ConsumerFilter A consumer's identifier in its realm, for example a UUID. It is not used again after the consumer has ended.
 //
 // Example: 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11
 type ConsumerFilter = ConsumerUID
 
-// ConsumerPhaseFilter Whether a consumer lives (`Live`) or has ended (`Ended`).
+// ConsumerPhaseFilter The consumer's phase: it lives (`Live`) or has ended (`Ended`).
 type ConsumerPhaseFilter = IPConsumerPhase
 
 // ContainsFilter An IPv4 or IPv6 address without a zone.
@@ -4415,7 +4404,7 @@ type CreateOnly = CreateOnlyValue
 // Cursor defines model for Cursor.
 type Cursor = string
 
-// DeliveryID A UUID in lower case; never used again.
+// DeliveryID A UUID in lower case. It is never used for another object.
 //
 // Example: 8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11
 type DeliveryID = UID
@@ -4431,12 +4420,12 @@ type FamilyFilter = IPFamily
 // Example: 10.20.1.7
 type HistoryAddress = Address
 
-// HistoryAt A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// HistoryAt A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type HistoryAt = Time
 
-// HolderFilter Whose holdings are meant.
+// HolderFilter Project whose allocations are listed.
 type HolderFilter = AllocationHolder
 
 // IdempotencyKey defines model for IdempotencyKey.
@@ -4456,7 +4445,7 @@ type KeyName = Name
 // LabelSelectorFilter defines model for LabelSelectorFilter.
 type LabelSelectorFilter = string
 
-// LastEventID A place in the changes of a project. It is opaque, and gives no right.
+// LastEventID Position in a project's changes. It is opaque and gives no access.
 //
 // Example: AQIDBAUGBwgJCgsMDQ4PEA
 type LastEventID = ChangesCursor
@@ -4464,7 +4453,7 @@ type LastEventID = ChangesCursor
 // Limit defines model for Limit.
 type Limit = int
 
-// MemberSubject Who a member is: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
+// MemberSubject A member's identity: the configured name of an OIDC issuer, a colon, and the issuer's name for the subject.
 //
 // Example: corp:alice@example.com
 type MemberSubject = Subject
@@ -4472,24 +4461,24 @@ type MemberSubject = Subject
 // MoveDefault defines model for MoveDefault.
 type MoveDefault = bool
 
-// OperationFilter An operation whose events are in audit trails.
+// OperationFilter Operation that an audit trail records.
 type OperationFilter = AuditOperation
 
 // OptionalIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type OptionalIfMatch = IfMatchValue
 
-// OutcomeFilter What came of an operation, as audit trails tell it.
+// OutcomeFilter Outcome of an operation in an audit trail.
 type OutcomeFilter = AuditOutcome
 
 // OwnerFilter defines model for OwnerFilter.
 type OwnerFilter = string
 
-// ParentFilter `name` (of the project in the path) or `project/name`.
+// ParentFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type ParentFilter = RefFilter
 
-// PoolFilter `name` (of the project in the path) or `project/name`.
+// PoolFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type PoolFilter = RefFilter
@@ -4499,8 +4488,8 @@ type PoolFilter = RefFilter
 // Example: prod-eu
 type PoolName = Name
 
-// PoolPhaseFilter `Ready` has something free, `Exhausted` has nothing free, `Draining` hands out nothing more (`spec.drain`). A pool that can be read is carved: `Pending` and `Error`
-// are reserved.
+// PoolPhaseFilter `Ready`: the pool has free addresses. `Exhausted`: it has no free address. `Draining`: nothing more is carved from it (`spec.drain`).
+// `Pending` and `Error` are reserved: a pool that can be read is already carved.
 type PoolPhaseFilter = IPPoolPhase
 
 // ProjectName A DNS label (RFC 1123).
@@ -4508,7 +4497,7 @@ type PoolPhaseFilter = IPPoolPhase
 // Example: prod-eu
 type ProjectName = Name
 
-// PurposeFilter What the block is held for. A reservation that is not one aligned block has one allocation for each.
+// PurposeFilter The allocation's purpose. A reservation that is not one aligned block has one allocation for each aligned block in it.
 type PurposeFilter = IPAllocationPurpose
 
 // QuotaName A DNS label (RFC 1123).
@@ -4516,7 +4505,7 @@ type PurposeFilter = IPAllocationPurpose
 // Example: prod-eu
 type QuotaName = Name
 
-// ReadConsistency What a read has to know of what was written elsewhere.
+// ReadConsistency Read consistency: whether a read must see the latest writes from other regions.
 type ReadConsistency = Consistency
 
 // RealmName A DNS label (RFC 1123).
@@ -4530,7 +4519,7 @@ type RealmQuery = string
 // ReplaceIfMatch Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type ReplaceIfMatch = IfMatchValue
 
-// ResourceKindFilter A kind of resource that audit trails tell of.
+// ResourceKindFilter Kind of resource in an audit trail.
 type ResourceKindFilter = AuditKind
 
 // ResourceNameFilter defines model for ResourceNameFilter.
@@ -4542,12 +4531,12 @@ type RootsFilter = bool
 // ScopeText defines model for ScopeText.
 type ScopeText = string
 
-// SinceFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// SinceFilter A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type SinceFilter = Time
 
-// SpaceFilter `name` (of the project in the path) or `project/name`.
+// SpaceFilter `name` (in the project from the path) or `project/name`.
 //
 // Example: team-a/prod-eu
 type SpaceFilter = RefFilter
@@ -4560,7 +4549,7 @@ type SpaceName = Name
 // SubjectFilter defines model for SubjectFilter.
 type SubjectFilter = string
 
-// UntilFilter A moment in RFC 3339, from 1970 to 9999; microseconds are kept of it.
+// UntilFilter A time in RFC 3339, from 1970 to 9999. The server stores it with microsecond precision.
 //
 // Example: 2026-03-03T12:00:00Z
 type UntilFilter = Time
@@ -4576,343 +4565,334 @@ type WaitSeconds = int
 // Example: prod-eu
 type WebhookName = Name
 
-// WithinFilter A block in CIDR notation without host bits, IPv4 or IPv6.
+// WithinFilter An IPv4 or IPv6 block in CIDR notation, without host bits.
 //
 // Example: 10.20.0.0/16
 type WithinFilter = CIDR
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateProjectParams defines parameters for CreateProject.
 type CreateProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteProjectParams defines parameters for DeleteProject.
 type DeleteProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetProjectParams defines parameters for GetProject.
 type GetProjectParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchProjectParams defines parameters for PatchProject.
 type PatchProjectParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertRulesParams defines parameters for ListAlertRules.
 type ListAlertRulesParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAlertRuleParams defines parameters for CreateAlertRule.
 type CreateAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAlertRuleParams defines parameters for DeleteAlertRule.
 type DeleteAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchAlertRuleParams defines parameters for PatchAlertRule.
 type PatchAlertRuleParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAlertsParams defines parameters for ListAlerts.
 type ListAlertsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListAllocationsParams defines parameters for ListAllocations.
 type ListAllocationsParams struct {
-	// Holder `self`: what the project itself holds by claims or has retained of them, in pools of whichever project, in place of what
-	// is held in its own pools.
+	// Holder `self`: list the allocations for this project's own claims, including retained ones, in pools of any project. Without it the list has the
+	// allocations in this project's own pools.
 	Holder *HolderFilter `form:"holder,omitempty" json:"holder,omitempty"`
 
 	// Phase Only allocations in this phase.
 	Phase *AllocationPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Purpose Only blocks held for this purpose.
+	// Purpose Only blocks with this purpose.
 	Purpose *PurposeFilter `form:"purpose,omitempty" json:"purpose,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteAllocationParams defines parameters for DeleteAllocation.
 type DeleteAllocationParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetAllocationParams defines parameters for GetAllocation.
 type GetAllocationParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListAPIKeysParams defines parameters for ListAPIKeys.
 type ListAPIKeysParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateAPIKeyParams defines parameters for CreateAPIKey.
 type CreateAPIKeyParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteAPIKeyParams defines parameters for DeleteAPIKey.
 type DeleteAPIKeyParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
-	// Subject Only what this subject did, such as `key:team-a/pipeline`. It is compared with what was recorded, so that one which is gone by now
-	// is found.
+	// Subject Only events with this subject, such as `key:team-a/pipeline`. The server compares it with the recorded subject, so events from a deleted
+	// subject are found too.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events of this operation: one that changes something, such as `deleteClaim`, or `bootstrap`, which made the project `platform`.
+	// Operation Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
+	// `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
-	// ResourceKind Only events about resources of this kind.
+	// ResourceKind Only events about this kind of resource.
 	ResourceKind *ResourceKindFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only events about resources of this name; grants are found by the name of the pool or the space. It is compared with what was recorded, so that a
-	// resource which is deleted by now is found, and no name is refused.
+	// ResourceName Only events about resources with this name. For a grant, use the name of the pool or the space. The server compares it with the recorded name,
+	// so events about a deleted resource are found too, and it refuses no name.
 	ResourceName *ResourceNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// Outcome Only events with this outcome: `ok`, or the code of the refusal of what the caller had no right to. Other refusals are
-	// not in the trail.
+	// Outcome Only events with this outcome: `ok`, or the refusal code for a missing permission. The audit trail has no other refusals.
 	Outcome *OutcomeFilter `form:"outcome,omitempty" json:"outcome,omitempty"`
 
 	// Since Only events at this time or later, such as `2026-03-02T00:00:00Z`.
 	Since *SinceFilter `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Only events before this time, which is not before `since`.
+	// Until Only events before this time. It must not be before `since`.
 	Until *UntilFilter `form:"until,omitempty" json:"until,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListChangesParams defines parameters for ListChanges.
 type ListChangesParams struct {
-	// After `changesCursor` of a list, or `cursor` of an answer before, of the same project; the filters may be others. Without it the answer
-	// begins now. It is opaque.
+	// After `changesCursor` from a list or `cursor` from an earlier response, for the same project; the filters may differ. Without it the response starts
+	// at the current position. The cursor is opaque.
 	After *ChangesAfter `form:"after,omitempty" json:"after,omitempty"`
 
-	// ResourceKind Only changes of these kinds, separated by commas, such as `IPClaim,IPPool`.
+	// ResourceKind Only changes to objects of these kinds, separated by commas, such as `IPClaim,IPPool`.
 	ResourceKind ChangeKindsFilter `form:"resourceKind,omitempty" json:"resourceKind,omitempty"`
 
-	// ResourceName Only changes of what has this name; an allocation is named by its `uid`, a consumer by `realm/uid`, an alert by
-	// `rule/subject`.
+	// ResourceName Only changes to objects with this name. An allocation is named by its `uid`, a consumer by `realm/uid`, an alert by `rule/subject`.
 	ResourceName *ChangeNameFilter `form:"resourceName,omitempty" json:"resourceName,omitempty"`
 
-	// LabelSelector Only changes of what has such labels, in the syntax of lists. What had them and has them no longer comes as a `Delete`, and
-	// so may what never had them; what is deleted comes whatever labels it had.
+	// LabelSelector Only changes to objects with matching labels, in list syntax. When an object no longer matches, the server returns a `Delete`; it may also
+	// return a `Delete` for an object that never matched. It returns every deletion, whatever labels the object had.
 	LabelSelector *ChangeLabelsFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// WaitSeconds For how long the answer waits for a change when there is none.
+	// WaitSeconds Time in seconds that the server waits for a change if there is none.
 	WaitSeconds *WaitSeconds `form:"waitSeconds,omitempty" json:"waitSeconds,omitempty"`
 
-	// Limit About how many items an answer may hold: it ends with the first record of the trail that makes it as many, or about 256 KiB. The
-	// changes of one record, some hundred at most, come together.
+	// Limit Approximate maximum number of items in a response. The response ends with the first audit record that reaches this number or about 256 KiB.
+	// The changes in one record, at most some hundred, stay together.
 	Limit *ChangesLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// LastEventID The `id` of the last event of a stream that broke, to go on with it; goes before `after`.
+	// LastEventID `id` of the last event from a broken stream. The new stream continues after it. This header overrides `after`.
 	LastEventID *LastEventID `json:"Last-Event-ID,omitempty"`
 }
 
 // CreateClaimBatchParams defines parameters for CreateClaimBatch.
 type CreateClaimBatchParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReleaseClaimsParams defines parameters for ReleaseClaims.
 type ReleaseClaimsParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListClaimsParams defines parameters for ListClaims.
 type ListClaimsParams struct {
-	// Owner Only claims with this `ownerRef`: its kind, name and uid with `/` between them, where those at the end that it lacks are left out
-	// (`Cluster/web-eu`, `//c-7781`). All three must be the same: another `uid` is another owner. They are found by an index.
+	// Owner Only claims with this `ownerRef`: its kind, name and uid, separated by `/`. Omit missing parts at the end (`Cluster/web-eu`, `//c-7781`). All
+	// three parts must match: another `uid` is another owner. An index finds the claims.
 	Owner *OwnerFilter `form:"owner,omitempty" json:"owner,omitempty"`
 
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// Phase Only claims in this phase.
@@ -4921,339 +4901,330 @@ type ListClaimsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Pool Only what was carved from this pool, `name` or `project/name`. One that the project neither has nor may use, and of which it holds nothing, is
-	// refused (`invalid_argument`), whether or not another project has it: an empty list says that nothing was carved, and never that the name is
-	// wrong. A pool that was deleted held nothing; what was done with it is in the audit events, by `resourceName`.
+	// Pool Only objects that were carved from this pool, `name` or `project/name`. The server refuses a pool that the project neither has nor can use and
+	// from which it has no block (`invalid_argument`), whether or not another project has such a pool. So an empty list means that nothing was
+	// carved, and never that the name is wrong. A deleted pool has no blocks; the audit events for its `resourceName` show its history.
 	Pool *PoolFilter `form:"pool,omitempty" json:"pool,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Consumer Only what the consumer with this UID is attached to, in order of name; by index. Its realm is `realm`.
+	// Consumer Only objects to which the consumer with this UID is attached, ordered by name. An index finds them. `realm` names the consumer's realm.
 	Consumer *ConsumerFilter `form:"consumer,omitempty" json:"consumer,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClaimParams defines parameters for CreateClaim.
 type CreateClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClaimParams defines parameters for DeleteClaim.
 type DeleteClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClaimParams defines parameters for GetClaim.
 type GetClaimParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchClaimParams defines parameters for PatchClaim.
 type PatchClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // PutClaimParams defines parameters for PutClaim.
 type PutClaimParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClaimConsumersParams defines parameters for ListClaimConsumers.
 type ListClaimConsumersParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DetachConsumerParams defines parameters for DetachConsumer.
 type DetachConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // AttachConsumerParams defines parameters for AttachConsumer.
 type AttachConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// Realm The realm of the consumer.
+	// Realm The consumer's realm.
 	Realm *RealmQuery `form:"realm,omitempty" json:"realm,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListClassesParams defines parameters for ListClasses.
 type ListClassesParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateClassParams defines parameters for CreateClass.
 type CreateClassParams struct {
-	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteClassParams defines parameters for DeleteClass.
 type DeleteClassParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetClassParams defines parameters for GetClass.
 type GetClassParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchClassParams defines parameters for PatchClass.
 type PatchClassParams struct {
-	// MoveDefault With `isDefault`: take it off the class that is the project's default of this family, in the same transaction.
+	// MoveDefault With `isDefault`: in the same transaction, remove `isDefault` from the class that is the project's current default for this family.
 	MoveDefault *MoveDefault `form:"moveDefault,omitempty" json:"moveDefault,omitempty"`
 
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListScopePoolsParams defines parameters for ListScopePools.
 type ListScopePoolsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PutScopePoolParams defines parameters for PutScopePool.
 type PutScopePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // RenewConsumersParams defines parameters for RenewConsumers.
 type RenewConsumersParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // GetHistoryParams defines parameters for GetHistory.
 type GetHistoryParams struct {
-	// Address The address that was held.
+	// Address Address to look up.
 	Address HistoryAddress `form:"address" json:"address"`
 
-	// At Only who held it at this moment, such as `2026-03-03T12:00:00Z`.
+	// At Only the holder at this time, such as `2026-03-03T12:00:00Z`.
 	At *HistoryAt `form:"at,omitempty" json:"at,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteMemberParams defines parameters for DeleteMember.
 type DeleteMemberParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetMemberParams defines parameters for GetMember.
 type GetMemberParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutMemberParams defines parameters for PutMember.
 type PutMemberParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListPoolsParams defines parameters for ListPools.
 type ListPoolsParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
 	// Phase Only pools in this phase.
@@ -5262,234 +5233,231 @@ type ListPoolsParams struct {
 	// IPFamily Only this address family.
 	IPFamily *FamilyFilter `form:"ipFamily,omitempty" json:"ipFamily,omitempty"`
 
-	// Space Only pools of this space, `name` or `project/name`. One that the project neither has nor was granted is refused (`invalid_argument`).
+	// Space Only pools in this space, `name` or `project/name`. The server refuses a space that the project neither has nor was granted
+	// (`invalid_argument`).
 	Space *SpaceFilter `form:"space,omitempty" json:"space,omitempty"`
 
-	// Parent Only children of this pool, `name` or `project/name`. One that the project neither has nor may use is refused (`invalid_argument`).
+	// Parent Only this pool's children, `name` or `project/name`. The server refuses a pool that the project neither has nor can use (`invalid_argument`).
 	Parent *ParentFilter `form:"parent,omitempty" json:"parent,omitempty"`
 
-	// Roots `true`: only roots, which were carved from a space and not from another pool. A page of them costs what it shows, however many other pools there are.
+	// Roots `true`: only root pools, which were carved from a space and not from another pool. The cost depends on the page size and not on the number of
+	// other pools.
 	Roots *RootsFilter `form:"roots,omitempty" json:"roots,omitempty"`
 
-	// Visibility Only pools of this visibility. A page looks at 5,000 pools at most and may be empty; `nextCursor` says whether there is more.
+	// Visibility Only pools with this visibility. The server checks at most 5,000 pools for a page, so a page may be empty; `nextCursor` shows whether more
+	// pools follow.
 	Visibility *VisibilityFilter `form:"visibility,omitempty" json:"visibility,omitempty"`
 
-	// Class Only pools that list the class of this name or were carved for its scopes, or claims and allocations that it served; whether it is the project's own
-	// or one of `platform`. A name that no class has which the project may use, nor one that served what it holds, is refused (`invalid_argument`).
+	// Class Only pools that list the class with this name or were carved for its scopes, or claims and allocations that it served. The class may belong to
+	// the project or to `platform`. The server refuses a name (`invalid_argument`) if the project can use no class with this name and no such class
+	// served a block that the project has.
 	Class *ClassFilter `form:"class,omitempty" json:"class,omitempty"`
 
-	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, the CIDR itself included.
+	// Within Only blocks inside this CIDR, such as `10.0.0.0/8`, including the CIDR itself.
 	Within *WithinFilter `form:"within,omitempty" json:"within,omitempty"`
 
 	// Contains Only blocks that contain this address, such as `10.20.1.7`.
 	Contains *ContainsFilter `form:"contains,omitempty" json:"contains,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreatePoolParams defines parameters for CreatePool.
 type CreatePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeletePoolParams defines parameters for DeletePool.
 type DeletePoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolParams defines parameters for GetPool.
 type GetPoolParams struct {
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // PatchPoolParams defines parameters for PatchPool.
 type PatchPoolParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolFreeParams defines parameters for GetPoolFree.
 type GetPoolFreeParams struct {
-	// PrefixLength Only free blocks that can hold a block of this length. One that no block of the pool can have is refused
-	// (`invalid_argument`).
+	// PrefixLength Selects the free blocks that can contain a block with this length. A length that no block in the pool can have
+	// fails with `invalid_argument`.
 	PrefixLength *PrefixLength `form:"prefixLength,omitempty" json:"prefixLength,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListPoolGrantsParams defines parameters for ListPoolGrants.
 type ListPoolGrantsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeletePoolGrantParams defines parameters for DeletePoolGrant.
 type DeletePoolGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetPoolGrantParams defines parameters for GetPoolGrant.
 type GetPoolGrantParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutPoolGrantParams defines parameters for PutPoolGrant.
 type PutPoolGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // GetPoolMapParams defines parameters for GetPoolMap.
 type GetPoolMapParams struct {
-	// Within The block to show; without it the whole pool. One that is not in the pool is refused (`invalid_argument`).
+	// Within The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`.
 	Within *CIDR `form:"within,omitempty" json:"within,omitempty"`
 
-	// Depth How many bits longer the cells are than the block: there are two to the power of it, or one for each address where
-	// the block has fewer.
+	// Depth How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
+	// for each address if the block has fewer addresses.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // GetPoolUtilizationParams defines parameters for GetPoolUtilization.
 type GetPoolUtilizationParams struct {
-	// Since Where the time begins, such as `2026-03-02T00:00:00Z`; without it 30 days before `until`.
+	// Since Time at which the points begin, such as `2026-03-02T00:00:00Z`; the default is 30 days before `until`.
 	Since *Time `form:"since,omitempty" json:"since,omitempty"`
 
-	// Until Where it ends, after `since`; without it now.
+	// Until Time at which the points end, after `since`; the default is now.
 	Until *Time `form:"until,omitempty" json:"until,omitempty"`
 
-	// Points How many points there are at most; fewer when more would be closer to each other than what is recorded.
+	// Points Maximum number of points. The response has fewer if the points would be closer together than the records.
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // ListQuotasParams defines parameters for ListQuotas.
 type ListQuotasParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteQuotaParams defines parameters for DeleteQuota.
 type DeleteQuotaParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PutQuotaParams defines parameters for PutQuota.
 type PutQuotaParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
@@ -5498,268 +5466,261 @@ type ListConsumersParams struct {
 	// Phase Only consumers in this phase.
 	Phase *ConsumerPhaseFilter `form:"phase,omitempty" json:"phase,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // EndConsumerParams defines parameters for EndConsumer.
 type EndConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetConsumerParams defines parameters for GetConsumer.
 type GetConsumerParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutConsumerParams defines parameters for PutConsumer.
 type PutConsumerParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ConfirmExpiryParams defines parameters for ConfirmExpiry.
 type ConfirmExpiryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // ListSpacesParams defines parameters for ListSpaces.
 type ListSpacesParams struct {
-	// LabelSelector Conditions on labels in the syntax of Kubernetes, separated by commas, all of which must hold:
-	// `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
+	// LabelSelector Conditions on labels in Kubernetes syntax, separated by commas. All must match: `a=b`, `c!=d`, `e in (f,g)`, `h notin (i)`, `j`, `!k`.
 	LabelSelector *LabelSelectorFilter `form:"labelSelector,omitempty" json:"labelSelector,omitempty"`
 
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateSpaceParams defines parameters for CreateSpace.
 type CreateSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteSpaceParams defines parameters for DeleteSpace.
 type DeleteSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetSpaceParams defines parameters for GetSpace.
 type GetSpaceParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PatchSpaceParams defines parameters for PatchSpace.
 type PatchSpaceParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListSpaceGrantsParams defines parameters for ListSpaceGrants.
 type ListSpaceGrantsParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteSpaceGrantParams defines parameters for DeleteSpaceGrant.
 type DeleteSpaceGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // GetSpaceGrantParams defines parameters for GetSpaceGrant.
 type GetSpaceGrantParams struct {
-	// IfNoneMatch The `ETag` that the caller has already, with its quotes, a list of them, or `*`. If it is the current one the answer is
-	// 304, without a body. `W/` before it makes no difference.
+	// IfNoneMatch `ETag` that the caller already has, with its quotes, a list with several, or `*`. If one is current, the server returns 304 without a body. A
+	// prefix `W/` makes no difference.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // PutSpaceGrantParams defines parameters for PutSpaceGrant.
 type PutSpaceGrantParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one, or when there is
-	// nothing of this name yet, the answer is 412.
+	// IfMatch Write only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag`, or if no object has this name yet,
+	// the server returns 412.
 	IfMatch *ReplaceIfMatch `json:"If-Match,omitempty"`
 
-	// IfNoneMatch `*`: create only. When the resource exists the answer is 412, also to a repeat of the very request that made it and whose
-	// answer was lost. Who has to repeat leaves it out, or sends a `POST` with an `Idempotency-Key`, where there is one.
+	// IfNoneMatch `*`: create only. If the resource exists, the server returns 412, even when a client repeats its own successful request after a lost response.
+	// A client that repeats requests omits the header, or sends a `POST` with an `Idempotency-Key` if the resource has one.
 	IfNoneMatch *CreateOnly `json:"If-None-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IdempotencyKey Any string of visible ASCII characters, new for each new request and the same for its repeats. Kept for 24 hours,
-	// for the project: another caller of it who uses the key is refused (`idempotency_mismatch`), so make it of
-	// something that is the caller's alone.
+	// IdempotencyKey Any string of visible ASCII characters: a new one for each new request, and the same one for its repeats. The server stores it for 24 hours,
+	// per project. Another caller in the project that uses the same key is refused (`idempotency_mismatch`), so derive the key from a value that
+	// only this caller has.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // PatchWebhookParams defines parameters for PatchWebhook.
 type PatchWebhookParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch The `ETag` that the change is based on, with its quotes, or `*` for whichever is current. Without it the answer is
-	// 428, with a stale one 412. A weak one (`W/`) never matches.
+	// IfMatch Current `ETag` on which the change is based, with its quotes, or `*` for any version. Without it the server returns 428, with a stale one 412.
+	// A weak `ETag` (`W/`) never matches.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
 type ListWebhookDeliveriesParams struct {
-	// Limit Most items a page may hold. A page also ends, with `nextCursor`, before it holds more than about 1 MiB.
+	// Limit Maximum number of items in a page. A page also ends, with `nextCursor`, before it exceeds about 1 MiB.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor `nextCursor` of the page before, of the same list with the same filters; `limit` may change. It is opaque; another one is
-	// refused.
+	// Cursor `nextCursor` from the previous page, for the same list with the same filters; `limit` may change. The cursor is opaque. The server refuses a
+	// cursor from another list.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
 // DeleteWebhookDeliveryParams defines parameters for DeleteWebhookDelivery.
 type DeleteWebhookDeliveryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` for whichever is current. With a stale one the
-	// answer is 412. A weak one (`W/`) never matches.
+	// IfMatch Delete only if this is the current `ETag`, with its quotes; `*` matches any version. With a stale `ETag` the server returns 412. A weak `ETag`
+	// (`W/`) never matches.
 	IfMatch *OptionalIfMatch `json:"If-Match,omitempty"`
 }
 
 // RetryWebhookDeliveryParams defines parameters for RetryWebhookDelivery.
 type RetryWebhookDeliveryParams struct {
-	// DryRun Answer as if the request were carried out, and write nothing.
+	// DryRun Return the response that the request would get, and write nothing.
 	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Q What is looked for. What nothing can have finds nothing.
+	// Q The address, CIDR, name or label to search for. A value that cannot match finds nothing.
 	Q string `form:"q" json:"q"`
 
-	// Kind Only this kind. Without it one kind can fill the answer, and `truncated` is then all that is known of the others.
+	// Kind Returns only this kind. Without it one kind can fill the response; `truncated` then shows that other results may be missing.
 	Kind *SearchKind `form:"kind,omitempty" json:"kind,omitempty"`
 
-	// Limit Most items of the answer.
+	// Limit Maximum number of items.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Consistency `strong`: what was written last, wherever. `stale`: what this region knows, which may be some seconds old, without
-	// waiting for another region; it answers while others cannot be reached. Nothing follows then from what is missing:
-	// what the caller itself has just written may not be there yet, what was just deleted may be there still, an `ETag`
-	// may be an old one, and the pages of one list may be of different moments. What is free may be claimed by now: to
-	// know whether there is room, claim. Every such answer, a refusal too, has `Carve-Consistency: stale`, and, when
-	// something was read for it, `Carve-Read-At`.
+	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
+	// some seconds old. It does not wait for another region, and works while other regions are unreachable. A missing object then proves nothing:
+	// the caller's own last write may be missing, a deleted object may still be present, an `ETag` may be old, and the pages of a list may show
+	// different times. A free block may already be claimed: to find out whether a pool has room, make a claim. Every such response, including a
+	// refusal, has `Carve-Consistency: stale`. It has `Carve-Read-At` if the server read data for it.
 	Consistency *ReadConsistency `form:"consistency,omitempty" json:"consistency,omitempty"`
 }
 
@@ -5837,10 +5798,10 @@ type PatchWebhookApplicationMergePatchPlusJSONRequestBody = WebhookPatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetHealth Is the process alive
+	// GetHealth Check whether the process is alive
 	// (GET /healthz)
 	GetHealth(ctx echo.Context) error
-	// GetReadiness Can requests be served
+	// GetReadiness Check whether the server is ready
 	// (GET /readyz)
 	GetReadiness(ctx echo.Context) error
 	// ListProjects List projects
@@ -5900,7 +5861,7 @@ type ServerInterface interface {
 	// ListAuditEvents List audit events
 	// (GET /v1/projects/{project}/audit-events)
 	ListAuditEvents(ctx echo.Context, project ProjectName, params ListAuditEventsParams) error
-	// ListChanges Follow what changes
+	// ListChanges Follow changes
 	// (GET /v1/projects/{project}/changes)
 	ListChanges(ctx echo.Context, project ProjectName, params ListChangesParams) error
 	// CreateClaimBatch Claim many blocks at once
@@ -5930,7 +5891,7 @@ type ServerInterface interface {
 	// PutClaim Claim a block, or get the one claimed before
 	// (PUT /v1/projects/{project}/claims/{claim})
 	PutClaim(ctx echo.Context, project ProjectName, claim ClaimName, params PutClaimParams) error
-	// ListClaimConsumers List the consumers of a claim
+	// ListClaimConsumers List a claim's consumers
 	// (GET /v1/projects/{project}/claims/{claim}/consumers)
 	ListClaimConsumers(ctx echo.Context, project ProjectName, claim ClaimName, params ListClaimConsumersParams) error
 	// DetachConsumer Detach a consumer from a claim
@@ -5954,25 +5915,25 @@ type ServerInterface interface {
 	// PatchClass Change a class
 	// (PATCH /v1/projects/{project}/classes/{className})
 	PatchClass(ctx echo.Context, project ProjectName, className ClassName, params PatchClassParams) error
-	// ListScopePools List the pools of the project's scopes
+	// ListScopePools List the pools for the project's scopes
 	// (GET /v1/projects/{project}/classes/{className}/scopes)
 	ListScopePools(ctx echo.Context, project ProjectName, className ClassName, params ListScopePoolsParams) error
-	// GetScopePool Read the pool of a scope
+	// GetScopePool Read the pool for a scope
 	// (GET /v1/projects/{project}/classes/{className}/scopes/{scope})
 	GetScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText) error
-	// PutScopePool Have the pool of a scope before the first claim
+	// PutScopePool Carve the pool for a scope before its first claim
 	// (PUT /v1/projects/{project}/classes/{className}/scopes/{scope})
 	PutScopePool(ctx echo.Context, project ProjectName, className ClassName, scope ScopeText, params PutScopePoolParams) error
 	// RenewConsumers Renew many consumers
 	// (POST /v1/projects/{project}/consumer-renewals)
 	RenewConsumers(ctx echo.Context, project ProjectName, params RenewConsumersParams) error
-	// GetHistory Show who held an address
+	// GetHistory Show an address's holders
 	// (GET /v1/projects/{project}/history)
 	GetHistory(ctx echo.Context, project ProjectName, params GetHistoryParams) error
 	// ListMembers List members
 	// (GET /v1/projects/{project}/members)
 	ListMembers(ctx echo.Context, project ProjectName, params ListMembersParams) error
-	// DeleteMember Take a subject's role away
+	// DeleteMember Remove a member
 	// (DELETE /v1/projects/{project}/members/{subject})
 	DeleteMember(ctx echo.Context, project ProjectName, subject MemberSubject, params DeleteMemberParams) error
 	// GetMember Read a member
@@ -5996,16 +5957,16 @@ type ServerInterface interface {
 	// PatchPool Change a pool
 	// (PATCH /v1/projects/{project}/pools/{pool})
 	PatchPool(ctx echo.Context, project ProjectName, pool PoolName, params PatchPoolParams) error
-	// GetPoolFree Show what is free
+	// GetPoolFree Show a pool's free blocks
 	// (GET /v1/projects/{project}/pools/{pool}/free)
 	GetPoolFree(ctx echo.Context, project ProjectName, pool PoolName, params GetPoolFreeParams) error
-	// ListPoolGrants List the grants of a pool
+	// ListPoolGrants List pool grants
 	// (GET /v1/projects/{project}/pools/{pool}/grants)
 	ListPoolGrants(ctx echo.Context, project ProjectName, pool PoolName, params ListPoolGrantsParams) error
-	// DeletePoolGrant Take a grant of a pool back
+	// DeletePoolGrant Revoke a pool grant
 	// (DELETE /v1/projects/{project}/pools/{pool}/grants/{consumer})
 	DeletePoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params DeletePoolGrantParams) error
-	// GetPoolGrant Read a grant of a pool
+	// GetPoolGrant Read a pool grant
 	// (GET /v1/projects/{project}/pools/{pool}/grants/{consumer})
 	GetPoolGrant(ctx echo.Context, project ProjectName, pool PoolName, consumer Consumer, params GetPoolGrantParams) error
 	// PutPoolGrant Grant a pool
@@ -6029,22 +5990,22 @@ type ServerInterface interface {
 	// PutQuota Set a quota
 	// (PUT /v1/projects/{project}/quotas/{quota})
 	PutQuota(ctx echo.Context, project ProjectName, quota QuotaName, params PutQuotaParams) error
-	// GetRealm Read the state of a realm
+	// GetRealm Read a realm's state
 	// (GET /v1/projects/{project}/realms/{realm})
 	GetRealm(ctx echo.Context, project ProjectName, realm RealmName) error
 	// ListConsumers List consumers
 	// (GET /v1/projects/{project}/realms/{realm}/consumers)
 	ListConsumers(ctx echo.Context, project ProjectName, realm RealmName, params ListConsumersParams) error
-	// EndConsumer Say that a consumer has ended
+	// EndConsumer End a consumer
 	// (DELETE /v1/projects/{project}/realms/{realm}/consumers/{uid})
 	EndConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params EndConsumerParams) error
 	// GetConsumer Read a consumer
 	// (GET /v1/projects/{project}/realms/{realm}/consumers/{uid})
 	GetConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params GetConsumerParams) error
-	// PutConsumer Make or renew a consumer
+	// PutConsumer Create or renew a consumer
 	// (PUT /v1/projects/{project}/realms/{realm}/consumers/{uid})
 	PutConsumer(ctx echo.Context, project ProjectName, realm RealmName, uid ConsumerUID, params PutConsumerParams) error
-	// ConfirmExpiry Confirm that the consumers that expired are gone
+	// ConfirmExpiry Confirm that expired consumers are gone
 	// (POST /v1/projects/{project}/realms/{realm}/expiry-confirmations)
 	ConfirmExpiry(ctx echo.Context, project ProjectName, realm RealmName, params ConfirmExpiryParams) error
 	// ListSpaces List spaces
@@ -6062,13 +6023,13 @@ type ServerInterface interface {
 	// PatchSpace Change a space
 	// (PATCH /v1/projects/{project}/spaces/{space})
 	PatchSpace(ctx echo.Context, project ProjectName, space SpaceName, params PatchSpaceParams) error
-	// ListSpaceGrants List the grants of a space
+	// ListSpaceGrants List space grants
 	// (GET /v1/projects/{project}/spaces/{space}/grants)
 	ListSpaceGrants(ctx echo.Context, project ProjectName, space SpaceName, params ListSpaceGrantsParams) error
-	// DeleteSpaceGrant Take a grant of a space back
+	// DeleteSpaceGrant Revoke a space grant
 	// (DELETE /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	DeleteSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params DeleteSpaceGrantParams) error
-	// GetSpaceGrant Read a grant of a space
+	// GetSpaceGrant Read a space grant
 	// (GET /v1/projects/{project}/spaces/{space}/grants/{consumer})
 	GetSpaceGrant(ctx echo.Context, project ProjectName, space SpaceName, consumer Consumer, params GetSpaceGrantParams) error
 	// PutSpaceGrant Grant a space
@@ -6089,7 +6050,7 @@ type ServerInterface interface {
 	// PatchWebhook Change a webhook
 	// (PATCH /v1/projects/{project}/webhooks/{webhook})
 	PatchWebhook(ctx echo.Context, project ProjectName, webhook WebhookName, params PatchWebhookParams) error
-	// ListWebhookDeliveries List what could not be delivered
+	// ListWebhookDeliveries List a webhook's dead letters
 	// (GET /v1/projects/{project}/webhooks/{webhook}/deliveries)
 	ListWebhookDeliveries(ctx echo.Context, project ProjectName, webhook WebhookName, params ListWebhookDeliveriesParams) error
 	// DeleteWebhookDelivery Drop a dead letter
@@ -6101,13 +6062,13 @@ type ServerInterface interface {
 	// ListRegions List regions
 	// (GET /v1/regions)
 	ListRegions(ctx echo.Context) error
-	// Search Find things
+	// Search Search all projects
 	// (GET /v1/search)
 	Search(ctx echo.Context, params SearchParams) error
 	// GetVersion Read the version
 	// (GET /v1/version)
 	GetVersion(ctx echo.Context) error
-	// GetWhoami Show who is asking
+	// GetWhoami Show the caller
 	// (GET /v1/whoami)
 	GetWhoami(ctx echo.Context) error
 }
