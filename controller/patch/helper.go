@@ -22,7 +22,7 @@ type Helper struct {
 	before map[string]any
 }
 
-// NewPatchHelper takes a copy of an object that was read from the API server or from a cache of it. Call it before the first change.
+// NewPatchHelper copies an object that the caller has read from the API server or its cache. Call it before the first change.
 func NewPatchHelper(object client.Object, writer client.Client) (*Helper, error) {
 	if object.GetUID() == "" {
 		return nil, errors.New("patch: the object has no UID, so it was not read from an API server")
@@ -37,12 +37,12 @@ func (h *Helper) HasChanges(object client.Object) (bool, error) {
 	return err == nil && len(main(h.before, after))+len(status(h.before, after)) > 0, err
 }
 
-// Option is a rule for one call of Patch.
+// Option is a rule for one call to Patch.
 type Option func(*options)
 
 type options struct{ while [][]string }
 
-// While lets Patch write only if this field, too, has the value that was read. Elements of the path are names of JSON: While("status", "claim").
+// While lets Patch write only if this field, too, has the value that was read. The path consists of JSON names: While("status", "claim").
 func While(path ...string) Option {
 	return func(o *options) { o.while = append(o.while, path) }
 }
@@ -85,7 +85,7 @@ func (h *Helper) Patch(ctx context.Context, object client.Object, rules ...Optio
 	return err
 }
 
-// Change lets a function change an object that was read, and writes what is different then.
+// Change calls a function that changes an object, and writes the differences.
 func Change(ctx context.Context, writer client.Client, object client.Object, change func(), rules ...Option) error {
 	helper, err := NewPatchHelper(object, writer)
 	if err != nil {
@@ -95,7 +95,7 @@ func Change(ctx context.Context, writer client.Client, object client.Object, cha
 	return helper.Patch(ctx, object, rules...)
 }
 
-// begin makes an object that was written the start of the next comparison, except for its status.
+// begin makes a written object the start of the next comparison, except for its status.
 func (h *Helper) begin(written client.Object, status any) error {
 	now, err := fields(written)
 	if err != nil {
@@ -108,7 +108,7 @@ func (h *Helper) begin(written client.Object, status any) error {
 	return nil
 }
 
-// send sends one request, and returns the object of the answer.
+// send sends one request, and returns the object in the response.
 func (h *Helper) send(ctx context.Context, object client.Object, changes operations, o options,
 	send func(context.Context, client.Object, client.Patch, ...client.PatchOption) error,
 ) (client.Object, error) {
@@ -120,7 +120,7 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 	if err != nil {
 		return nil, err
 	}
-	// The answer goes into a new object, as decoding into the old one would keep what the server does not have.
+	// A new object receives the response. Decoding into the old one would keep fields that the server does not have.
 	fresh, ok := reflect.TypeAssert[client.Object](reflect.New(reflect.TypeOf(object).Elem()))
 	if !ok {
 		return nil, fmt.Errorf("patch: %T is no pointer to an object", object)
@@ -136,8 +136,7 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 	return fresh, nil
 }
 
-// conflict turns the answer to a failed test into a conflict. The API server answers 422 to it, as it does to an object that is not valid, but names no
-// field.
+// conflict turns a failed test into a conflict. The API server returns 422 for it, as for an invalid object, but names no field.
 func (h *Helper) conflict(object client.Object, err error) error {
 	answer, ok := errors.AsType[*api.StatusError](err)
 	if !ok || answer.ErrStatus.Reason != meta.StatusReasonInvalid || answer.ErrStatus.Details != nil && len(answer.ErrStatus.Details.Causes) > 0 {
@@ -151,7 +150,7 @@ func (h *Helper) conflict(object client.Object, err error) error {
 		fmt.Errorf("a field was changed since the object was read: %w", err))
 }
 
-// fields returns the fields of an object as JSON has them.
+// fields returns an object's JSON fields.
 func fields(object client.Object) (map[string]any, error) {
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// operation is an operation of a JSON patch.
+// operation is one JSON patch operation.
 type operation map[string]any
 
-// operations make up one request.
+// operations form one request.
 type operations []operation
 
 const (
@@ -23,10 +23,10 @@ func test(path string, value any) operation {
 	return operation{"op": "test", "path": path, "value": value}
 }
 
-// writable are the fields of metadata that a client may change.
+// writable are the metadata fields that a client may change.
 var writable = []string{"annotations", "finalizers", "labels", "ownerReferences"}
 
-// main returns the changes of everything but the status.
+// main returns all changes except the status.
 func main(before, after map[string]any) (all operations) {
 	names := maps.Clone(before)
 	maps.Copy(names, after)
@@ -41,19 +41,19 @@ func main(before, after map[string]any) (all operations) {
 	for _, name := range writable {
 		all.compare("/"+metadataField+"/"+name, was[name], is[name])
 	}
-	if listLength(is["finalizers"]) > listLength(was["finalizers"]) { // the API server takes no finalizer during a deletion
+	if listLength(is["finalizers"]) > listLength(was["finalizers"]) { // the API server accepts no finalizer during a deletion
 		all = append(operations{test("/metadata/deletionTimestamp", nil)}, all...)
 	}
 	return all
 }
 
-// status returns the changes of the status.
+// status returns the status changes.
 func status(before, after map[string]any) (all operations) {
 	all.compare("/"+statusField, before[statusField], after[statusField])
 	return all
 }
 
-// unchanged tests that a field has the value that was read; a field that was absent must be absent.
+// unchanged tests that a field has the value that was read. A field that was absent must be absent.
 func unchanged(before map[string]any, path []string) operation {
 	var at string
 	var value any = before
@@ -66,7 +66,7 @@ func unchanged(before map[string]any, path []string) operation {
 	return test(at, value)
 }
 
-// compare adds the operations that turn the first value of a path into the second one. Nil is an absent value.
+// compare adds the operations that turn a path's first value into the second one. Nil is an absent value.
 func (o *operations) compare(path string, before, after any) {
 	if reflect.DeepEqual(before, after) {
 		return
@@ -84,7 +84,7 @@ func (o *operations) compare(path string, before, after any) {
 		*o = append(*o, merged...)
 		return
 	}
-	if !strings.HasSuffix(path, "/lastTransitionTime") { // it follows the status, and its spelling may be another one
+	if !strings.HasSuffix(path, "/lastTransitionTime") { // it follows the status, and its notation may differ
 		*o = append(*o, test(path, before))
 	}
 	switch {
@@ -97,7 +97,7 @@ func (o *operations) compare(path string, before, after any) {
 	}
 }
 
-// keys are the lists that are compared entry by entry, and the field of an entry that identifies it; without one the entry is its own key.
+// keys maps the lists that compare entry by entry to the field that identifies an entry. An empty field means that the entry is its own key.
 var keys = map[string]string{"/metadata/finalizers": "", "/metadata/ownerReferences": "uid", "/status/conditions": "type"}
 
 // entries compares two lists by the keys of their entries; the order has no meaning. It returns false for a list without keys.
@@ -110,7 +110,7 @@ func entries(path string, before, after any) (all operations, ok bool) {
 	own := func(at int) string {
 		return strings.TrimSuffix(path+"/"+strconv.Itoa(at)+"/"+key, "/")
 	}
-	order := slices.SortedFunc(maps.Keys(was), func(a, b string) int { return was[b].at - was[a].at }) // the last one first, as a removal moves the rest
+	order := slices.SortedFunc(maps.Keys(was), func(a, b string) int { return was[b].at - was[a].at }) // from the end, as a removal moves the later entries
 	for _, name := range order {
 		at, kept := was[name].at, is[name]
 		if kept.value != nil && !reflect.DeepEqual(was[name].value, kept.value) {
@@ -131,13 +131,13 @@ func entries(path string, before, after any) (all operations, ok bool) {
 	return all, true
 }
 
-// entry is an entry of a list.
+// entry is a list entry.
 type entry struct {
 	at    int
 	value any
 }
 
-// byKey returns the entries of a list by their keys; none if an entry has no key or two have the same.
+// byKey returns the entries of a list by their keys. It returns nil if an entry has no key or two entries have the same key.
 func byKey(list any, key string) map[string]entry {
 	items, _ := list.([]any)
 	all := map[string]entry{}
@@ -164,5 +164,5 @@ func listLength(value any) int {
 	return len(list)
 }
 
-// escaped writes a name as a part of a JSON pointer.
+// escaped escapes a name for a JSON pointer.
 func escaped(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

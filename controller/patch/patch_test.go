@@ -108,7 +108,7 @@ func TestPatchSendsMetadataBeforeTheStatusInTwoRequests(t *testing.T) {
 	require.Equal(t, "d", now.Labels["example.com/b"])
 	require.Equal(t, "10.0.0.0/28", now.Status.CIDR)
 
-	by.calls = nil // the helper goes on with what was written
+	by.calls = nil // the helper compares with the written object now
 	condition.SetStatusCondition(&c.Status.Conditions, ready(meta.ConditionFalse, "Lost", `<a> & "c"`))
 	require.NoError(t, h.Patch(t.Context(), c))
 	require.Equal(t, []string{"patch status"}, by.calls)
@@ -121,7 +121,7 @@ func TestPatchSendsMetadataBeforeTheStatusInTwoRequests(t *testing.T) {
 	require.Equal(t, "Lost", now.Status.Conditions[0].Reason)
 }
 
-// Others write annotations, a finalizer, a condition and another field while an old copy is changed.
+// Other clients write annotations, a finalizer, a condition and another field while the test changes an old copy.
 func TestPatchOfAnOldCopyKeepsWhatOthersWrote(t *testing.T) {
 	t.Parallel()
 	c := claim(t)
@@ -154,7 +154,7 @@ func TestPatchOfAnOldCopyKeepsWhatOthersWrote(t *testing.T) {
 	require.Len(t, now.Status.Conditions, 3)
 	require.True(t, condition.IsStatusConditionFalse(now.Status.Conditions, "Ready"))
 
-	old.Finalizers = []string{"example.com/first", "example.com/other"} // and one entry goes without the rest
+	old.Finalizers = []string{"example.com/first", "example.com/other"} // one entry can go without the others
 	require.NoError(t, mine.Patch(t.Context(), old))
 	require.Equal(t, []string{"example.com/first", "example.com/other"}, reread(t, c).Finalizers)
 }
@@ -235,7 +235,7 @@ func TestPatchConflictsForAFinalizerDuringADeletion(t *testing.T) {
 	require.NoError(t, world.Client.Delete(t.Context(), c))
 	late.Finalizers = append(late.Finalizers, "example.com/second")
 	require.True(t, api.IsConflict(second.Patch(t.Context(), late)))
-	gone := reread(t, c) // the last finalizer goes, and the object with it, before a status could be written
+	gone := reread(t, c) // the removal of the last finalizer deletes the object before the status could be written
 	last := helper(t, gone, world.Client)
 	gone.Finalizers, gone.Status.Pool = nil, "p/q"
 	require.NoError(t, last.Patch(t.Context(), gone))

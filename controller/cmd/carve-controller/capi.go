@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
-// clusterAPI is the setting of the provider for Cluster API.
+// clusterAPI has the flag that enables the provider for Cluster API.
 type clusterAPI struct{ on bool }
 
 func (c *clusterAPI) flags(flag *flag.FlagSet) {

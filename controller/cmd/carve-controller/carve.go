@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// connected are the flags of how Carve is reached.
+// connected declares the flags for the connection to Carve.
 func (s *settings) connected(flag *flag.FlagSet) {
 	flag.StringVar(&s.carve, "carve", "", "`URL` of Carve")
 	flag.StringVar(&s.keyFile, "carve-key-file", "", "file with the API key; read again for each call")
@@ -23,14 +23,14 @@ func (s *settings) connected(flag *flag.FlagSet) {
 	flag.BoolVar(&s.insecure, "carve-insecure-http", false, "send the key in the clear to a Carve at http:// beyond this machine")
 }
 
-// toCarve makes the client of Carve, and what watches its calls.
+// toCarve returns the client for Carve, and the transport that records its calls.
 func (s *settings) toCarve() (*carve.Carve, *telemetry.Carve, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
 		return nil, nil, errors.New("the default transport of HTTP is none of Go's")
 	}
 	transport := base.Clone()
-	transport.MaxIdleConnsPerHost = s.workers + 2 // and renewals, and the feed
+	transport.MaxIdleConnsPerHost = s.workers + 2 // plus renewals and the feed
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.caFile != "" {
 		text, err := os.ReadFile(s.caFile)

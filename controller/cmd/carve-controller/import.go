@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/whereabouts"
 )
 
-// importCommand is the first argument that asks for the importer.
+// importCommand is the first argument that selects the import.
 const importCommand = "import-whereabouts"
 
 const importUsage = `carve-controller import-whereabouts takes over the addresses that pods have by the records of whereabouts: it makes IPClaims of them, which the
@@ -30,7 +30,7 @@ controller holds in Carve. It changes nothing unless --dry-run=false is given, a
 
 `
 
-// importer is what its flags say.
+// importer has the settings for the import.
 type importer struct {
 	settings
 	files, pool string
@@ -38,7 +38,7 @@ type importer struct {
 	wait        time.Duration
 }
 
-// importWhereabouts answers the exit code.
+// importWhereabouts runs the import command and returns its exit code.
 func importWhereabouts(args, environ []string, stdout, stderr io.Writer) int {
 	var s importer
 	f := flag.NewFlagSet(importCommand, flag.ContinueOnError)
@@ -80,7 +80,7 @@ func importWhereabouts(args, environ []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// run says whether every record was taken, or would be.
+// run returns whether every record was taken over. In a dry run it returns whether every record could be.
 func (s *importer) run(ctx context.Context, stdout io.Writer) (complete bool, err error) {
 	s.workers = 1
 	toCarve, _, err := s.toCarve()
@@ -130,7 +130,7 @@ func (s *importer) objects(ctx context.Context, live client.Client) (objects []j
 	return objects, nil
 }
 
-// show prints a line for each record, and how many there are of each outcome.
+// show prints a line for each record and the number of records for each outcome. It returns whether all were taken over, or could be in a dry run.
 func show(stdout io.Writer, results []whereabouts.Result) (complete bool) {
 	const gap = 2
 	table := tabwriter.NewWriter(stdout, 0, 0, gap, ' ', 0)

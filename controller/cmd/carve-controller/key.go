@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// keyFrom answers the API key as its file has it now: whoever mounts it may replace it.
+// keyFrom returns a function that reads the API key from its file. The file is read at each call, as it may be replaced.
 func keyFrom(file string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return readKey(file) }
 }

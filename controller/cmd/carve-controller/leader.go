@@ -8,7 +8,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// leadership is how several controllers agree on the one that works.
+// leadership has the settings of the leader election among several controllers.
 type leadership struct {
 	on        bool
 	namespace string
@@ -28,7 +28,7 @@ func (l *leadership) check() error {
 	return nil
 }
 
-// apply says it to a manager. A leader gives up after two thirds of the time for which others wait for it.
+// apply copies the settings to a manager's options. A leader gives up after two thirds of the lease, before another replica takes over.
 func (l *leadership) apply(o *ctrl.Options) {
 	deadline, retry := l.lease*2/3, l.lease*2/15
 	o.LeaderElection, o.LeaderElectionID, o.LeaderElectionNamespace = l.on, "carve-controller.ipam.carve.dev", l.namespace

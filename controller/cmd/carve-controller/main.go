@@ -1,4 +1,4 @@
-// Command carve-controller makes IPClaims of a Kubernetes cluster true in Carve. See --help.
+// Command carve-controller keeps the IPClaims of a Kubernetes cluster in Carve. See --help.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// settings are what the flags say.
+// settings has the flags' values.
 type settings struct {
 	carve, keyFile, caFile, clientCert, clientKey string
 	insecure                                      bool
@@ -39,7 +39,7 @@ type settings struct {
 	clusterAPI                                    clusterAPI
 }
 
-// flags declares them. (The name of the parameter is that of the package: what declares flags reads the same.)
+// flags declares the flags. The parameter and the package have the same name, so that declarations read as usual.
 func (s *settings) flags(flag *flag.FlagSet) {
 	s.connected(flag)
 	s.observed(flag)
@@ -56,7 +56,7 @@ func (s *settings) flags(flag *flag.FlagSet) {
 
 func main() { os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr)) }
 
-// run answers the exit code: 0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
+// run runs the program and returns its exit code: 0 after a requested stop, 2 for invalid flags or variables, 1 for any other error.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && args[0] == importCommand {
 		return importWhereabouts(args[1:], environ, stdout, stderr)
@@ -77,7 +77,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = control(ctx, s, log)
 	}
-	const patience = 3 * time.Second // as the server has
+	const patience = 3 * time.Second // as in the server
 	last, done := context.WithTimeout(context.Background(), patience)
 	defer done()
 	if err := errors.Join(err, endTraces(last)); err != nil {
@@ -87,7 +87,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// control controls a cluster until the context ends.
+// control runs the controller until the context ends.
 func control(ctx context.Context, s settings, log *slog.Logger) error {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), ipam.AddToScheme(scheme)); err != nil {
@@ -119,7 +119,7 @@ func control(ctx context.Context, s settings, log *slog.Logger) error {
 		Realm: &realm.Realm{Carve: toCarve, Project: s.project, Name: s.realm, Cluster: cluster, TTL: s.ttl},
 	}
 	if err := r.Confirm(ctx); errors.Is(err, claims.ErrElsewhere) {
-		return err // and where Carve does not answer, [claims.Confirmation] asks again
+		return err // if Carve is unreachable, [claims.Confirmation] asks again
 	}
 	if err := errors.Join(s.pods.setup(ctx, manager, r, s), s.objects.setup(manager, r.Realm, s.renew),
 		s.clusterAPI.setup(manager, r, s.workers), s.observe(manager, watched)); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// objects are the settings of all that is not about claiming.
+// objects has the settings for pools, classes, slices and publishing.
 type objects struct {
 	every, grace  time.Duration
 	publish       string
@@ -40,7 +40,7 @@ func (o *objects) check() error {
 	return err
 }
 
-// kinds are what blocks may be written into.
+// kinds returns the object kinds that may receive blocks.
 func (o *objects) kinds() (kinds []string, err error) {
 	for _, word := range strings.FieldsFunc(o.publish, func(r rune) bool { return r == ',' }) {
 		switch word {
@@ -55,7 +55,7 @@ func (o *objects) kinds() (kinds []string, err error) {
 	return kinds, nil
 }
 
-// setup has a manager run all that is not about claiming.
+// setup adds the reconcilers of pools, classes, slices and published blocks to a manager.
 func (o *objects) setup(manager ctrl.Manager, in *realm.Realm, renew time.Duration) error {
 	kinds, err := o.kinds()
 	if err != nil {

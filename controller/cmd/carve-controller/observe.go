@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// observe has a manager serve probes, and count what it has.
+// observe adds the probes and the count of claims to a manager.
 func (s *settings) observe(m ctrl.Manager, watched *telemetry.Carve) error {
 	telemetry.Built(version, commit, runtime.Version())
 	if err := metrics.Registry.Register(&telemetry.Claims{Cache: m.GetCache(), Leads: m.Elected()}); err != nil {
@@ -22,7 +22,7 @@ func (s *settings) observe(m ctrl.Manager, watched *telemetry.Carve) error {
 	}
 	started := make(chan struct{})
 	if err := m.Add(standby(func(ctx context.Context) error {
-		close(started) // the manager starts this when it has read what it watches
+		close(started) // the manager calls this function when its cache is filled
 		<-ctx.Done()
 		return nil
 	})); err != nil || s.probes == "0" {
@@ -33,7 +33,7 @@ func (s *settings) observe(m ctrl.Manager, watched *telemetry.Carve) error {
 	return m.Add(&manager.Server{Name: "health probe", Server: &http.Server{Addr: s.probes, Handler: checks.Handler(), ReadHeaderTimeout: patience}})
 }
 
-// standby runs also where the manager does not lead.
+// standby is a runnable that every replica runs, not only the leader.
 type standby func(context.Context) error
 
 // Start implements manager.Runnable.

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/pods"
 )
 
-// podSettings are those of claims that pods use.
+// podSettings has the settings for claims that pods use.
 type podSettings struct {
 	judge          judge.Options
 	sweep, network time.Duration
@@ -37,7 +37,7 @@ func (p *podSettings) check() error {
 	return nil
 }
 
-// setup has a manager give pods their claims, renew them, and look for what was missed.
+// setup adds the reconcilers of claims and pods, the renewals and the sweep to a manager.
 func (p *podSettings) setup(ctx context.Context, manager ctrl.Manager, of *claims.Reconciler, s settings) error {
 	asked := &pods.Reconciler{Client: of.Client, Live: of.Live, Judge: p.judge, Events: of.Events}
 	return errors.Join(of.Setup(ctx, manager, s.workers), asked.Setup(ctx, manager, s.workers),

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
-// errVersion is no mistake: the version was asked for, and nothing else.
+// errVersion reports that the arguments request the version and nothing else.
 var errVersion = errors.New("the version was asked for")
 
-// parse reads flags and environment (as "NAME=value" pairs); flags win. flag.ErrHelp means that help was asked for, errVersion the version, and text is
-// what to print then.
+// parse reads flags and environment variables ("NAME=value" pairs). Flags take precedence. It returns flag.ErrHelp or errVersion, and the text to
+// print, if the arguments request the help or the version.
 func parse(args, environ []string) (s settings, text string, err error) {
 	f := flag.NewFlagSet("carve-controller", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -45,20 +45,20 @@ func parse(args, environ []string) (s settings, text string, err error) {
 	return s, "", err
 }
 
-// variable is the one that a flag can be given by; "" for none.
+// variable returns the environment variable of a flag, or "" if it has none.
 func variable(flag string) string {
 	switch flag {
-	case "version", config.KubeconfigFlagName: // KUBECONFIG is for all programs
+	case "version", config.KubeconfigFlagName: // many programs use KUBECONFIG
 		return ""
 	case "carve":
-		return "CARVE_SERVER" // as ipamctl has it, and the next
+		return "CARVE_SERVER" // as in ipamctl, like the next one
 	case "carve-key-file":
 		return "CARVE_API_KEY_FILE"
 	}
 	return "CARVE_" + strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(flag, "carve-"), "-", "_"))
 }
 
-// fromEnvironment sets the flags that were not given. A variable of ours that is none of them is refused, as it would be overlooked.
+// fromEnvironment sets the flags that were not given. It refuses an unknown variable with the prefix CARVE_, as it would have no effect.
 func fromEnvironment(f *flag.FlagSet, environ []string) error {
 	flags, given := map[string]string{}, map[string]bool{}
 	f.VisitAll(func(each *flag.Flag) { flags[variable(each.Name)] = each.Name })
@@ -82,7 +82,7 @@ func fromEnvironment(f *flag.FlagSet, environ []string) error {
 	return nil
 }
 
-// longest is the longest time to live that Carve gives to a consumer.
+// longest is Carve's longest time to live for a consumer.
 const longest = 7 * 24 * time.Hour
 
 func (s *settings) check() error {
@@ -114,7 +114,7 @@ func (s *settings) check() error {
 	return errors.Join(s.leader.check(), s.pods.check(), s.objects.check(), err)
 }
 
-// observed are the flags of what the program says of itself.
+// observed declares the flags for logs, metrics and probes.
 func (s *settings) observed(flag *flag.FlagSet) {
 	flag.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	flag.StringVar(&s.logFormat, "log-format", "text", "text or json")

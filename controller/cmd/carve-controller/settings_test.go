@@ -66,7 +66,7 @@ func TestHelpAndVersionAreNoMistakes(t *testing.T) {
 	assert.Regexp(t, `^carve controller dev, go`, text)
 }
 
-// TestAKeyThatIsReplacedIsReadAgain is what becomes of a Secret that is mounted.
+// TestAKeyThatIsReplacedIsReadAgain replaces the key's file, as an update of a mounted Secret does.
 func TestAKeyThatIsReplacedIsReadAgain(t *testing.T) {
 	t.Parallel()
 	var shown string

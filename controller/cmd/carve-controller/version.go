@@ -5,13 +5,13 @@ import (
 	"runtime"
 )
 
-// version and commit are stamped by the build (-ldflags -X).
+// version and commit are set by the build (-ldflags -X).
 var (
 	version = "dev"
 	commit  = ""
 )
 
-// versionText is what --version prints.
+// versionText returns the text for --version.
 func versionText() string {
 	built := ""
 	if commit != "" {

@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// story is a namespace with a project and a pool of four addresses, which is an IPPool of the story's name.
+// story is a namespace with a project and a pool of four addresses. An IPPool with the story's name represents the pool.
 type story struct {
 	*testing.T
 	name, namespace string
@@ -50,7 +50,7 @@ func begin(t *testing.T) story {
 	return s
 }
 
-// run runs the controller until the function that it answers is called, or the test ends.
+// run starts the controller and returns a function that stops it. It also stops when the test ends.
 func (s story) run() (stop func()) {
 	s.Helper()
 	yes := true
@@ -83,7 +83,7 @@ func (s story) run() (stop func()) {
 	return stop
 }
 
-// clears has the end of the test delete what is in the namespace, or the controller of the next story would claim for it.
+// clears deletes the namespace's objects at the end of the test. Otherwise the controller of the next story would claim blocks for them.
 func (s story) clears() {
 	s.Helper()
 	s.Cleanup(func() {
@@ -113,7 +113,7 @@ func (s story) object(kind, name string) *unstructured.Unstructured {
 	return o
 }
 
-// claim makes an IPAddressClaim, of a cluster if one is named.
+// claim creates an IPAddressClaim, with a cluster if one is named.
 func (s story) claim(name, cluster string) *unstructured.Unstructured {
 	s.Helper()
 	claim := s.object("IPAddressClaim", name)
@@ -132,7 +132,7 @@ func (s story) eventually(what string, done func() bool) {
 	require.Eventually(s, done, 5*time.Minute, 50*time.Millisecond, what)
 }
 
-// ready waits until a claim is, for a reason, and answers its address.
+// ready waits until the condition Ready of a claim has a status and a reason, and returns the claim's address.
 func (s story) ready(claim *unstructured.Unstructured, status, reason string) *unstructured.Unstructured {
 	s.Helper()
 	s.eventually(reason, func() bool {
@@ -227,7 +227,7 @@ func TestWhatIsPausedIsLeftAsItIs(t *testing.T) {
 	address := s.ready(paused, "True", "Allocated")
 	require.Equal(t, "blue", address.GetLabels()["cluster.x-k8s.io/cluster-name"])
 
-	require.NoError(t, world.Client.Delete(t.Context(), cluster)) // deletion goes on when the cluster is gone
+	require.NoError(t, world.Client.Delete(t.Context(), cluster)) // the deletion continues when the cluster is gone
 	require.NoError(t, world.Client.Delete(t.Context(), paused))
 	s.vanishes(paused)
 }

@@ -16,7 +16,7 @@ import (
 
 const pausedAnnotation = "cluster.x-k8s.io/paused"
 
-// elsewhere is the story in another namespace, with the same pool.
+// elsewhere returns the story in another namespace, with the same pool.
 func (s story) elsewhere() story {
 	s.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "target-"}}
@@ -26,7 +26,7 @@ func (s story) elsewhere() story {
 	return s
 }
 
-// pause has the controller leave a claim as it is, or not any more.
+// pause pauses a claim or ends the pause.
 func (s story) pause(claim client.Object, paused bool) {
 	s.Helper()
 	value := "null"
@@ -37,7 +37,7 @@ func (s story) pause(claim client.Object, paused bool) {
 	require.NoError(s, world.Client.Patch(s.Context(), claim, client.RawPatch(types.MergePatchType, []byte(text))))
 }
 
-// copied makes an object of another namespace in this one, as clusterctl does: it has another UID and no status, and its owners are those of this namespace.
+// copied copies an object of another namespace into this one, as clusterctl does. The copy has another UID, no status, and owners in this namespace.
 func (s story) copied(o *unstructured.Unstructured, owner *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	target := o.DeepCopy()
@@ -63,7 +63,7 @@ func (s story) force(o client.Object) {
 	require.NoError(s, client.IgnoreNotFound(world.Client.Patch(s.Context(), o, none)))
 }
 
-// ipClaim answers the IPClaim of a claim.
+// ipClaim returns the IPClaim of a claim.
 func (s story) ipClaim(claim *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	all := &unstructured.UnstructuredList{}
@@ -78,7 +78,7 @@ func (s story) ipClaim(claim *unstructured.Unstructured) *unstructured.Unstructu
 	return nil
 }
 
-// addresses answers the addresses that the IPAddresses of the story's pool show, with those who show them.
+// addresses returns the addresses in the IPAddresses of the story's pool, each with the names of the IPAddresses.
 func (s story) addresses() map[string][]string {
 	s.Helper()
 	all := &unstructured.UnstructuredList{}
@@ -94,7 +94,7 @@ func (s story) addresses() map[string][]string {
 	return shown
 }
 
-// fills makes claims until the pool has no room, and requires that no address is shown twice.
+// fills creates claims until the pool is full, and requires that no two IPAddresses have the same address.
 func (s story) fills(room int) {
 	s.Helper()
 	for i := range room {
@@ -113,7 +113,7 @@ func addressOf(o *unstructured.Unstructured) string {
 	return address
 }
 
-// TestMovedMachineKeepsItsAddress plays clusterctl move with two namespaces: the UIDs are other ones in the target.
+// TestMovedMachineKeepsItsAddress imitates clusterctl move with two namespaces. Objects in the target have other UIDs.
 func TestMovedMachineKeepsItsAddress(t *testing.T) {
 	for _, withClaims := range []bool{true, false} {
 		t.Run(fmt.Sprintf("IPClaims are moved %t", withClaims), func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestMovedMachineKeepsItsAddress(t *testing.T) {
 	}
 }
 
-// TestRestoredMachineKeepsItsAddress plays Velero: what it restores has another UID, no status and no owners.
+// TestRestoredMachineKeepsItsAddress imitates Velero. Restored objects have another UID, no status and no owners.
 func TestRestoredMachineKeepsItsAddress(t *testing.T) {
 	for _, withClaims := range []bool{true, false} {
 		t.Run(fmt.Sprintf("IPClaims are restored %t", withClaims), func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestRestoredMachineKeepsItsAddress(t *testing.T) {
 	}
 }
 
-// TestDeletedIPClaimKeepsTheAddressOfItsMachine deletes the IPClaim beneath a claim that lives.
+// TestDeletedIPClaimKeepsTheAddressOfItsMachine deletes the IPClaim of a live claim.
 func TestDeletedIPClaimKeepsTheAddressOfItsMachine(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -206,7 +206,7 @@ func TestDeletedIPClaimKeepsTheAddressOfItsMachine(t *testing.T) {
 	s.fills(2)
 }
 
-// TestAddressOfAClaimThatIsGoneVanishes plays an API server that has deleted a claim in the moment in which the controller has made its IPAddress.
+// TestAddressOfAClaimThatIsGoneVanishes imitates an API server that deletes a claim while the controller creates its IPAddress.
 func TestAddressOfAClaimThatIsGoneVanishes(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -214,7 +214,7 @@ func TestAddressOfAClaimThatIsGoneVanishes(t *testing.T) {
 	address := s.ready(claim, "True", "Allocated")
 	held := s.ipClaim(claim)
 	s.force(claim)
-	for _, o := range []*unstructured.Unstructured{address, held} { // the garbage collector does so
+	for _, o := range []*unstructured.Unstructured{address, held} { // as the garbage collector does
 		require.NoError(t, world.Client.Delete(t.Context(), o))
 	}
 	s.vanishes(address)

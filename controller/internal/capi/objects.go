@@ -1,5 +1,5 @@
-// Package capi serves Cluster API's contract for providers of addresses: for each IPAddressClaim whose pool is an IPPool or IPClass of ours there is an
-// IPClaim, and an IPAddress with its address. What holds the address is the IPClaim; nothing is remembered here.
+// Package capi implements Cluster API's contract for IPAM providers. For each IPAddressClaim whose pool is an IPPool or IPClass of Carve it creates
+// an IPClaim, and an IPAddress with the claim's address. The IPClaim holds the address. This package keeps no state.
 package capi
 
 import (
@@ -26,14 +26,14 @@ var (
 const (
 	clusterLabel     = "cluster.x-k8s.io/cluster-name"
 	pausedAnnotation = "cluster.x-k8s.io/paused"
-	// finalizer holds a claim and its address until the address is released.
+	// finalizer keeps a claim and its address until the address is released.
 	finalizer = "ipam.carve.dev/cluster-api"
 
 	kindPool  = "IPPool"
 	kindClass = "IPClass"
 )
 
-// poolRef is what a claim says of its pool.
+// poolRef is a claim's reference to its pool.
 type poolRef struct{ kind, name string }
 
 func of(kind schema.GroupVersionKind) *unstructured.Unstructured {
@@ -47,24 +47,24 @@ func text(o *unstructured.Unstructured, path ...string) string {
 	return value
 }
 
-// poolOf answers the pool of a claim or an address, if it is one of ours.
+// poolOf returns the pool of a claim or an address, and whether the kind is one of Carve's.
 func poolOf(claim *unstructured.Unstructured) (ref poolRef, ours bool) {
 	ref = poolRef{kind: text(claim, "spec", "poolRef", "kind"), name: text(claim, "spec", "poolRef", "name")}
 	ours = text(claim, "spec", "poolRef", "apiGroup") == ipam.GroupVersion.Group && (ref.kind == kindPool || ref.kind == kindClass)
 	return ref, ours
 }
 
-// pool is one of ours as an object of Kubernetes.
+// pool is an IPPool or an IPClass.
 type pool struct {
 	object client.Object
-	// called is its name in Carve, project that of a pool once it is there, and v6 its family.
+	// called is the name in Carve. project is the project of an existing pool. v6 is set for IPv6.
 	called  string
 	project string
 	v6      bool
 	ready   bool
 }
 
-// find answers a pool, or nil where there is none.
+// find returns a pool, or nil if it does not exist.
 func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
 	var p *pool
 	var err error
@@ -87,7 +87,7 @@ func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
 	return p, err
 }
 
-// paused says whether somebody has asked for a claim, or for its cluster, to be left as it is. A cluster that is gone pauses no deletion.
+// paused reports whether a user has paused a claim or its cluster. A cluster that is gone does not pause a deletion.
 func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructured) (bool, error) {
 	if _, said := claim.GetAnnotations()[pausedAnnotation]; said {
 		return true, nil
@@ -108,13 +108,13 @@ func (r *Reconciler) paused(ctx context.Context, claim *unstructured.Unstructure
 	return paused, err
 }
 
-// ownedBy says whether an object is controlled by a claim, that very one.
+// ownedBy reports whether a claim controls an object. It compares UIDs.
 func ownedBy(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	return owner != nil && owner.UID == claim.GetUID()
 }
 
-// isOf says whether an IPAddress names a claim and its pool.
+// isOf reports whether an IPAddress names a claim and its pool.
 func isOf(address, claim *unstructured.Unstructured) bool {
 	const group, kind, name = "apiGroup", "kind", "name"
 	for _, field := range []string{group, kind, name} {
@@ -125,8 +125,8 @@ func isOf(address, claim *unstructured.Unstructured) bool {
 	return text(address, "spec", "claimRef", name) == claim.GetName()
 }
 
-// former says whether an object was controlled by a claim of the same name that is gone, or by none: a backup does not keep owners. An IPAddressClaim has
-// its name alone as long as it is there.
+// former reports whether a deleted claim with the same name controlled an object, or no object did: a backup does not keep owners. No two
+// IPAddressClaims have the same name at the same time.
 func former(o client.Object, claim *unstructured.Unstructured) bool {
 	owner := meta.GetControllerOf(o)
 	if owner == nil {
@@ -136,7 +136,7 @@ func former(o client.Object, claim *unstructured.Unstructured) bool {
 	return err == nil && group.Group == claimKind.Group && owner.Kind == claimKind.Kind && owner.Name == claim.GetName() && owner.UID != claim.GetUID()
 }
 
-// owners are the claim, and the pool if there is one.
+// owners returns owner references to the claim and, if given, the pool.
 func owners(claim *unstructured.Unstructured, p *pool) []meta.OwnerReference {
 	yes := true
 	all := []meta.OwnerReference{{
@@ -150,7 +150,7 @@ func owners(claim *unstructured.Unstructured, p *pool) []meta.OwnerReference {
 	return all
 }
 
-// decode makes one thing of another by its JSON.
+// decode converts a value to another type through JSON.
 func decode(from, to any) error {
 	written, err := json.Marshal(from)
 	if err != nil {

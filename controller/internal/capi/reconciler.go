@@ -28,28 +28,28 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Reconciler makes IPAddressClaims true.
+// Reconciler serves IPAddressClaims.
 type Reconciler struct {
-	// Client reads IPClaims as they are remembered, and objects of Cluster API, which have no types of Go here, live; and it writes.
+	// Client reads IPClaims from the cache, and objects of Cluster API from the API server, as they have no Go types here. It also writes.
 	Client client.Client
-	// Live reads the API server itself.
+	// Live reads from the API server.
 	Live client.Reader
-	// Carve knows how long the prefix of a pool is.
+	// Carve provides the prefix lengths of pools.
 	Carve *carve.Carve
-	// Project is whose pools they are.
+	// Project is the project of the pools.
 	Project string
 }
 
-// again is when a claim is looked at that waits for a cluster that is paused, or for a pool that is not there.
+// again is the pause before the next look at a claim whose cluster is paused or whose pool is missing.
 const again = 15 * time.Second
 
-// Setup has a manager run the reconciler. The kinds of Cluster API must be there.
+// Setup adds the reconciler to a manager. The cluster must have the kinds of Cluster API.
 func (r *Reconciler) Setup(manager ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(manager).Named("cluster-api").For(of(claimKind)).Owns(&ipam.IPClaim{}).Owns(of(addressKind)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("cluster-api", r))
 }
 
-// Reconcile brings one claim nearer to what it is to be.
+// Reconcile brings one claim closer to its desired state.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	claim := of(claimKind)
 	if err := r.Client.Get(ctx, request.NamespacedName, claim); err != nil {
@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.hold(ctx, claim, ref)
 }
 
-// hold has a claim have its address.
+// hold gives a claim its address.
 func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -105,8 +105,8 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 	return ctrl.Result{}, r.tells(ctx, claim, "", "")
 }
 
-// held answers the IPClaim of a claim, and makes it if there is none. A claim that was moved or restored has an IPAddress already: the IPClaim asks for
-// its address.
+// held returns the IPClaim of a claim, and creates it if it does not exist. A claim that was moved or restored has an IPAddress already. Its IPClaim
+// then requests that address.
 func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
 	length := int32(32)
 	if from.v6 {
@@ -148,18 +148,18 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 	case there.DeletionTimestamp != nil:
 		return nil, errGoes
 	}
-	if _, err := r.has(ctx, claim); err != nil { // the IPAddress is to be the claim's before the IPClaim takes its address over
+	if _, err := r.has(ctx, claim); err != nil { // the IPAddress must belong to the claim before the IPClaim takes its address over
 		return nil, err
 	}
 	return there, r.own(ctx, there, claim)
 }
 
-// heldName is the name of a claim's IPClaim. It does not have the UID of the claim, so that a move or a restore brings the same IPClaim.
+// heldName returns the name of a claim's IPClaim. It does not contain the claim's UID, so a moved or restored claim finds the same IPClaim.
 func heldName(claim *unstructured.Unstructured) string {
 	return entries.ClaimName(claim.GetName(), "", "address", 0)
 }
 
-// has answers the block of a claim's IPAddress, which is the claim's own from now on; empty where there is none.
+// has returns the block of a claim's existing IPAddress, or "". It makes the claim the owner of the IPAddress.
 func (r *Reconciler) has(ctx context.Context, claim *unstructured.Unstructured) (block string, err error) {
 	there := of(addressKind)
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(claim), there)
@@ -173,7 +173,7 @@ func (r *Reconciler) has(ctx context.Context, claim *unstructured.Unstructured) 
 	return netip.PrefixFrom(address, address.BitLen()).String(), r.own(ctx, there, claim)
 }
 
-// address makes the IPAddress of a claim, which has its name; or says why not.
+// address creates the IPAddress of a claim under the claim's name, or returns the reason why it cannot.
 func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (why string, err error) {
 	there := of(addressKind)
 	err = r.Client.Get(ctx, client.ObjectKeyFromObject(claim), there)
@@ -196,16 +196,16 @@ func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructur
 		return fmt.Sprintf("IPAddress %s is there, and of another claim", there.GetName()), nil
 	case text(there, "spec", "address") != held.Status.Address:
 		return fmt.Sprintf("IPAddress %s says %s, and %s is held", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
-	case there.GetDeletionTimestamp() != nil: // as the claim that it had before is gone; it is made again
+	case there.GetDeletionTimestamp() != nil: // since its former claim is gone; a later reconciliation creates it again
 		return "", errors.Join(r.unguard(ctx, there), errGoes)
 	}
 	return "", nil
 }
 
-// errGoes is an object that a former claim of the name had, and that is being deleted.
+// errGoes reports that an object of a former claim with this name is being deleted.
 var errGoes = errors.New("an object of a former claim of this name is being deleted")
 
-// own gives an object to a claim that a former claim of the name has had.
+// own makes a claim the controller of an object that a former claim with the same name controlled.
 func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructured.Unstructured) error {
 	if ownedBy(o, claim) {
 		return nil
@@ -220,7 +220,7 @@ func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructur
 	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// wanted is the IPAddress of a claim. Its prefix is that of the pool in Carve from which it comes.
+// wanted returns the IPAddress of a claim. Its prefix is the prefix length of the pool in Carve.
 func (r *Reconciler) wanted(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
 	project, name, _ := strings.Cut(held.Status.Pool, "/")
 	got, err := r.Carve.GetPool(ctx, project, name)
@@ -246,7 +246,7 @@ func (r *Reconciler) wanted(ctx context.Context, claim *unstructured.Unstructure
 	return a, nil
 }
 
-// release lets a claim go whose IPAddress and IPClaim have gone, in this order.
+// release deletes the IPAddress and the IPClaim of a claim, in this order. Afterwards it removes the claim's finalizer.
 func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructured) error {
 	if !controllerutil.ContainsFinalizer(claim, finalizer) {
 		return nil
@@ -269,7 +269,7 @@ func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructur
 			return err
 		}
 	}
-	if ownedBy(held, claim) { // when it has gone, this is asked for again
+	if ownedBy(held, claim) { // the deletion's end reconciles the claim again
 		if held.DeletionTimestamp != nil {
 			return nil
 		}
@@ -286,7 +286,7 @@ func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) 
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
-// tells writes into the status whether a claim has its address; without a reason it has.
+// tells writes into the status whether a claim has its address. An empty reason means that it does.
 func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
 	helper, err := patch.NewPatchHelper(claim, r.Client)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
-// page is how many objects the API server is asked for at once.
+// page is the number of objects in each request for a list.
 const page = 500
 
 // Shown returns the addresses in all IPAddresses of our pools, with the UIDs of the claims that own them. A machine may use any of these addresses.
@@ -53,7 +53,7 @@ func (r *Reconciler) Shown(ctx context.Context) (map[claims.Place][]types.UID, e
 	return shown, nil
 }
 
-// called answers the name of a pool, with its project, or of a class in Carve.
+// called returns the name of a class in Carve, or the project and name of a pool.
 func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
 	found, err := r.find(ctx, ref)
 	if err != nil {
@@ -72,8 +72,8 @@ func (r *Reconciler) called(ctx context.Context, ref poolRef) (string, error) {
 	return project + "/" + name, nil
 }
 
-// forget lets an IPAddress go that is being deleted, and whose claim is gone: the API server has deleted the claim in the moment in which the controller
-// has made the address, or somebody has taken the finalizer off the claim.
+// forget removes the finalizer of an IPAddress that is being deleted and whose claim is gone. That happens if the API server deletes the claim while
+// the controller creates the address, or if a user removes the claim's finalizer.
 func (r *Reconciler) forget(ctx context.Context, name types.NamespacedName) error {
 	a := of(addressKind)
 	if err := r.Live.Get(ctx, name, a); err != nil {

@@ -10,15 +10,15 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 )
 
-// attempt is a claim of Carve that may exist, and that no status names yet.
+// attempt is a claim that may exist in Carve, and that no IPClaim's status names yet.
 type attempt struct {
 	uid       types.UID
 	name      string
 	consumers []carve.ClaimConsumer
 }
 
-// attempts are those of the IPClaims for which the controller has asked Carve. The API server deletes an object whose finalizer is added at the same
-// time, and accepts the finalizer. Without an attempt nothing would release the block of such an object.
+// attempts are the unfinished attempts, by IPClaim. The API server may delete an object at the moment at which it accepts a finalizer for it. Without
+// its attempt, the controller would not release the block of such an object.
 type attempts struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]attempt
@@ -46,8 +46,8 @@ func (a *attempts) remove(name types.NamespacedName) {
 	delete(a.of, name)
 }
 
-// abort releases what the controller has claimed for an IPClaim of a name that is not there any more. The one that is there has the UID; empty where
-// there is none. The claim stays remembered until Carve has released it.
+// abort releases an attempt's block if its IPClaim no longer exists. uid is the UID of the current IPClaim with the name, or empty. The attempt stays
+// recorded until Carve has released the block.
 func (r *Reconciler) abort(ctx context.Context, name types.NamespacedName, uid types.UID) error {
 	begun, ok := r.begun.get(name)
 	if !ok || begun.uid == uid {

@@ -31,7 +31,7 @@ func TestAClaimIsHeldUntilItIsDeleted(t *testing.T) {
 
 	stop()
 	before := c.ResourceVersion
-	stop = s.run() // nothing is claimed or written again
+	stop = s.run() // the controller claims and writes nothing again
 	other := s.bound(s.claim("db", one))
 	require.Equal(t, before, s.bound(c).ResourceVersion)
 	require.Len(t, s.held(), 2)
@@ -112,7 +112,8 @@ func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
 	require.Empty(t, s.held())
 }
 
-// TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace though it says that the pod owns it, and there is none of the name beside it.
+// TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace copies a claim to a namespace without the pod that owns it. The pod lives in the claim's own
+// namespace.
 func TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -156,10 +157,11 @@ func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
 	c.Spec.Address = "10.20.0.3"
 	c.Spec.PrefixLength = nil
 	require.ErrorContains(t, world.Client.Update(t.Context(), c), "a claim is not changed")
-	require.NoError(t, world.Client.Delete(t.Context(), c)) // or the controller of a later test would claim for it
+	require.NoError(t, world.Client.Delete(t.Context(), c)) // or the controller of a later test would claim a block for it
 }
 
-// TestWhatALostPodHadCoolsDown: the taint manager decides without seeing the pod, which may send from its address for a while.
+// TestWhatALostPodHadCoolsDown gives a pod the taint manager's condition. The taint manager does not see the pod, which may still send from its
+// address.
 func TestWhatALostPodHadCoolsDown(t *testing.T) {
 	t.Parallel()
 	s := begin(t)

@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// compare shows whether Carve holds what the status of a claim says, for these pods, and answers whether it does. What has been taken away there is
-// not taken again: somebody has decided it, and the block may be another's.
+// compare returns whether Carve holds the block in a claim's status, and reports differences in the status. The users are the claim's pods. compare
+// does not claim a missing block again: a person has released it, and another claim may have it.
 func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...types.UID) (held bool, err error) {
 	if !r.feed.synced() {
-		return true, nil // when it has told all there is, it wakes what differs
+		return true, nil // after its first synchronization the feed reconciles each claim that differs
 	}
 	drift, err := r.drift(ctx, claim)
 	if err != nil {
@@ -41,8 +41,8 @@ const (
 	driftChanged  = "the claim was changed in Carve: "
 )
 
-// drift answers what Carve has otherwise than the status of a claim. Only Carve itself is believed that it does not hold something: what the feed has
-// told may be a moment old.
+// drift returns the difference between a claim in Carve and the status of its IPClaim, or "". The feed may be a moment old, so drift asks Carve
+// before it reports a difference.
 func (r *Reconciler) drift(ctx context.Context, claim *ipam.IPClaim) (string, error) {
 	if r.feed.holds(claim) {
 		return "", nil
@@ -57,7 +57,7 @@ func (r *Reconciler) drift(ctx context.Context, claim *ipam.IPClaim) (string, er
 	return differs(claim, got, r.Realm.Name), nil
 }
 
-// differs says in what a claim in Carve is not what the status of an IPClaim says.
+// differs returns the difference between a claim in Carve and the status of an IPClaim, or "".
 func differs(claim *ipam.IPClaim, held *carve.IPClaim, realm string) string {
 	switch {
 	case held.Metadata.UID != claim.Status.Claim.UID:
@@ -71,7 +71,7 @@ func differs(claim *ipam.IPClaim, held *carve.IPClaim, realm string) string {
 	}
 }
 
-// refusedPods are the pods of which Carve said at the last renewal that they do not live.
+// refusedPods are the pods that Carve did not renew at the last renewal.
 type refusedPods struct {
 	mu   sync.Mutex
 	uids map[types.UID]bool
@@ -83,7 +83,7 @@ func (p *refusedPods) has(uid types.UID) bool {
 	return p.uids[uid]
 }
 
-// set says which they are now, and answers of which pods something else is known by it.
+// set replaces the pods and returns those that were added or removed.
 func (p *refusedPods) set(uids []string) (changed []types.UID) {
 	now := make(map[types.UID]bool, len(uids))
 	for _, uid := range uids {

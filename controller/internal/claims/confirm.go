@@ -12,12 +12,12 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// ErrElsewhere is a controller whose project or realm is not that of the cluster's claims. It would renew no pod of theirs, and Carve would release the
-// blocks of pods that live.
+// ErrElsewhere reports that the cluster's claims belong to another project or realm than the controller's. The controller would not renew the claims'
+// pods, and Carve would release the blocks of live pods.
 var ErrElsewhere = errors.New("the IPClaims of this cluster have their blocks elsewhere")
 
-// Confirm answers [ErrElsewhere] when Carve holds claims of this cluster in another project or realm, and none in this one. Another error says that it is
-// not known.
+// Confirm returns [ErrElsewhere] if Carve holds claims of this cluster in another project or realm, and none in this one. Any other error leaves the
+// question open.
 func (r *Reconciler) Confirm(ctx context.Context) error {
 	var bound []*ipam.IPClaim
 	err := r.each(ctx, func(claim *ipam.IPClaim) {
@@ -31,7 +31,7 @@ func (r *Reconciler) Confirm(ctx context.Context) error {
 	held, of, most := map[string]bool{}, realmLabel+"="+r.Realm.Name, page
 	for c, err := range r.Realm.Carve.Claims(ctx, r.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
 		if carve.IsNotFound(err) {
-			break // there is no such project
+			break // the project does not exist
 		}
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (r *Reconciler) Confirm(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere answers [ErrElsewhere] for a claim whose block is held in another project or realm.
+// elsewhere returns [ErrElsewhere] for a claim if another project or realm holds its block.
 func (r *Reconciler) elsewhere(ctx context.Context, claim *ipam.IPClaim) error {
 	name, remote := client.ObjectKeyFromObject(claim), claim.Status.Claim
 	if remote.Project != r.Realm.Project {
@@ -71,19 +71,20 @@ func (r *Reconciler) elsewhere(ctx context.Context, claim *ipam.IPClaim) error {
 	return nil
 }
 
-// Confirmation confirms at the start, as soon as Carve answers, and ends the program where the claims of the cluster are held elsewhere. Each replica runs it.
+// Confirmation calls Confirm at the start until Carve responds. It ends the program if another project or realm holds the claims of the cluster. Each
+// replica runs it.
 type Confirmation struct {
-	// Of is the reconciler whose project and realm are confirmed.
+	// Of is the reconciler to confirm.
 	Of *Reconciler
 }
 
-// NeedLeaderElection says that it runs beside the leader: a rollout is to end before it replaces the controller that works.
+// NeedLeaderElection returns false. A new replica with a wrong configuration has to fail before it replaces the current leader in a rollout.
 func (c *Confirmation) NeedLeaderElection() bool { return false }
 
-// pause is how long it is waited before another question to a server that did not answer.
+// pause is the pause between two attempts to reach Carve.
 const pause = 5 * time.Second
 
-// Start asks until there is an answer, or the context ends.
+// Start confirms until Carve responds or the context ends.
 func (c *Confirmation) Start(ctx context.Context) error {
 	for {
 		err := c.Of.Confirm(ctx)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// MadeFor reports whether a pod's own claim was made for an entry as the entry is now.
+// MadeFor reports whether a pod's own claim was made for the current version of an entry.
 func MadeFor(claim *ipam.IPClaim, e entries.Entry) bool {
 	a := claim.Annotations
 	if e.Template == "" || a[ipam.EntryAnnotation] != e.Name {
@@ -21,7 +21,7 @@ func MadeFor(claim *ipam.IPClaim, e entries.Entry) bool {
 	return a[ipam.TemplateAnnotation] == "" || a[ipam.TemplateAnnotation] == e.Template && a[ipam.InterfaceAnnotation] == e.Interface
 }
 
-// Dropped reports whether a claim was made for an entry that its pod does not have any more. An annotation that cannot be read drops nothing.
+// Dropped reports whether a pod no longer has a claim's entry. A pod with an unreadable annotation keeps all claims.
 func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 	if claim.Annotations[ipam.EntryAnnotation] == "" {
 		return false
@@ -30,15 +30,15 @@ func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 	return err == nil && !slices.ContainsFunc(all, func(e entries.Entry) bool { return MadeFor(claim, e) })
 }
 
-// lookForEntry gives up a claim whose entry the pod has dropped, while no network can use the block: there is no block, or the pod has no node. The
-// block of a pod with a node is kept until the pod ends.
+// lookForEntry judges a claim gone if the pod has dropped its entry and no network can use the block: the claim has no block, or the pod has no node.
+// A pod with a node keeps the block until the pod ends.
 func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s sight) (sight, error) {
 	if s.verdict != judge.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
 		return s, nil
 	}
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, s.pod.Name)
 	if err != nil || pod == nil || pod.UID != s.pod.UID || !Dropped(pod, claim) {
-		return s, err // an event of the pod is on its way
+		return s, err // an event for the pod is on its way
 	}
 	if pod.Spec.NodeName != "" {
 		now := new(ipam.IPClaim)

@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// feed follows what Carve holds for a realm: it has the claims that differ from what is known looked at, and those that found no room when there is
-// some. The manager runs it where it leads.
+// feed follows the claims that Carve holds for a realm. It has an IPClaim reconciled when its status differs from Carve. It also retries claims that
+// found no room when Carve releases blocks. The manager runs it on the leader.
 type feed struct {
 	of   *Reconciler
 	wake chan event.GenericEvent
@@ -28,10 +28,10 @@ type feed struct {
 
 func newFeed(of *Reconciler) *feed { return &feed{of: of, wake: make(chan event.GenericEvent, 1024)} }
 
-// unavailable is how long it is waited after a refusal that is not expected to pass.
+// unavailable is the pause after an error that ends the feed.
 const unavailable = 30 * time.Second
 
-// Start follows until the context ends.
+// Start follows the claims until the context ends.
 func (f *feed) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		source := follow.Claims(f.of.Realm.Carve, f.of.Realm.Project, realmLabel+"="+f.of.Realm.Name)
@@ -47,7 +47,7 @@ func (f *feed) Start(ctx context.Context) error {
 			ctrl.LoggerFrom(ctx).Error(err, "following the claims of the realm")
 		})
 		f.held.Store(cache)
-		_ = cache.Run(ctx) // its error was told
+		_ = cache.Run(ctx) // the cache has logged its error
 		select {
 		case <-ctx.Done():
 		case <-time.After(unavailable):
@@ -56,11 +56,12 @@ func (f *feed) Start(ctx context.Context) error {
 	return nil
 }
 
-// settled is after how long it is remembered here what was written before.
+// settled is the time after which this controller's cache has its own earlier writes.
 const settled = 5 * time.Second
 
-// deleted looks at what was deleted, whosever it was: there may be room. The cache is not told of what came and went between two answers, and the
-// status of an IPClaim may not be remembered yet when its claim is gone already.
+// deleted compares each deleted claim and retries claims that wait for room. It handles the deletions in all realms, as each may make room. The
+// follower's cache misses a claim that comes and goes between two responses. The IPClaim's new status may reach the controller's cache after the
+// deletion, so deleted compares twice.
 func (f *feed) deleted(ctx context.Context, list *carve.ChangeList) {
 	room := false
 	for _, c := range list.Items {
@@ -80,7 +81,7 @@ func (f *feed) deleted(ctx context.Context, list *carve.ChangeList) {
 	}
 }
 
-// synced says whether all has been told that there was.
+// synced reports whether the cache has received all claims that existed at its start.
 func (f *feed) synced() bool {
 	cache := f.held.Load()
 	if cache == nil {
@@ -94,13 +95,13 @@ func (f *feed) synced() bool {
 	}
 }
 
-// holds says whether Carve holds what the status of a claim says, as far as was told.
+// holds reports whether the feed's cache has the block of a claim's status.
 func (f *feed) holds(claim *ipam.IPClaim) bool {
 	held, there := f.held.Load().Get(claim.Status.Claim.Name)
 	return there && differs(claim, &held, f.of.Realm.Name) == ""
 }
 
-// compare wakes the IPClaim of a claim in Carve, if its status says something else than the feed; without a name all of which it does.
+// compare has the IPClaim of a claim in Carve reconciled, if its status differs from the feed or is stalled. An empty name means all claims.
 func (f *feed) compare(ctx context.Context, name string) {
 	var claims ipam.IPClaimList
 	var which []client.ListOption
@@ -119,7 +120,7 @@ func (f *feed) compare(ctx context.Context, name string) {
 	}
 }
 
-// roomFor is how many claims are tried again when something was released: more than that would find it taken.
+// roomFor is the number of claims to retry after a release. More claims would find the room taken again.
 const roomFor = 32
 
 func (f *feed) room(ctx context.Context) {
@@ -128,7 +129,7 @@ func (f *feed) room(ctx context.Context) {
 	}
 }
 
-// look has a claim looked at.
+// look has a claim reconciled.
 func (f *feed) look(ctx context.Context, name types.NamespacedName) {
 	claim := &ipam.IPClaim{}
 	claim.Namespace, claim.Name = name.Namespace, name.Name
@@ -138,7 +139,7 @@ func (f *feed) look(ctx context.Context, name types.NamespacedName) {
 	}
 }
 
-// waiting are claims that found no room, in the order in which they were refused first.
+// waiting is a queue of claims that found no room, ordered by their first refusal.
 type waiting struct {
 	mu    sync.Mutex
 	names []types.NamespacedName
@@ -163,7 +164,7 @@ func (w *waiting) remove(name types.NamespacedName) {
 	delete(w.is, name)
 }
 
-// take answers the first ones, and takes them out. Those that are refused again come last.
+// take removes the first claims from the queue and returns them. A claim that is refused again goes to the end.
 func (w *waiting) take(most int) (first []types.NamespacedName) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

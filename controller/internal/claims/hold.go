@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// hold has Carve hold a block for a claim that a pod owns. One that has its block is left alone.
+// hold claims a block for a claim that a pod owns. If the claim has its block already, hold only compares it with Carve.
 func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.OwnerReference, pod *core.Pod) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -40,7 +40,7 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
 	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
-		wanted.Spec.MaxConsumers = 2 // the pod, and what takes its place if it is said not to use the claim
+		wanted.Spec.MaxConsumers = 2 // the pod and the consumer that replaces it if its network status lacks the address
 	}
 	result, err := r.take(ctx, claim, wanted)
 	if err == nil && claim.Status.Claim != nil {
@@ -49,13 +49,13 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	return result, err
 }
 
-// delayed says whether a claim waits for its first consumer.
+// delayed reports whether a claim waits for its first consumer.
 func delayed(claim *ipam.IPClaim) bool {
 	return claim.Spec.BindingMode == ipam.BindingWaitForFirstConsumer
 }
 
-// nodeFor answers the UID of a pod's node for a claim whose scope has it; the API server itself is asked, as names of nodes are used again. Without
-// one the claim waits.
+// nodeFor returns the UID of a pod's node, if the claim's scope contains the node. It asks the API server, as nodes may reuse names. If the node does
+// not exist, it returns no UID and the claim waits.
 func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (types.UID, error) {
 	if claim.Spec.NodeRole == "" {
 		return "", nil
@@ -71,8 +71,8 @@ func (r *Reconciler) nodeFor(ctx context.Context, claim *ipam.IPClaim, pod *core
 	return "", r.waits(ctx, claim, "there is no node "+pod.Spec.NodeName)
 }
 
-// take claims a block, or finds the one that was claimed. The API server may have deleted the claim meanwhile, though it has accepted the finalizer:
-// then nothing stays held for it.
+// take claims a block, or finds the block that an earlier attempt claimed. The API server may have deleted the IPClaim meanwhile, although it has
+// accepted the finalizer. In that case take releases the block.
 func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (ctrl.Result, error) {
 	name := client.ObjectKeyFromObject(claim)
 	r.begun.add(name, claim.UID, remoteName(claim), wanted.Spec.Consumers)
@@ -92,7 +92,7 @@ func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve
 	return ctrl.Result{}, err
 }
 
-// show writes into a claim what Carve holds for it: into the metadata first, as a backup has no status.
+// show writes the block that Carve holds into a claim. It writes the metadata before the status, as a backup has no status.
 func (r *Reconciler) show(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
 	if err := r.record(ctx, claim, held); err != nil {
 		return err
@@ -107,13 +107,13 @@ func (r *Reconciler) show(ctx context.Context, claim *ipam.IPClaim, held *carve.
 
 const messageHeld = "the block is held"
 
-// remotePrefix is what the names of claims in Carve begin with.
+// remotePrefix is the prefix of the claims' names in Carve.
 const remotePrefix = "k8s-"
 
 const kindIPClaim = "IPClaim"
 
-// remoteName is the name of a claim in Carve. It has the UID of the IPClaim, so that a later IPClaim of the same name has another claim in Carve; or the
-// UID of the IPClaim whose block this one has taken over.
+// remoteName returns a claim's name in Carve. It contains the IPClaim's UID, so that a later IPClaim with the same name gets another claim in Carve.
+// If the IPClaim has taken over a block, the name contains the UID of that block's first IPClaim.
 func remoteName(claim *ipam.IPClaim) string {
 	if claim.Status.Claim != nil {
 		return claim.Status.Claim.Name
@@ -121,7 +121,7 @@ func remoteName(claim *ipam.IPClaim) string {
 	return remotePrefix + string(claim.UID)
 }
 
-// wanted is a claim in the words of Carve.
+// wanted returns the request to Carve for a claim.
 func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
 	name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	spec := carve.IPClaimSpec{
@@ -150,10 +150,10 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPu
 	}}
 }
 
-// refused shows why there is no block. It is tried again after a minute, or when there may be room.
+// refused reports in the status why a claim has no block. The controller retries after a minute, or when a release may have made room.
 func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error) (ctrl.Result, error) {
 	if kept, ok := errors.AsType[*keptError](err); ok {
-		r.short.add(client.ObjectKeyFromObject(claim)) // a release may make the block free
+		r.short.add(client.ObjectKeyFromObject(claim)) // a release may free the block
 		return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, ipam.ReasonError, "Claim", kept.Error())
 	}
 	problem, refusal := carve.AsProblem(err)
@@ -171,7 +171,7 @@ func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error
 	return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, reason, "Claim", fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 }
 
-// stuck shows what is wrong with a claim. An event tells it when it is new.
+// stuck reports in the status why a claim fails. It records an event if the reason is new.
 func (r *Reconciler) stuck(ctx context.Context, claim *ipam.IPClaim, reason, action, message string) error {
 	before := condition.FindStatusCondition(claim.Status.Conditions, conditions.Stalled)
 	news := before == nil || before.Status != meta.ConditionTrue || before.Reason != reason

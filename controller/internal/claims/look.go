@@ -14,21 +14,21 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// sight is what was seen of a pod that uses a claim.
+// sight describes a pod that uses a claim.
 type sight struct {
-	pod     *core.Pod // nil where there is none of the name
+	pod     *core.Pod // nil if no pod has the name
 	verdict judge.Verdict
 	why     string
-	// only says that the verdict is on this claim, and not on the pod.
+	// only limits the verdict to this claim: the pod keeps its other claims.
 	only bool
-	// dropped says that the pod lives and does not ask for this claim any more.
+	// dropped means that the pod lives and does not request this claim any more.
 	dropped bool
-	// again is when to look again, if it is not clear yet.
+	// again is the pause before the next look, if the verdict is not final yet; else 0.
 	again time.Duration
 }
 
-// look asks what has become of a pod that uses a claim, by this interface. What would be released is looked up in the API server itself first: what
-// is remembered may be older than the pod.
+// look judges a pod that uses a claim, by the given interface. It reads the cache first. It confirms a verdict that would release the claim with a
+// read from the API server, as the cache may be older than the pod.
 func (r *Reconciler) look(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, by string) (sight, error) {
 	var s sight
 	for _, reader := range []client.Reader{r.Client, r.Live} {
@@ -46,7 +46,7 @@ func (r *Reconciler) look(ctx context.Context, claim *ipam.IPClaim, user ipam.Po
 	return r.lookForAddress(ctx, claim, s, by)
 }
 
-// podIn answers the pod of a name, or nil.
+// podIn returns the pod with a name, or nil if none exists.
 func (r *Reconciler) podIn(ctx context.Context, reader client.Reader, namespace, name string) (*core.Pod, error) {
 	pod := new(core.Pod)
 	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
@@ -56,7 +56,7 @@ func (r *Reconciler) podIn(ctx context.Context, reader client.Reader, namespace,
 	return pod, err
 }
 
-// lookForAddress takes a claim for lost of which the pod's network status has no address, twice.
+// lookForAddress judges a claim lost if the pod's network status lacks its address at two reads. The second read goes to the API server.
 func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s sight, by string) (sight, error) {
 	key := string(claim.UID) + "/" + string(s.pod.UID)
 	if judge.Network(s.pod, by, claim.Status.CIDR) != judge.Missing {
@@ -71,7 +71,7 @@ func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s 
 		return sight{}, err
 	}
 	if pod == nil || pod.UID != s.pod.UID {
-		return s, nil // its end is on its way here
+		return s, nil // the event for the pod's end is on its way
 	}
 	if judge.Network(pod, by, claim.Status.CIDR) != judge.Missing {
 		r.seen.forget(key)
@@ -81,13 +81,13 @@ func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s 
 	return s, nil
 }
 
-// observations are when something was first seen that counts when it is seen twice. Who forgets them looks twice again.
+// observations are the times of first observations. An observation counts once it is old enough. After a restart it has to be made twice again.
 type observations struct {
 	mu    sync.Mutex
 	first map[string]time.Time
 }
 
-// wait answers how long to wait until something counts as seen twice, which it is now; 0 when it does.
+// wait records an observation, if it is new, and returns the time until it counts. It returns 0 once it counts.
 func (o *observations) wait(key string, between time.Duration) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -103,7 +103,7 @@ func (o *observations) wait(key string, between time.Duration) time.Duration {
 	return max(0, between-time.Since(since))
 }
 
-// forget says that it is not so any more.
+// forget drops an observation that is no longer true.
 func (o *observations) forget(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

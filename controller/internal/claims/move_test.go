@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// elsewhere makes another namespace.
+// elsewhere creates another namespace.
 func (s story) elsewhere() string {
 	s.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "target-"}}
@@ -25,7 +25,7 @@ func (s story) elsewhere() string {
 	return ns.Name
 }
 
-// copied makes an object of the labels, the annotations, the finalizers and the spec of a claim, as clusterctl and Velero do. It has another UID, and no
+// copied creates an object with the labels, annotations, finalizers and spec of a claim, as clusterctl and Velero do. The copy has another UID and no
 // status.
 func (s story) copied(c *ipam.IPClaim, namespace, name string) *ipam.IPClaim {
 	s.Helper()
@@ -44,7 +44,7 @@ func (s story) force(c *ipam.IPClaim) {
 	require.NoError(s, client.IgnoreNotFound(world.Client.Delete(s.Context(), c)))
 }
 
-// stalled waits until a claim says why it has no block.
+// stalled waits until the status of a claim gives the reason for its missing block.
 func (s story) stalled(c *ipam.IPClaim, why string) {
 	s.Helper()
 	s.eventually(why, func() bool {
@@ -56,7 +56,7 @@ func (s story) stalled(c *ipam.IPClaim, why string) {
 	require.Empty(s, c.Status.CIDR)
 }
 
-// taken claims all addresses that are free, and requires that a block is not among them.
+// taken claims all free addresses and requires that the block is not among them.
 func (s story) taken(block string) {
 	s.Helper()
 	for {
@@ -90,7 +90,7 @@ func TestMovedClaimKeepsItsBlock(t *testing.T) {
 			require.Len(t, s.held(), 2)
 			s.taken(block)
 
-			again := s.copied(target, s.elsewhere(), "renamed") // and once more
+			again := s.copied(target, s.elsewhere(), "renamed") // and a second copy
 			source(s, target)
 			require.Equal(t, block, s.bound(again).Status.CIDR)
 			require.NoError(t, world.Client.Delete(t.Context(), again))
@@ -100,7 +100,8 @@ func TestMovedClaimKeepsItsBlock(t *testing.T) {
 	}
 }
 
-// TestRestoredClaimTakesNoBlockOfAnother restores a claim whose block Carve has released, when it is free and when another has it.
+// TestRestoredClaimTakesNoBlockOfAnother restores a claim after Carve has released its block. The restored claim gets the block only once no other
+// claim has it.
 func TestRestoredClaimTakesNoBlockOfAnother(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -108,7 +109,7 @@ func TestRestoredClaimTakesNoBlockOfAnother(t *testing.T) {
 	c := s.bound(s.claim("web", one))
 	require.NoError(t, world.Client.Delete(t.Context(), c))
 	s.vanishes(c)
-	s.force(s.bound(s.claim("next", one))) // it is the first free address, and an orphan that is not the restored claim's own
+	s.force(s.bound(s.claim("next", one))) // it gets the first free address, and becomes an orphan that the restored claim does not own
 	restored := s.copied(c, s.name, "web")
 	s.stalled(restored, "does not name claim")
 	require.Len(t, s.held(), 2)
@@ -121,8 +122,8 @@ func TestRestoredClaimTakesNoBlockOfAnother(t *testing.T) {
 	require.Equal(t, c.Annotations[ipam.BlockAnnotation], s.bound(restored).Status.CIDR)
 }
 
-// TestNothingIsReleasedThatALiveClaimRecords has the sweep look at the block of a claim that was moved, while its target waits: the target may not take the
-// block over yet.
+// TestNothingIsReleasedThatALiveClaimRecords sweeps while the block belongs to a moved claim and its target waits. The target may not take the block
+// over yet.
 func TestNothingIsReleasedThatALiveClaimRecords(t *testing.T) {
 	s := begin(t)
 	stop := s.run()

@@ -11,7 +11,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// cleaned records an event for each orphan that was released, on the IPClaim that it was held for, and one on each IPPool of which the blocks were.
+// cleaned records an event for each released orphan on its former IPClaim. It records another on each IPPool that had such blocks.
 func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 	if len(orphans) == 0 {
 		return nil

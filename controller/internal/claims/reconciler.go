@@ -1,5 +1,5 @@
-// Package claims makes IPClaims true in Carve: one claim of Carve for each, called by the UID of the IPClaim, so that no repeat, restart or second
-// controller ever makes another.
+// Package claims keeps one claim in Carve for each IPClaim. The claim's name contains the UID of the IPClaim. A retry, a restart or a second
+// controller therefore finds the same claim and never creates another.
 package claims
 
 import (
@@ -24,22 +24,22 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Reconciler makes IPClaims true.
+// Reconciler keeps the claims in Carve as the IPClaims want them.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads the API server itself: nothing else proves that a pod is gone.
+	// Live reads from the API server. Only such a read proves that a pod is gone.
 	Live client.Reader
-	// Realm is where pods are consumers.
+	// Realm is the realm in which the cluster's pods are consumers.
 	Realm *realm.Realm
-	// Judge are the options of the decision on pods.
+	// Judge has the options for the verdict on pods.
 	Judge judge.Options
-	// Between is how long after the first look at a pod's network status the second one is, if the first finds no address.
+	// Between is the pause between two reads of a pod's network status. The controller reads it twice before it treats the address as missing.
 	Between time.Duration
-	// Events are told to people.
+	// Events records events for users.
 	Events events.EventRecorder
-	// Shown answers the addresses that objects of another kind show to their users, and for each the UIDs of the objects that control them. It is nil
-	// where there are none.
+	// Shown returns the addresses that objects of other kinds show to their users. For each address it returns the UIDs of the objects' controllers.
+	// It is nil if no such kind exists.
 	Shown func(context.Context) (map[Place][]types.UID, error)
 
 	feed  *feed
@@ -50,13 +50,13 @@ type Reconciler struct {
 }
 
 const (
-	// again is when a claim is looked at that waits for others: consumers who are not of this cluster, or pods that expire.
+	// again is the pause before the next look at a claim that waits for consumers of other clusters, or for pods that expire.
 	again = 15 * time.Second
-	// atMost is when a claim is tried again that was refused, unless something wakes it before.
+	// atMost is the pause before the retry of a refused claim. An event may cause an earlier one.
 	atMost = time.Minute
 )
 
-// Reconcile brings one claim nearer to what it is to be.
+// Reconcile brings one claim closer to its desired state.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var claim ipam.IPClaim
 	err := r.Client.Get(ctx, request.NamespacedName, &claim)
@@ -93,7 +93,7 @@ func ofCarve(err error) bool {
 	return refused || failed
 }
 
-// PodOf answers the pod that owns a claim, if one does.
+// PodOf returns the reference to the pod that owns a claim, or nil if no pod does.
 func PodOf(claim client.Object) *meta.OwnerReference {
 	owner := meta.GetControllerOf(claim)
 	if owner == nil || owner.APIVersion != "v1" || owner.Kind != "Pod" {
@@ -102,7 +102,7 @@ func PodOf(claim client.Object) *meta.OwnerReference {
 	return owner
 }
 
-// own brings on a claim that a pod owns.
+// own reconciles a claim that a pod owns.
 func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.OwnerReference) (ctrl.Result, error) {
 	user := ipam.PodReference{Name: owner.Name, UID: owner.UID}
 	s, err := r.look(ctx, claim, user, claim.Annotations[ipam.InterfaceAnnotation])
@@ -123,7 +123,7 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.O
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the pod's end brings it here again, and nothing is to be asked until then
+	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the event of the pod's end reconciles the claim again
 		return ctrl.Result{RequeueAfter: s.again}, r.waits(ctx, claim, inUse)
 	}
 	if err := r.leave(ctx, claim, user, s); err != nil {
@@ -133,7 +133,7 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.O
 	return sooner(result, s.again), err
 }
 
-// sooner is a result that comes no later than after a pause; 0 is none.
+// sooner shortens a result's pause; 0 means none.
 func sooner(result ctrl.Result, pause time.Duration) ctrl.Result {
 	if pause > 0 && (result.RequeueAfter == 0 || pause < result.RequeueAfter) {
 		result.RequeueAfter = pause
@@ -141,12 +141,12 @@ func sooner(result ctrl.Result, pause time.Duration) ctrl.Result {
 	return result
 }
 
-// discard deletes a claim of which the pod is gone, that very one.
+// discard deletes a claim after its pod has gone. The UID protects another claim with the same name.
 func (r *Reconciler) discard(ctx context.Context, claim *ipam.IPClaim) error {
 	return client.IgnoreNotFound(r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID}))
 }
 
-// change writes the changes that a step makes to the status. A step is decided for one block, so change does not write if the status has another one.
+// change applies a step to the status and writes it. The step was decided for one block, so change fails if the status now has another block.
 func (r *Reconciler) change(ctx context.Context, claim *ipam.IPClaim, step func(*ipam.IPClaimStatus)) error {
 	return patch.Change(ctx, r.Client, claim, func() {
 		claim.Status.ObservedGeneration = claim.Generation
@@ -154,17 +154,17 @@ func (r *Reconciler) change(ctx context.Context, claim *ipam.IPClaim, step func(
 	}, patch.While("status", "claim"))
 }
 
-// guard puts the finalizer on a claim before anything is held for it.
+// guard adds the finalizer to a claim. Carve may hold a block for the claim only afterwards.
 func (r *Reconciler) guard(ctx context.Context, claim *ipam.IPClaim) error {
 	return patch.Change(ctx, r.Client, claim, func() { controllerutil.AddFinalizer(claim, ipam.Finalizer) })
 }
 
-// free takes the finalizer off a claim for which nothing is held.
+// free removes a claim's finalizer.
 func (r *Reconciler) free(ctx context.Context, claim *ipam.IPClaim) error {
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, claim, func() { controllerutil.RemoveFinalizer(claim, ipam.Finalizer) }))
 }
 
-// waits says of a claim what is under way.
+// waits reports in the status that the controller still works on a claim.
 func (r *Reconciler) waits(ctx context.Context, claim *ipam.IPClaim, message string) error {
 	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
 		conditions.Working(&s.Conditions, claim.Generation, ipam.ReasonReconciling, message)

@@ -17,10 +17,11 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// inUse is what a claim waits for that is deleted.
+// inUse is the status message for a deleted claim while its block has consumers.
 const inUse = "the block is in use; it is released when its consumers have ended"
 
-// release has Carve release the block of a claim that is being deleted, and lets the claim go then. As long as somebody uses it, it stays.
+// release releases the block of a claim that is being deleted, and removes the finalizer afterwards. It waits while the block has consumers. It keeps
+// the block if another IPClaim has taken it over.
 func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
@@ -43,7 +44,7 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	return ctrl.Result{}, r.free(ctx, claim)
 }
 
-// giveBack releases a claim of Carve, if the IPClaim of a UID has it still.
+// giveBack releases a claim in Carve, if it still belongs to the IPClaim with the UID. It returns no error if the claim does not exist.
 func (r *Reconciler) giveBack(ctx context.Context, name string, holder types.UID) error {
 	found, err := r.Realm.Carve.GetClaim(ctx, r.Realm.Project, name)
 	if err == nil && holderOf(found) == holder {
@@ -55,8 +56,8 @@ func (r *Reconciler) giveBack(ctx context.Context, name string, holder types.UID
 	return err
 }
 
-// leave tells Carve what has become of a pod that uses a claim. What a claim says of its pod may be copied from another namespace, whose pod lives: so
-// nothing is told of a pod that Carve does not know by the name that was looked for.
+// leave reports to Carve that a pod no longer uses a claim. A claim may be a copy from another namespace, where its pod still lives. Therefore leave
+// ends a pod only if Carve knows the UID under the pod's namespace and name.
 func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s sight) error {
 	if s.verdict == judge.Keep {
 		return nil
@@ -93,7 +94,7 @@ func (r *Reconciler) withdraw(ctx context.Context, claim *ipam.IPClaim, user ipa
 	return entries.Withdraw(ctx, r.Client, pod, claim.Name)
 }
 
-// detach takes a claim from a pod that lives. It removes the address from the pod's status first, before the next pod can get it. The claim stays, so its
+// detach takes a claim from a live pod. It first removes the address from the pod's status, before the next pod can get it. The claim stays, so its
 // block does not cool down.
 func (r *Reconciler) detach(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference) error {
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, user.Name)
@@ -106,7 +107,7 @@ func (r *Reconciler) detach(ctx context.Context, claim *ipam.IPClaim, user ipam.
 	return r.Realm.Detach(ctx, remoteName(claim), user.UID)
 }
 
-// abandoned says whether somebody wants a claim to go without Carve.
+// abandoned reports whether a user wants to delete a claim without a release in Carve.
 func abandoned(claim *ipam.IPClaim) bool {
 	return !claim.DeletionTimestamp.IsZero() && claim.Annotations[ipam.AbandonAnnotation] == "true"
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Renewals tell Carve again and again which pods live that use claims. What they go by may be old: a pod that has gone meanwhile is released later,
-// or has ended already, which no renewal undoes. The manager runs them where it leads.
+// Renewals renews live pods that use claims, at intervals. It reads from the cache, which may be old. Carve releases a pod that has gone meanwhile a
+// little later; a renewal does not revive a consumer that has ended. The manager runs it on the leader.
 type Renewals struct {
-	// Of is the reconciler whose pods are renewed.
+	// Of is the reconciler with the pods to renew.
 	Of *Reconciler
-	// Every is how often; a pod's time to live is to be twice as long at least.
+	// Every is the interval. A pod's time to live has to be at least twice as long.
 	Every time.Duration
 }
 
@@ -28,7 +28,7 @@ func (r *Renewals) Start(ctx context.Context) error {
 	return repeat(ctx, r.Every, "renewing pods", r.renew)
 }
 
-// repeat does something at once, and again and again until the context ends. After a failure it does not wait for longer than a minute.
+// repeat calls do at once and then at intervals, until the context ends. After a failure it waits one minute at most.
 func repeat(ctx context.Context, every time.Duration, what string, do func(context.Context) error) error {
 	for {
 		pause := every
@@ -44,7 +44,7 @@ func repeat(ctx context.Context, every time.Duration, what string, do func(conte
 	}
 }
 
-// renew renews the pods that live, once. The claims of those that Carve does not take for alive are looked at.
+// renew renews the live pods once. If Carve refuses a pod, or accepts it again, renew has the pod's claims reconciled.
 func (r *Renewals) renew(ctx context.Context) error {
 	var claims ipam.IPClaimList
 	if err := r.Of.Client.List(ctx, &claims); err != nil {
@@ -60,7 +60,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 		for _, user := range usersOf(claim) {
 			var pod core.Pod
 			if r.Of.Client.Get(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, &pod) != nil {
-				continue // the reconciler finds out what has become of it
+				continue // the reconciler judges a missing pod
 			}
 			if verdict, _ := judge.Pod(&pod, user.UID, r.Of.Judge); verdict == judge.Keep {
 				live = append(live, string(user.UID))
@@ -81,7 +81,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 	return nil
 }
 
-// usersOf answers the pods that may use a claim.
+// usersOf returns the pods that may use a claim.
 func usersOf(claim *ipam.IPClaim) []ipam.PodReference {
 	if user := PodOf(claim); user != nil {
 		return []ipam.PodReference{{Name: user.Name, UID: user.UID}}

@@ -25,19 +25,19 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// The indexes.
+// Index names.
 const (
-	// ByPod finds claims by the UID of the pod that owns them.
+	// ByPod indexes claims by their pods' UIDs.
 	ByPod = "pod-uid"
-	// ByRemoteName finds claims by what they are called in Carve.
+	// ByRemoteName indexes claims by their names in Carve.
 	ByRemoteName = "remote-name"
-	// byBlock finds claims by the blocks that their metadata records.
+	// byBlock indexes claims by the blocks that their metadata records.
 	byBlock = "recorded-block"
-	// ByClaim finds pods by the claims that they ask for by name.
+	// ByClaim indexes pods by the claims that they request by name.
 	ByClaim = "asked-claim"
 )
 
-// Setup has a manager run the reconciler, with so many claims at a time, and what it needs beside it.
+// Setup adds the reconciler, its indexes and its feed to a manager. The manager reconciles as many claims at once as it has workers.
 func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers int) error {
 	r.feed = newFeed(r)
 	if r.Between == 0 {
@@ -46,7 +46,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	if err := errors.Join(index(ctx, manager.GetFieldIndexer()), manager.Add(r.feed)); err != nil {
 		return err
 	}
-	// A status makes no work, but for its pods; a deletion and a spec do.
+	// A change to a status starts no reconciliation, unless it changes the claim's pods. A deletion and a change to a spec do.
 	specs := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.NewPredicateFuncs(func(o client.Object) bool {
 		claim, ok := o.(*ipam.IPClaim)
 		return ok && abandoned(claim)
@@ -59,8 +59,9 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
 }
 
-// reserved takes a change of the pods that a claim names. A pod may end after the controller has attached it and before the cache has the claim's new
-// status. The event of the pod finds a claim that does not name it then, and so the controller looks at the claim again when the cache does.
+// reserved accepts a change to the pods that a claim names. A pod may end after the controller has attached it and before the cache has the claim's
+// new status. The pod's event then finds a claim that does not name the pod. The controller therefore reconciles the claim again when its new status
+// reaches the cache.
 func reserved() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false },
@@ -75,7 +76,7 @@ func reserved() predicate.Predicate {
 
 const usuallyBetween = 30 * time.Second
 
-// Patience is how long is waited after what fails: each time longer, and a minute at most.
+// Patience returns the rate limiter for failed requests: the pause doubles from 20 ms to one minute.
 func Patience() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, atMost)
 }
@@ -100,9 +101,9 @@ func index(ctx context.Context, indexer client.FieldIndexer) error {
 	)
 }
 
-// claimsOf answers the claims that a pod asks for by their names.
+// claimsOf returns the claims that a pod requests by name.
 func claimsOf(pod client.Object) (names []string) {
-	all, _ := entries.Of(pod) // what cannot be read asks for nothing; the pod is told so
+	all, _ := entries.Of(pod) // an unreadable annotation requests nothing; the pods reconciler reports it
 	for _, e := range all {
 		if e.Claim != "" {
 			names = append(names, e.Claim)
@@ -111,7 +112,7 @@ func claimsOf(pod client.Object) (names []string) {
 	return names
 }
 
-// usedBy answers the claims that a pod uses, or asks for.
+// usedBy returns requests for the claims that a pod owns or requests by name.
 func (r *Reconciler) usedBy(ctx context.Context, pod client.Object) []reconcile.Request {
 	var claims ipam.IPClaimList
 	if err := r.Client.List(ctx, &claims, client.InNamespace(pod.GetNamespace()), client.MatchingFields{ByPod: string(pod.GetUID())}); err != nil {
@@ -129,7 +130,7 @@ func (r *Reconciler) usedBy(ctx context.Context, pod client.Object) []reconcile.
 	return requests
 }
 
-// turned takes the moments at which a pod may begin or stop to use claims, and no other of the many changes of a pod.
+// turned accepts the changes after which a pod may begin or stop to use claims. It drops all other changes of pods.
 func (r *Reconciler) turned() predicate.Predicate {
 	gone := func(o client.Object) bool {
 		pod, ok := o.(*core.Pod)
@@ -146,20 +147,20 @@ func (r *Reconciler) turned() predicate.Predicate {
 	}
 }
 
-// placed says whether a pod has been given its node.
+// placed reports whether a pod has got its node.
 func placed(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*core.Pod)
 	after, also := e.ObjectNew.(*core.Pod)
 	return ok && also && before.Spec.NodeName != after.Spec.NodeName
 }
 
-// told says whether a pod asks for something else, or something else is said of its interfaces.
+// told reports whether the claims that a pod requests, or its network status, have changed.
 func told(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
 	return before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] || before[ipam.NetworkStatusAnnotation] != after[ipam.NetworkStatusAnnotation]
 }
 
-// began reports whether a pod has begun to run: on a node its network status is written before that, and counts from now on.
+// began reports whether a pod has begun to run. A node writes the pod's network status earlier, but judge.Network reads it only while the pod runs.
 func began(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*core.Pod)
 	after, also := e.ObjectNew.(*core.Pod)

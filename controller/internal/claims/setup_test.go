@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// story is a namespace and a project of one test, with a pool of sixteen addresses.
+// story is one test's namespace and project, with a pool of sixteen addresses.
 type story struct {
 	*testing.T
 	name string
@@ -42,13 +42,13 @@ func begin(t *testing.T) story {
 	return s
 }
 
-// run runs the controller until the function that it answers is called, or the test ends.
+// run starts the controller and returns a function that stops it. It also stops when the test ends.
 func (s story) run() (stop func()) {
 	s.Helper()
 	return s.runs(world.Config)
 }
 
-// runs runs it with a way to the API server, and what is added.
+// runs starts the controller with the given configuration and additions to its manager.
 func (s story) runs(toCluster *rest.Config, add ...func(ctrl.Manager, *claims.Reconciler) error) (stop func()) {
 	s.Helper()
 	yes := true
@@ -88,13 +88,13 @@ func (s story) claim(name string, spec ipam.IPClaimSpec, owners ...meta.OwnerRef
 	return c
 }
 
-// eventually waits for something that the controller does.
+// eventually waits for an effect of the controller.
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
 	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
-// becomes waits until a condition of a claim has a status, and answers the claim.
+// becomes waits until a condition of a claim has a status, and returns the claim.
 func (s story) becomes(c *ipam.IPClaim, condition string, status meta.ConditionStatus) *ipam.IPClaim {
 	s.Helper()
 	s.eventually(condition, func() bool {
@@ -117,7 +117,7 @@ func (s story) vanishes(object client.Object) {
 	})
 }
 
-// held are the claims that Carve holds.
+// held returns the blocks that Carve holds.
 func (s story) held() (blocks []string) {
 	s.Helper()
 	for c, err := range world.Carve.Claims(s.Context(), s.name) {
@@ -127,7 +127,7 @@ func (s story) held() (blocks []string) {
 	return blocks
 }
 
-// pod makes a pod that runs on a node, and answers how it owns claims.
+// pod creates a pod that runs on a node. It returns the pod and the owner reference for its claims.
 func (s story) pod(name string) (*core.Pod, meta.OwnerReference) {
 	s.Helper()
 	p := &core.Pod{
@@ -146,7 +146,7 @@ func (s story) phase(p *core.Pod, phase core.PodPhase) {
 	require.NoError(s, world.Client.Status().Update(s.Context(), p))
 }
 
-// remove takes a pod away as a kubelet does when its containers have ended.
+// remove deletes a pod at once, as a kubelet does when the containers have ended.
 func (s story) remove(p *core.Pod) {
 	s.Helper()
 	now := int64(0)

@@ -18,13 +18,13 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// share brings on a claim that no pod owns. Pods may use it by its name, and leave it when they end.
+// share reconciles a claim that no pod owns. Pods may use such a claim by name, and leave it when they end.
 func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Result, error) {
 	kept, pause, err := r.users(ctx, claim)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !claim.DeletionTimestamp.IsZero() { // nobody gets in any more
+	if !claim.DeletionTimestamp.IsZero() { // no further pod may use the claim
 		if err := r.reserve(ctx, claim, kept); err != nil {
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		}
@@ -42,7 +42,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if err := r.unbind(ctx, claim); err != nil {
 			return ctrl.Result{}, err
 		}
-		pause = earlier(pause, again) // a lost pod may have it for some seconds
+		pause = earlier(pause, again) // a lost consumer may keep the block for some seconds
 	}
 	var result ctrl.Result
 	if claim.Status.Claim == nil {
@@ -73,7 +73,7 @@ func uidsOf(pods []ipam.PodReference) (uids []types.UID) {
 	return uids
 }
 
-// users answers which of the pods that have used a claim use it still. Of the others Carve is told.
+// users returns the recorded pods that still use a claim. It detaches or ends the others in Carve.
 func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipam.PodReference, pause time.Duration, err error) {
 	for _, user := range claim.Status.ReservedFor {
 		entry, asked := entries.Entry{}, true
@@ -108,7 +108,7 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 	return kept, pause, nil
 }
 
-// earlier returns the shorter of two pauses; 0 is none.
+// earlier returns the shorter pause; 0 means none.
 func earlier(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -116,7 +116,7 @@ func earlier(a, b time.Duration) time.Duration {
 	return a
 }
 
-// askedFor answers the entry by which a pod asks for a claim. What cannot be read asks for what it did.
+// askedFor returns the entry by which a pod requests a claim. A pod with an unreadable annotation keeps its claims.
 func askedFor(pod *core.Pod, claim string) (entries.Entry, bool) {
 	all, err := entries.Of(pod)
 	if err != nil {
@@ -130,8 +130,8 @@ func askedFor(pod *core.Pod, claim string) (entries.Entry, bool) {
 	return entries.Entry{}, false
 }
 
-// asking answers the pods that are to be attached to a claim, the oldest first, as far as there is room for them: they ask for it, live and have a
-// node.
+// asking returns the pods to attach to a claim: live pods that have a node and request the claim. The oldest come first. It returns no more pods than
+// MaxConsumers permits.
 func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipam.PodReference) ([]*core.Pod, error) {
 	var pods core.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(claim.Namespace), client.MatchingFields{ByClaim: claim.Name}); err != nil {
@@ -160,7 +160,7 @@ func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipa
 	return asking[:min(room, len(asking))], nil
 }
 
-// bind has Carve hold a block for a claim, if it is time for it.
+// bind claims a block for a claim, unless the claim waits for its first consumer.
 func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*core.Pod) (ctrl.Result, error) {
 	if !delayed(claim) {
 		return r.take(ctx, claim, r.wanted(claim, ""))
@@ -179,7 +179,7 @@ func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*co
 	return r.take(ctx, claim, wanted)
 }
 
-// unbind forgets a block that was given back with its last consumer.
+// unbind removes a block from the status after Carve has released it with its last consumer.
 func (r *Reconciler) unbind(ctx context.Context, claim *ipam.IPClaim) error {
 	_, err := r.Realm.Carve.GetClaim(ctx, claim.Status.Claim.Project, claim.Status.Claim.Name)
 	if !carve.IsNotFound(err) {
@@ -190,7 +190,7 @@ func (r *Reconciler) unbind(ctx context.Context, claim *ipam.IPClaim) error {
 	})
 }
 
-// attach has a pod use a claim. It answers whether it does.
+// attach makes a pod a consumer of a claim. It returns false if Carve refuses the pod.
 func (r *Reconciler) attach(ctx context.Context, claim *ipam.IPClaim, pod *core.Pod) (bool, error) {
 	err := r.Realm.Attach(ctx, remoteName(claim), client.ObjectKeyFromObject(pod), pod.UID)
 	switch {
@@ -203,7 +203,7 @@ func (r *Reconciler) attach(ctx context.Context, claim *ipam.IPClaim, pod *core.
 	return true, nil
 }
 
-// reserve shows who uses a claim.
+// reserve writes a claim's users into its status.
 func (r *Reconciler) reserve(ctx context.Context, claim *ipam.IPClaim, users []ipam.PodReference) error {
 	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) { s.ReservedFor = users })
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Sweep finds what was missed: pods that live in Carve and nowhere else, and what Carve holds for IPClaims that are no more. The manager runs it
-// where it leads.
+// Sweep releases consumers and claims that the reconciler has missed: pods that live only in Carve, and claims in Carve without an IPClaim. The
+// manager runs it on the leader.
 type Sweep struct {
-	// Of is the reconciler whose realm is swept.
+	// Of is the reconciler with the realm to sweep.
 	Of *Reconciler
-	// Every is how often, beside once at the start.
+	// Every is the interval. The first sweep is at the start.
 	Every time.Duration
 }
 
@@ -30,8 +30,8 @@ func (s *Sweep) Start(ctx context.Context) error {
 	return repeat(ctx, s.Every, "looking for what was missed", s.sweep)
 }
 
-// sweep asks Carve first, and the API server itself only then: what was there before and is not among what it answers is gone for certain, as no UID
-// comes back. A list that fails is no list.
+// sweep reads from Carve first and from the API server afterwards. An object that Carve has and the API server lacks is therefore gone, as no UID
+// comes back. sweep stops at the first list that fails.
 func (s *Sweep) sweep(ctx context.Context) error {
 	pods, err := s.Of.Realm.Live(ctx)
 	if err != nil {
@@ -55,14 +55,14 @@ func (s *Sweep) sweep(ctx context.Context) error {
 	return s.release(ctx, held, there)
 }
 
-// page is how many objects each server is asked for at once.
+// page is the page size for lists.
 const page = 500
 
-// verdicts judges all pods, by their UIDs.
+// verdicts judges all pods and returns the verdicts by UID.
 func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]judge.Verdict, error) {
 	all := map[types.UID]judge.Verdict{}
 	for more, at := true, ""; more; more = at != "" {
-		var pods core.PodList // a new one for each page: what a page leaves out is not what the one before had
+		var pods core.PodList // a new list for each page: the decoder would keep fields that a page leaves out
 		if err := s.Of.Live.List(ctx, &pods, client.Limit(page), client.Continue(at)); err != nil {
 			return nil, err
 		}
@@ -74,14 +74,14 @@ func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]judge.Verdict, erro
 	return all, nil
 }
 
-// inventory is what the API server has.
+// inventory has the relevant objects from the API server.
 type inventory struct {
-	// claims are the UIDs of all IPClaims, and recorded those of the claims in Carve that their metadata names.
+	// claims has the UIDs of all IPClaims. recorded has the UIDs of the claims in Carve that the IPClaims' metadata names.
 	claims   map[types.UID]bool
 	recorded map[string]bool
-	// used are the IPClaims that pods use.
+	// used has each pod's IPClaims.
 	used map[types.UID][]types.NamespacedName
-	// shown are the addresses that objects of other kinds show.
+	// shown has the addresses that other kinds show.
 	shown map[Place][]types.UID
 }
 
@@ -89,7 +89,7 @@ func (i *inventory) shows(held *carve.IPClaim) bool {
 	return slices.ContainsFunc(placeOf(held.Status.PoolRef.Project+"/"+held.Status.PoolRef.Name, held.Status.ClassName, held.Status.Address), func(p Place) bool { return len(i.shown[p]) > 0 })
 }
 
-// inventory lists what the API server has.
+// inventory lists the relevant objects from the API server.
 func (s *Sweep) inventory(ctx context.Context) (*inventory, error) {
 	there := &inventory{claims: map[types.UID]bool{}, recorded: map[string]bool{}, used: map[types.UID][]types.NamespacedName{}}
 	err := s.Of.each(ctx, func(claim *ipam.IPClaim) {
@@ -108,7 +108,7 @@ func (s *Sweep) inventory(ctx context.Context) (*inventory, error) {
 	return there, err
 }
 
-// each looks at all IPClaims of the API server itself, in pages.
+// each calls look with every IPClaim. It reads pages from the API server.
 func (r *Reconciler) each(ctx context.Context, look func(*ipam.IPClaim)) error {
 	for more, at := true, ""; more; more = at != "" {
 		var claims ipam.IPClaimList
@@ -123,8 +123,8 @@ func (r *Reconciler) each(ctx context.Context, look func(*ipam.IPClaim)) error {
 	return nil
 }
 
-// Where so many are missing, and that part of all, something else may be wrong than that they are gone: another cluster's realm, or a cluster that
-// was restored. The numbers are those of Carve's own breaker.
+// Limits for a sweep. If more than manyAtLeast objects are missing, and at least a tenth of all, the cause may be a restored cluster or another
+// cluster's realm. Carve's own breaker has the same limits.
 const (
 	manyAtLeast = 20
 	manyInAll   = 10
@@ -132,8 +132,8 @@ const (
 
 func many(missing, all int) bool { return missing > manyAtLeast && missing*manyInAll >= all }
 
-// end ends the pods of Carve that have gone. Those that IPClaims tell of are left to these. When they are many they are only let expire: Carve's
-// breaker decides on them then.
+// end ends the consumers in Carve that have no pod. If IPClaims name the pod, end only has them reconciled. If many pods are missing, it lets them
+// expire, so that Carve's breaker decides.
 func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]judge.Verdict, used map[types.UID][]types.NamespacedName) error {
 	var gone, lost []types.UID
 	for _, text := range pods {
@@ -170,7 +170,7 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 	return nil
 }
 
-// heldInCarve answers the claims in Carve that this cluster has for IPClaims.
+// heldInCarve returns the claims that Carve holds for this cluster's IPClaims.
 func (s *Sweep) heldInCarve(ctx context.Context) (held []carve.IPClaim, err error) {
 	of, most := realmLabel+"="+s.Of.Realm.Name, page
 	for c, err := range s.Of.Realm.Carve.Claims(ctx, s.Of.Realm.Project, carve.ListClaimsParams{LabelSelector: &of, Limit: &most}) {
@@ -184,8 +184,8 @@ func (s *Sweep) heldInCarve(ctx context.Context) (held []carve.IPClaim, err erro
 	return held, nil
 }
 
-// release releases what is held for IPClaims that are no more, unless somebody uses it, or a live object shows it. When they are many a person has to
-// look.
+// release releases claims in Carve that have no IPClaim, unless they have consumers or a live object shows their address. If they are many, it
+// releases none: a person has to decide.
 func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, there *inventory) error {
 	var orphans, released []*carve.IPClaim
 	for i := range held {

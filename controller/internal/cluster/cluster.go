@@ -1,5 +1,5 @@
-// Package cluster is what the tests of the controller run against: an API server and etcd as Kubernetes has them, and a server of Carve with a database
-// of its own, each a process. There is no controller manager, no scheduler and no kubelet: tests play their parts.
+// Package cluster starts the servers for the controller's tests: etcd, the Kubernetes API server, and a Carve server with its own database. Each is a
+// process. No controller manager, scheduler or kubelet runs; the tests imitate them.
 package cluster
 
 import (
@@ -18,25 +18,26 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Cluster is what runs.
+// Cluster has the running servers.
 type Cluster struct {
-	// Config is for clients of the API server that may do everything.
+	// Config gives clients of the API server all permissions.
 	Config *rest.Config
-	// Client reads the API server itself.
+	// Client reads from the API server, without a cache.
 	Client client.Client
-	// Carve is a client of the server, as an admin.
+	// Carve is an admin's client for the Carve server.
 	Carve *carve.Carve
-	// CarveURL is where the server is.
+	// CarveURL is the Carve server's URL.
 	CarveURL string
 
 	server    *server
 	apiServer apiServer
 }
 
-// ErrMissing is a program that is not there.
+// ErrMissing reports that a program has not been built.
 var ErrMissing = errors.New("is not there; `make controller-test` builds it")
 
-// Start brings up both servers, the one of Kubernetes with what is changed of it. What it answers to stop them is to be called also when it fails.
+// Start starts all servers. The changes apply to the environment of the API server. Call the returned function to stop the servers, also after an
+// error.
 func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error) {
 	for _, program := range []string{assets("etcd"), assets("kube-apiserver"), serverProgram()} {
 		if _, err := os.Stat(program); err != nil {
@@ -69,7 +70,7 @@ func Start(changes ...func(*envtest.Environment)) (*Cluster, func() error, error
 	return c, stop, err
 }
 
-// Root is a path from the root of the checkout, which is the folder above that has the contract.
+// Root returns a path relative to the root of the checkout: the nearest parent directory with openapi.yaml.
 func Root(path string) string {
 	above := ".."
 	for range 8 {

@@ -16,23 +16,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// CrashCarve kills the server of Carve; its database dies with it.
+// CrashCarve kills the Carve server. Its database dies with it.
 func (c *Cluster) CrashCarve() error { return c.server.kill() }
 
-// RestartCarve starts the server again, where it was and with what it had.
+// RestartCarve starts the Carve server again, with the same address and data.
 func (c *Cluster) RestartCarve() error { return c.server.start() }
 
-// CarveData is the folder of the server's database, which `ipamctl audit --data-dir` reads.
+// CarveData returns the directory of the server's database, for `ipamctl audit --data-dir`.
 func (c *Cluster) CarveData() string { return c.server.data() }
 
-// apiServer is the process of the API server: the one that envtest has started, or one in its place.
+// apiServer is the process of the API server: the one from envtest, or its replacement.
 type apiServer struct {
 	pid     int
 	command []string
 	again   *exec.Cmd
 }
 
-// CrashAPIServer kills the API server. What it has said to have stored is in etcd.
+// CrashAPIServer kills the API server. Acknowledged writes are in etcd.
 func (c *Cluster) CrashAPIServer() error {
 	a := &c.apiServer
 	if a.again != nil {
@@ -49,13 +49,13 @@ func (c *Cluster) CrashAPIServer() error {
 	if err := syscall.Kill(a.pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	for syscall.Kill(a.pid, 0) == nil { // envtest waits for it
+	for syscall.Kill(a.pid, 0) == nil { // envtest waits for the process
 		<-time.After(time.Millisecond)
 	}
 	return nil
 }
 
-// RestartAPIServer starts the API server again with the arguments that it had, and returns when it is ready.
+// RestartAPIServer starts the API server again with the same arguments, and returns when it is ready.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	a := &c.apiServer
 	a.again = exec.Command(a.command[0], a.command[1:]...) //nolint:gosec,noctx // ended by stop
@@ -89,7 +89,7 @@ func ready(ctx context.Context, ask *http.Client, url string) bool {
 	return errors.Join(answer.Body.Close()) == nil && answer.StatusCode == http.StatusOK
 }
 
-// find looks for the API server among the processes that this one has started.
+// find searches this process's children for the API server.
 func (a *apiServer) find() error {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -98,9 +98,9 @@ func (a *apiServer) find() error {
 	for _, name := range stats {
 		stat, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		_, rest, _ := strings.Cut(string(stat), ") ") // the state and the parent come behind the name, which may have blanks
+		_, rest, _ := strings.Cut(string(stat), ") ") // the state and the parent follow the name, which may contain blanks
 		fields := strings.Fields(rest)
 		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getpid()) {
 			continue
@@ -117,7 +117,7 @@ func (a *apiServer) find() error {
 	return fmt.Errorf("no API server among the processes of %d", os.Getpid())
 }
 
-// stop ends an API server that was started in place of envtest's.
+// stop ends an API server that has replaced envtest's.
 func (a *apiServer) stop() error {
 	if a.again == nil {
 		return nil

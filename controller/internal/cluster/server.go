@@ -10,14 +10,14 @@ import (
 	"syscall"
 )
 
-// server is a server of Carve with an embedded database, everybody being its admin.
+// server is a Carve server with an embedded database. All its clients are admins.
 type server struct {
 	cmd     *exec.Cmd
 	dir     string
 	address string
 }
 
-// start returns when the server listens: on a free port the first time, and on the same one when it has been killed.
+// start starts the server and returns when it listens. The first start chooses a free port, and later starts keep it.
 func (s *server) start() error {
 	if s.dir == "" {
 		var err error
@@ -27,7 +27,7 @@ func (s *server) start() error {
 		if err := os.Chmod(s.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
 			return err
 		}
-		s.address = "127.0.0.2:0" // where nobody else listens who could take the port while the server is away
+		s.address = "127.0.0.2:0" // no other program listens on this address, so none takes the port during a restart
 	}
 	log, err := os.OpenFile(s.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *server) start() error {
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), listens); ok {
 			s.address = address
-			go func() { // what it says afterwards is read, so that it never waits
+			go func() { // reads later output, so that the server never blocks
 				for lines.Scan() {
 				}
 			}()
@@ -63,14 +63,14 @@ func (s *server) start() error {
 func (s *server) log() string  { return s.dir + "/log" }
 func (s *server) data() string { return s.dir + "/data" }
 
-// kill ends the server as the loss of its machine does.
+// kill ends the server like the loss of its machine.
 func (s *server) kill() error {
 	err := s.cmd.Process.Kill()
 	_, waited := s.cmd.Process.Wait()
 	return errors.Join(err, waited)
 }
 
-// stop ends the server in order.
+// stop ends the server in the regular way.
 func (s *server) stop() error {
 	if s.cmd == nil || s.cmd.Process == nil {
 		return nil

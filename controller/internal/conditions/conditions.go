@@ -1,4 +1,5 @@
-// Package conditions sets Ready, Reconciling and Stalled so that kstatus, kubectl wait and Argo CD read them alike: never are both of the last two true.
+// Package conditions sets Ready, Reconciling and Stalled so that kstatus, kubectl wait and Argo CD agree about an object. Reconciling and Stalled are
+// never true together.
 package conditions
 
 import (
@@ -6,24 +7,24 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The types of conditions.
+// Condition types.
 const (
 	Ready       = "Ready"
 	Reconciling = "Reconciling"
 	Stalled     = "Stalled"
 )
 
-// Done says that everything is as it was asked for.
+// Done sets Ready: the object has its desired state.
 func Done(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionTrue, meta.ConditionFalse, meta.ConditionFalse)
 }
 
-// Working says that something is under way, and nobody knows how it ends.
+// Working sets Reconciling: the controller works on the object, and the result is open.
 func Working(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionUnknown, meta.ConditionTrue, meta.ConditionFalse)
 }
 
-// Stuck says that it does not go on unless something else changes.
+// Stuck sets Stalled: the object makes no progress until something else changes.
 func Stuck(conditions *[]meta.Condition, generation int64, reason, message string) {
 	set(conditions, generation, reason, message, meta.ConditionFalse, meta.ConditionFalse, meta.ConditionTrue)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// TestNeverBothUnderWayAndStuck: kstatus would take the first that it finds.
+// TestNeverBothUnderWayAndStuck guards against a wrong result in kstatus, which uses the first true condition of the two.
 func TestNeverBothUnderWayAndStuck(t *testing.T) {
 	t.Parallel()
 	var all []meta.Condition

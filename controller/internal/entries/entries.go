@@ -1,4 +1,4 @@
-// Package entries reads what a pod asks for, and writes what it is told.
+// Package entries reads the claims that a pod requests, and the status annotation with their outcomes.
 package entries
 
 import (
@@ -13,22 +13,22 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Entry is one claim that a pod asks for.
+// Entry is one claim that a pod requests.
 type Entry struct {
-	// Name tells it from the pod's other entries.
+	// Name identifies the entry among the pod's entries.
 	Name string `json:"name"`
-	// Template makes a claim of the pod's own.
+	// Template is the template for a claim that the pod owns.
 	Template string `json:"template,omitempty"`
-	// Claim is one that is there, and may be of several pods.
+	// Claim is an existing claim, which several pods may share.
 	Claim string `json:"claim,omitempty"`
-	// Interface is the pod's interface that is to have the address, as its network status tells it.
+	// Interface is the pod's interface for the address, under its name in the pod's network status.
 	Interface string `json:"interface,omitempty"`
 }
 
-// most is how many entries a pod may have.
+// most is the maximum number of entries in a pod.
 const most = 32
 
-// Of answers the entries of a pod. What it does not know of them is an error: a later version may mean something by it.
+// Of returns a pod's entries. An unknown field is an error, as a later version may give it a meaning.
 func Of(pod client.Object) ([]Entry, error) {
 	text, asks := pod.GetAnnotations()[ipam.ClaimsAnnotation]
 	if !asks {
@@ -68,22 +68,22 @@ func (e Entry) check() error {
 	return nil
 }
 
-// Outcome is what came of an entry.
+// Outcome is the result for an entry.
 type Outcome struct {
-	// Claim is the IPClaim.
+	// Claim is the IPClaim's name.
 	Claim string `json:"claim"`
-	// CIDR is the block, once it is held for the pod.
+	// CIDR is the block, once Carve holds it for the pod.
 	CIDR string `json:"cidr,omitempty"`
-	// Address is the address, when the block is a single one.
+	// Address is the address, if the block has a single one.
 	Address string `json:"address,omitempty"`
-	// Kept says that the pod does not ask for the claim any more, and keeps it until it ends, as it may use the block.
+	// Kept means that the pod no longer requests the claim. It keeps the claim until it ends, as it may use the block.
 	Kept bool `json:"kept,omitempty"`
 }
 
-// Outcomes are what came of a pod's entries, by their names.
+// Outcomes maps the names of a pod's entries to their outcomes.
 type Outcomes map[string]Outcome
 
-// Told answers what a pod was told. What cannot be read was not told.
+// Told returns the outcomes in a pod's status annotation. An unreadable annotation has none.
 func Told(pod client.Object) Outcomes {
 	told := Outcomes{}
 	if json.Unmarshal([]byte(pod.GetAnnotations()[ipam.StatusAnnotation]), &told) != nil {
@@ -92,10 +92,10 @@ func Told(pod client.Object) Outcomes {
 	return told
 }
 
-// String is what a pod is told.
+// String returns the text for the status annotation.
 func (o Outcomes) String() string {
 	text, err := json.Marshal(o)
-	if err != nil { // texts always have a form
+	if err != nil { // strings always have a JSON form
 		return ""
 	}
 	return string(text)

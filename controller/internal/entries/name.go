@@ -8,18 +8,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Attempts is how many names there are for the claim of an entry.
+// Attempts is the number of possible names for an entry's claim.
 const Attempts = 8
 
 const (
 	longestName = 63
 	letters     = 5
-	// alphabet has no vowels, so that it spells nothing, and nothing that looks like something else.
+	// alphabet has no vowels, so that suffixes spell no words, and no characters that look alike.
 	alphabet = "bcdfghjklmnpqrstvwxz2456789"
 )
 
-// ClaimName is what the claim of a pod's entry is called. It is a function of what it is for: who has forgotten it finds it again, and another pod of
-// the same name has another. Where somebody else has the name already, the next attempt has another one.
+// ClaimName returns the name for the claim of a pod's entry. The name depends only on the arguments: a restarted controller finds the same name, and
+// another pod with the same name gets another. If another owner has the name already, the next attempt gives a different one.
 func ClaimName(pod string, uid types.UID, entry string, attempt int) string {
 	const room = longestName - letters - len("--")
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", uid, entry, attempt))

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Withdraw removes the block of a claim from the status annotation of a pod. Call it before the block is released, so that no two pods have one address
-// in their status. A pod that has gone needs no request.
+// Withdraw removes a claim's block from a pod's status annotation. Call it before the block's release, so that no two pods have the same address in
+// their statuses. It ignores a missing pod. Without a block in the annotation it sends no request.
 func Withdraw(ctx context.Context, writer client.Client, pod *core.Pod, claim string, rules ...patch.Option) error {
 	told, found := Told(pod), false
 	for name, o := range told {

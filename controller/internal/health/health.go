@@ -1,4 +1,4 @@
-// Package health answers probes.
+// Package health serves the controller's probes.
 package health
 
 import (
@@ -8,30 +8,30 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// Report is the answer of /readyz.
+// Report is the body of /readyz.
 type Report struct {
-	// Ready says that the controller can work, or stand by.
+	// Ready means that the controller can work, or take over from the leader.
 	Ready bool `json:"ready"`
-	// Leads says that it is this replica that works.
+	// Leads means that this replica is the leader.
 	Leads bool `json:"leads"`
-	// Carve is what the last call to Carve has shown.
+	// Carve is the result of the last call to Carve.
 	Carve telemetry.Reach `json:"carve"`
-	// Message is what is wrong, for people.
+	// Message describes the problem, for people.
 	Message string `json:"message,omitempty"`
 }
 
-// Checks are what is asked for an answer.
+// Checks has the sources for a report.
 type Checks struct {
-	// Started is closed when what the API server has was read.
+	// Started is closed when the controller's cache is filled.
 	Started <-chan struct{}
-	// Leads is closed when this replica leads.
+	// Leads is closed when this replica becomes the leader.
 	Leads <-chan struct{}
-	// Carve says whether Carve can be reached.
+	// Carve returns whether Carve is reachable.
 	Carve func() telemetry.Reach
 }
 
-// Handler serves /healthz, by which a process is to be started anew that serves no more, and /readyz, which says what is wrong. A controller is ready
-// also while Carve is away: there is nobody else who could do better, and nothing is freed meanwhile.
+// Handler serves /healthz and /readyz. A failure of /healthz means that the process must be restarted. /readyz returns the report. A controller stays
+// ready while Carve is unreachable: no other replica could do more, and no block is released meanwhile.
 func (c Checks) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

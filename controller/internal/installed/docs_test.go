@@ -26,7 +26,7 @@ func page(t *testing.T) string {
 
 var block = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
 
-// TestTheExamplesOfThePageWork applies them one after another. What is no object is what the last one looks like then.
+// TestTheExamplesOfThePageWork applies the examples one after another. An example without a kind shows the resulting state of the object before it.
 func TestTheExamplesOfThePageWork(t *testing.T) {
 	s := begin(t, given(t))
 	s.start()
@@ -47,14 +47,14 @@ func TestTheExamplesOfThePageWork(t *testing.T) {
 	}
 	require.Len(t, made, 7)
 	require.Equal(t, 3, compared)
-	for _, object := range slices.Backward(made) { // and all of it goes again
+	for _, object := range slices.Backward(made) { // the objects can also be deleted
 		now := int64(0)
 		require.NoError(t, world.Client.Delete(t.Context(), object, &client.DeleteOptions{GracePeriodSeconds: &now}))
 		s.vanishes(object)
 	}
 }
 
-// apply makes an object, in the namespace of the story if its kind has one.
+// apply creates an object, in the story's namespace if the kind is namespaced.
 func (s story) apply(content map[string]any) *unstructured.Unstructured {
 	s.Helper()
 	object := &unstructured.Unstructured{Object: content}
@@ -67,7 +67,7 @@ func (s story) apply(content map[string]any) *unstructured.Unstructured {
 	return object
 }
 
-// looks waits until an object has what is wanted of it.
+// looks waits until an object has the wanted fields.
 func (s story) looks(is *unstructured.Unstructured, wanted map[string]any) {
 	s.Helper()
 	defer func() {
@@ -81,7 +81,7 @@ func (s story) looks(is *unstructured.Unstructured, wanted map[string]any) {
 	})
 }
 
-// has says whether something has all that is wanted of it. "…" in a text stands for anything.
+// has reports whether a value has all wanted fields and items. "…" in a text matches anything.
 func has(is, wanted any) bool {
 	switch want := wanted.(type) {
 	case map[string]any:
@@ -104,7 +104,7 @@ func has(is, wanted any) bool {
 	}
 }
 
-// rows are those of the table below a heading, cell by cell.
+// rows returns the cells of the table under a heading, row by row.
 func rows(t *testing.T, heading string) (all [][]string) {
 	t.Helper()
 	_, text, found := strings.Cut(page(t), "\n## "+heading+"\n")
@@ -123,7 +123,7 @@ func rows(t *testing.T, heading string) (all [][]string) {
 	return all
 }
 
-// TestThePageHasEveryOption: those of the program, with their defaults.
+// TestThePageHasEveryOption compares the options and defaults on the page with the program's.
 func TestThePageHasEveryOption(t *testing.T) {
 	help, err := exec.CommandContext(t.Context(), world.program, "--help").Output()
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestThePageHasEveryOption(t *testing.T) {
 	assert.Equal(t, program, said)
 }
 
-// TestThePageHasEveryRight, with its reason.
+// TestThePageHasEveryRight compares the rights and reasons on the page with the chart's.
 func TestThePageHasEveryRight(t *testing.T) {
 	all := rows(t, "Rights")
 	g := given(t)
@@ -158,7 +158,7 @@ func TestThePageHasEveryRight(t *testing.T) {
 	assert.Len(t, all, len(g.Cluster)+len(g.Namespace))
 }
 
-// TestThePageHasEveryMetric of the controller's own.
+// TestThePageHasEveryMetric compares the metrics on the page with the controller's own.
 func TestThePageHasEveryMetric(t *testing.T) {
 	s := begin(t, given(t))
 	p := s.start()

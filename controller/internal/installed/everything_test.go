@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/entries"
 )
 
-// everything is what the program does, each with a name: what needs a right is among it.
+// everything lists the program's actions by name, with all actions that need a right.
 var everything = []struct {
 	name string
 	in   func(story)
@@ -48,7 +48,7 @@ var everything = []struct {
 	{"a pod asks for claims", func(s story) {
 		s.create(&ipam.IPClaimTemplate{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "one"}, Spec: ipam.IPClaimTemplateSpec{Spec: one}})
 		p, _ := s.pod("asking")
-		taken := s.claim(entries.ClaimName(p.Name, p.UID, "net1", 0), one) // somebody else has the name
+		taken := s.claim(entries.ClaimName(p.Name, p.UID, "net1", 0), one) // another owner has the name
 		p.Annotations = map[string]string{ipam.ClaimsAnnotation: `[{"name": "net1", "template": "one"}]`}
 		require.NoError(s, world.Client.Update(s.Context(), p))
 		s.eventually("the pod is told its block", func() bool {
@@ -131,7 +131,7 @@ var everything = []struct {
 	}},
 }
 
-// told is how often something was told of an object.
+// told returns how often an event about an object was recorded.
 func (s story) told(uid types.UID) int32 {
 	s.Helper()
 	var all events.EventList
@@ -150,12 +150,12 @@ func (s story) told(uid types.UID) int32 {
 	return 0
 }
 
-// annotate gives a claim annotations, and no other.
+// annotate replaces a claim's annotations, except for the program's own.
 func (s story) annotate(c *ipam.IPClaim, annotations map[string]string) {
 	s.Helper()
 	s.eventually("it is annotated", func() bool {
 		s.get(c)
-		if was := c.Annotations[ipam.PublishedAnnotation]; was != "" { // the program's own stays
+		if was := c.Annotations[ipam.PublishedAnnotation]; was != "" { // keep the program's own annotation
 			annotations = maps.Clone(annotations)
 			if annotations == nil {
 				annotations = map[string]string{}
@@ -167,7 +167,7 @@ func (s story) annotate(c *ipam.IPClaim, annotations map[string]string) {
 	})
 }
 
-// spoil takes away what is in an object.
+// spoil deletes an object's content.
 func spoil(object client.Object) {
 	switch o := object.(type) {
 	case *core.ConfigMap:

@@ -1,5 +1,5 @@
-// Package installed holds the program to what its chart says of it: it is run as a process, as the chart's ServiceAccount with the chart's rights, against
-// a real API server that writes down what it is asked. It has tests alone.
+// Package installed compares the program with its chart. It runs the program as a process, with the chart's ServiceAccount and rights, against an API
+// server with an audit log. It has only tests.
 package installed_test
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/cluster"
 )
 
-// world is what runs, and where the program is and what the API server writes.
+// world has the servers, the program's path and the audit log's path.
 var world struct {
 	*cluster.Cluster
 	program, asked string
@@ -34,9 +34,9 @@ func run(m *testing.M) (code int) {
 	policy := filepath.Join(dir, "policy.yaml")
 	err = os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]\nomitStages: [RequestReceived]\n"), 0o600)
 	c, stop, started := cluster.Start(func(env *envtest.Environment) {
-		env.CRDDirectoryPaths = append(env.CRDDirectoryPaths, cluster.Root("controller/internal/capi/testdata")) // Cluster API's
+		env.CRDDirectoryPaths = append(env.CRDDirectoryPaths, cluster.Root("controller/internal/capi/testdata")) // Cluster API's kinds
 		env.ControlPlane.GetAPIServer().Configure().Set("audit-policy-file", policy).Set("audit-log-path", world.asked).
-			Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement") // as OpenShift has it: who blocks an owner's deletion needs a right
+			Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement") // as in OpenShift: owner references that block a deletion need a right
 	})
 	defer func() {
 		if err := stop(); err != nil {

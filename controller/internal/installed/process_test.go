@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process is the program, running.
+// process is the running program.
 type process struct {
 	story
 	cmd             *exec.Cmd
@@ -26,7 +26,7 @@ type process struct {
 	said bytes.Buffer
 }
 
-// start runs the program with the flags of an installation, and some more. It is ready when this answers.
+// start runs the program with the flags of an installation and some more. It returns when the program is ready.
 func (s story) start(more ...string) *process {
 	s.Helper()
 	p := &process{story: s, metrics: free(s.T, "127.0.0.3"), probes: free(s.T, "127.0.0.4")}
@@ -43,7 +43,7 @@ func (s story) start(more ...string) *process {
 	return p
 }
 
-// stop ends the program as Kubernetes does, and sees to it that it ends in order.
+// stop ends the program as Kubernetes does, and requires a regular end.
 func (p *process) stop() {
 	if p.ended {
 		return
@@ -56,7 +56,7 @@ func (p *process) stop() {
 	}
 }
 
-// Write keeps what the program says.
+// Write collects the program's output.
 func (p *process) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *process) log() string {
 	return p.said.String()
 }
 
-// response is what the program has answered; its status is 0 when it has not.
+// response is the response of the program. The status is 0 without a response.
 type response struct {
 	status int
 	body   string

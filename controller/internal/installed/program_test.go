@@ -31,7 +31,7 @@ func TestTheProgramSaysWhatItDoes(t *testing.T) {
 		return !strings.Contains(p.get(p.metrics, "/metrics").body, "carve_controller_consumers_renewed_total 0\n")
 	})
 	metrics := p.get(p.metrics, "/metrics").body
-	for _, line := range []string{ // of all claims of the cluster, those of other stories among them
+	for _, line := range []string{ // metrics of all claims in the cluster, including other stories' claims
 		`carve_controller_build_info{commit="",go_version="go`, `carve_controller_call_duration_seconds_count{method="PUT",outcome="ok"}`,
 		`carve_controller_claims{state="bound"}`, `carve_controller_claims{state="drifted"}`, `carve_controller_pod_to_block_seconds_count 1`,
 		`controller_runtime_reconcile_total{controller="claims",result="success"}`, `leader_election_master_status{name="carve-controller.ipam.carve.dev"} 1`,
@@ -74,10 +74,10 @@ func lineWith(t *testing.T, log, text string) string {
 	return ""
 }
 
-// TestAControllerIsReadyWhileCarveIsAway: it says so, and frees nothing.
+// TestAControllerIsReadyWhileCarveIsAway checks that the controller reports the outage and releases nothing.
 func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
 	s := begin(t, given(t))
-	p := s.start("--carve=http://127.0.0.1:1") // nobody is there
+	p := s.start("--carve=http://127.0.0.1:1") // no server listens there
 	claim := s.claim("web", one)
 	s.eventually("it is told", func() bool { return strings.Contains(p.get(p.probes, "/readyz").body, "Carve cannot be reached") })
 	assert.Equal(t, http.StatusOK, p.get(p.probes, "/readyz").status)
@@ -87,11 +87,11 @@ func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
 	})
 	assert.Contains(t, p.get(p.metrics, "/metrics").body, `carve_controller_call_duration_seconds_count{method="PUT",outcome="unanswered"}`)
 	p.stop()
-	s.start() // and goes on when Carve is there
+	s.start() // and continues once Carve is reachable
 	s.bound(claim)
 }
 
-// TestAControllerWithAnotherRealmDoesNotStart and leaves the block of a pod that lives.
+// TestAControllerWithAnotherRealmDoesNotStart checks that a live pod's block stays.
 func TestAControllerWithAnotherRealmDoesNotStart(t *testing.T) {
 	s := begin(t, given(t))
 	p := s.start()

@@ -24,7 +24,7 @@ type right struct {
 	rbac.PolicyRule `json:",inline"`
 }
 
-// rights are what the chart gives.
+// rights are all rules of the chart.
 type rights struct {
 	Cluster   []right `json:"cluster"`
 	Namespace []right `json:"namespace"`
@@ -47,7 +47,7 @@ func rules(of []right) (all []rbac.PolicyRule) {
 	return all
 }
 
-// request is one that the API server has written down.
+// request is an entry in the API server's audit log.
 type request struct {
 	Verb string `json:"verb"`
 	User struct {
@@ -66,7 +66,7 @@ func (r request) resource() string {
 	return r.Object.Resource
 }
 
-// askedBy are the requests of a ServiceAccount for objects.
+// askedBy returns the requests of a ServiceAccount for objects.
 func askedBy(t *testing.T, account string) (all []request) {
 	t.Helper()
 	file, err := os.Open(world.asked)
@@ -76,7 +76,7 @@ func askedBy(t *testing.T, account string) (all []request) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var r request
-		if json.Unmarshal(lines.Bytes(), &r) == nil && r.User.Username == account && r.Object.Resource != "" { // the last line may be half written
+		if json.Unmarshal(lines.Bytes(), &r) == nil && r.User.Username == account && r.Object.Resource != "" { // the last line may be incomplete
 			all = append(all, r)
 		}
 	}
@@ -84,13 +84,13 @@ func askedBy(t *testing.T, account string) (all []request) {
 	return all
 }
 
-// allows says whether a rule is for a request with a verb.
+// allows reports whether a rule permits a request with a verb.
 func allows(r rbac.PolicyRule, q request, verb string) bool {
 	return q.Verb == verb && slices.Contains(r.APIGroups, q.Object.APIGroup) && slices.Contains(r.Resources, q.resource()) &&
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, q.Object.Name))
 }
 
-// TestTheRightsAreAllThatIsNeededAndNoMore has the program do everything that it does, and compares what it has asked of the API server with what it may.
+// TestTheRightsAreAllThatIsNeededAndNoMore performs all actions of the program. It compares the program's requests to the API server with its rights.
 func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 	s := begin(t, given(t))
 	p := s.start("--publish=configmaps,secrets", "--publish-node-slices", "--cluster-api", "--reconcile-interval=1s")
@@ -109,11 +109,11 @@ func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 			assert.NotEmpty(t, r.Why, "%v: a right without a reason", r)
 			for _, verb := range r.Verbs {
 				if strings.HasSuffix(r.Resources[0], "/finalizers") {
-					continue // nothing is asked of it: the plugin OwnerReferencesPermissionEnforcement, which is on, refuses what its owner lacks it for
+					continue // no request uses it directly: the plugin OwnerReferencesPermissionEnforcement, which is on, requires it for owner references
 				}
 				used := slices.ContainsFunc(all, func(q request) bool {
 					return (scope == "" || q.Object.Namespace == scope) &&
-						// Who watches may be sent what there is, or may have to list it first: that is the API server's.
+						// A watch may begin with a list or receive the existing objects, as the API server decides.
 						(allows(r.PolicyRule, q, verb) || verb == "list" && allows(r.PolicyRule, q, "watch"))
 				})
 				assert.True(t, used, "the right to %s %v %s is given, and nothing uses it", verb, r.Resources, r.Why)
@@ -122,7 +122,7 @@ func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 	}
 }
 
-// TestARightThatIsMissingIsMissed is the twin: without a right the program cannot do what it is for, and says so.
+// TestARightThatIsMissingIsMissed is the counterpart: without a right the program cannot work, and reports that.
 func TestARightThatIsMissingIsMissed(t *testing.T) {
 	of := given(t)
 	of.Cluster = slices.DeleteFunc(of.Cluster, func(r right) bool { return slices.Contains(r.Resources, "ipclaims/status") })

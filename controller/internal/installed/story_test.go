@@ -32,7 +32,7 @@ type story struct {
 
 const accountName = "carve-controller"
 
-// begin installs what the chart installs, with rights.
+// begin installs the chart's objects, with the given rights.
 func begin(t *testing.T, of rights) story {
 	t.Helper()
 	s := story{T: t}
@@ -75,7 +75,7 @@ func begin(t *testing.T, of rights) story {
 	return s
 }
 
-// of is the story as a part of it tells it.
+// of returns the story for a subtest.
 func (s story) of(t *testing.T) story {
 	t.Helper()
 	s.T = t
@@ -87,7 +87,7 @@ func (s story) account() string { return "system:serviceaccount:" + s.name + ":"
 func (s story) create(object client.Object) {
 	s.Helper()
 	require.NoError(s, world.Client.Create(s.Context(), object))
-	if object.GetNamespace() == "" { // what is for the whole cluster is in the way of other stories
+	if object.GetNamespace() == "" { // cluster-wide objects would affect other stories
 		s.Cleanup(func() { _ = world.Client.Delete(s.Context(), object) })
 	}
 }
@@ -97,13 +97,13 @@ func (s story) get(object client.Object) {
 	require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object))
 }
 
-// eventually waits for something that the program does.
+// eventually waits for an effect of the program.
 func (s story) eventually(what string, done func() bool) {
 	s.Helper()
 	require.Eventually(s, done, 5*time.Minute, 50*time.Millisecond, what)
 }
 
-// one is an address of the pool.
+// one requests one address in the pool.
 var one = func() ipam.IPClaimSpec {
 	length := int32(32)
 	return ipam.IPClaimSpec{PoolRef: &ipam.PoolRef{Name: "pool"}, PrefixLength: &length}
@@ -131,7 +131,7 @@ func (s story) vanishes(object client.Object) {
 	})
 }
 
-// pod makes a pod that runs on a node, and answers how it owns claims.
+// pod creates a pod that runs on a node. It returns the pod and the owner reference for its claims.
 func (s story) pod(name string) (*core.Pod, meta.OwnerReference) {
 	s.Helper()
 	p := &core.Pod{
@@ -143,14 +143,14 @@ func (s story) pod(name string) (*core.Pod, meta.OwnerReference) {
 	return p, meta.OwnerReference{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &yes}
 }
 
-// remove takes a pod away as a kubelet does when its containers have ended.
+// remove deletes a pod at once, as a kubelet does when the containers have ended.
 func (s story) remove(p *core.Pod) {
 	s.Helper()
 	now := int64(0)
 	require.NoError(s, world.Client.Delete(s.Context(), p, &client.DeleteOptions{GracePeriodSeconds: &now}))
 }
 
-// free is a port where nobody listens, of an address of this machine that no other program takes ports of.
+// free returns a free port on an address that no other program uses.
 func free(t *testing.T, address string) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address+":0")

@@ -1,4 +1,4 @@
-// Package judge decides whether a pod still uses what it was given. It is a function of what is seen, and of nothing else.
+// Package judge decides whether a pod still uses its claims. The verdict depends only on the given objects and options.
 package judge
 
 import (
@@ -6,35 +6,35 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Verdict is what becomes of a pod's claims.
+// Verdict decides on a pod's claims.
 type Verdict int
 
 // The verdicts.
 const (
-	// Keep: the pod uses them, or may.
+	// Keep: the pod uses its claims, or may use them.
 	Keep Verdict = iota
-	// Gone: the pod uses nothing any more, and never will again.
+	// Gone: the pod uses no claim and never will again.
 	Gone
-	// Lost: the pod is said to be gone by somebody who cannot see it. Its blocks cool down before others get them.
+	// Lost: a component that cannot see the pod reports it gone. The pod's blocks cool down before other claims get them.
 	Lost
 )
 
 func (v Verdict) String() string { return [...]string{"Keep", "Gone", "Lost"}[v] }
 
-// Options are an operator's.
+// Options are the operator's settings.
 type Options struct {
-	// CleanupTerminating releases when the deletion of a pod begins, and not when it has gone.
+	// CleanupTerminating releases claims when the deletion of a pod begins, instead of when it ends.
 	CleanupTerminating bool
-	// CleanupDisrupted releases when the taint manager has decided to delete a pod.
+	// CleanupDisrupted releases claims when the taint manager has decided to delete a pod.
 	CleanupDisrupted bool
-	// VerifyNetworkStatus releases a claim of which the pod's network status does not have the address.
+	// VerifyNetworkStatus releases a claim if the pod's network status lacks its address.
 	VerifyNetworkStatus bool
 }
 
-// reasonNodeLost is that of a pod whose node does not answer.
+// reasonNodeLost is a pod's status reason while its node does not respond.
 const reasonNodeLost = "NodeLost"
 
-// Pod judges a pod of a UID by the pod that has its name; nil where there is none. That there is none must be known from the API server itself.
+// Pod judges the pod with a UID. pod is the current pod with its name, or nil. Pass nil only after the API server itself has no such pod.
 func Pod(pod *core.Pod, uid types.UID, o Options) (verdict Verdict, why string) {
 	switch {
 	case pod == nil:
@@ -56,7 +56,7 @@ func Pod(pod *core.Pod, uid types.UID, o Options) (verdict Verdict, why string) 
 	}
 }
 
-// tainted says whether the taint manager has marked a pod. Other disruptions do not count: the pod ends in order.
+// tainted reports whether the taint manager has decided to delete a pod. Other disruptions do not count, as their pods end in the regular way.
 func tainted(pod *core.Pod) bool {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == core.DisruptionTarget && c.Status == core.ConditionTrue && c.Reason == "DeletionByTaintManager" {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// TestEachRowOfTheDecisionTable has both values of each option.
+// TestEachRowOfTheDecisionTable tests each row with both values of each option.
 func TestEachRowOfTheDecisionTable(t *testing.T) {
 	t.Parallel()
 	usual := judge.Options{CleanupDisrupted: true}
@@ -63,7 +63,7 @@ func TestEachRowOfTheDecisionTable(t *testing.T) {
 	require.Equal(t, judge.Gone, verdict)
 }
 
-// TestAnAddressIsLookedForInTheNetworkStatus is W-24 and scenario 61.
+// TestAnAddressIsLookedForInTheNetworkStatus tests W-24 and scenario 61.
 func TestAnAddressIsLookedForInTheNetworkStatus(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

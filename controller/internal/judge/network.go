@@ -10,21 +10,21 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Listing is whether a pod's network status has a block.
+// Listing is the result of a search for a block in a pod's network status.
 type Listing int
 
 // The listings.
 const (
-	// Unverified: there is no network status, or none that can be read, or the pod does not run yet.
+	// Unverified: the pod does not run, or its network status is missing or unreadable.
 	Unverified Listing = iota
-	// Listed: it has an address of the block.
+	// Listed: the status has an address in the block.
 	Listed
-	// Missing: it has none.
+	// Missing: the status has no address in the block.
 	Missing
 )
 
-// Network looks for a block in what a pod's network status says of an interface. Addresses are compared as addresses, however they are written. An
-// interface counts where both sides name one. A status that is blank has no addresses.
+// Network searches a pod's network status for an address of a block on an interface. It compares parsed addresses, so notations do not matter. It
+// compares interfaces only if both sides name one. A blank status has no addresses.
 func Network(pod *core.Pod, name, block string) Listing {
 	held, err := netip.ParsePrefix(block)
 	if err != nil || !NetworkIsSetUp(pod) {
@@ -53,7 +53,7 @@ func Network(pod *core.Pod, name, block string) Listing {
 	return listing
 }
 
-// NetworkIsSetUp says whether a pod runs and has a network status, readable or not: it gets no other address any more.
+// NetworkIsSetUp reports whether a pod runs and has a network status, readable or not. Such a pod gets no further address.
 func NetworkIsSetUp(pod *core.Pod) bool {
 	_, told := pod.Annotations[ipam.NetworkStatusAnnotation]
 	return told && pod.Status.Phase == core.PodRunning

@@ -12,7 +12,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Classes makes IPClasses true.
+// Classes returns the reconciler for IPClasses.
 func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	return &Reconciler[*ipam.IPClass, carve.IPClass]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPClass, carve.IPClass]{
 		what: "class", created: ipam.ReasonReconciled, updated: ipam.ReasonReconciled,
@@ -41,13 +41,13 @@ func Classes(o Options) *Reconciler[*ipam.IPClass, carve.IPClass] {
 	}}
 }
 
-// classSpec is the spec of a class as Carve has it: the words are the same.
+// classSpec returns the specification of a class for Carve. The fields have the same names.
 func classSpec(c *ipam.IPClass) (spec carve.IPClassSpec, err error) {
 	err = reread(c.Spec, &spec)
 	return spec, err
 }
 
-// applyClass writes what can be changed of a class. Where the object says nothing, it is what Carve has by default.
+// applyClass copies the mutable fields of a class. An unset field becomes Carve's default.
 func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
 	spec, err := classSpec(c)
 	if err != nil {
@@ -78,7 +78,7 @@ func applyClass(c *ipam.IPClass, remote *carve.IPClass) error {
 	return nil
 }
 
-// showClass writes a class's figures. A class is never full: its pools are.
+// showClass writes the figures of a class into the status. A class is never full, but its pools may be.
 func showClass(c *ipam.IPClass, remote *carve.IPClass) (full string) {
 	from, s := &remote.Status, &c.Status
 	s.IPFamily, s.BackingPools = string(remote.Spec.IPFamily), from.BackingPools

@@ -19,7 +19,7 @@ func TestAClassIsMadeChangedAndGoesWhenNobodyNamesIt(t *testing.T) {
 	c := s.class("web", ipam.IPClassSpec{IPFamily: "IPv4", DefaultPrefixLength: &length, ReuseAfterLost: "1m30s"})
 	spec := sixteen
 	spec.ClassNames = []ipam.Name{"web"}
-	p := s.pool("web", spec) // the pool may be seen before the class is there
+	p := s.pool("web", spec) // the controller may see the pool before the class
 	s.becomes(c, meta.ConditionTrue, ipam.ReasonReconciled, "")
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
 	block, err := world.Carve.Claim(t.Context(), s.project, "a", carve.IPClaimSpec{ClassName: "web"})

@@ -1,5 +1,5 @@
-// Package mirror makes objects of Kubernetes true that are one of Carve each, a pool or a class, and shows in their status what is so there. What
-// somebody changes in Carve is shown and left as it is.
+// Package mirror creates and updates one pool or class in Carve for each IPPool or IPClass in Kubernetes, and shows its state in the object's status.
+// It shows changes that other clients make in Carve, and leaves them as they are.
 package mirror
 
 import (
@@ -19,22 +19,22 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Object is one that is something of Carve.
+// Object is a Kubernetes object that stands for one object in Carve.
 type Object interface {
 	client.Object
-	// Mirror is what all of them have in their status.
+	// Mirror returns the common part of the status.
 	Mirror() *ipam.Mirrored
-	// Shows is the name of what is only shown; empty when the object makes something.
+	// Shows returns the name of an existing object in Carve that this object only shows. It is empty if this object creates its own.
 	Shows() ipam.Name
-	// Called is its name in Carve.
+	// Called returns the name in Carve.
 	Called() string
 }
 
-// kind is what pools and classes differ in.
+// kind has the differences between pools and classes.
 type kind[O Object, R any] struct {
 	what     string
-	created  string // the reason of one that was just made
-	updated  string // the reason of one that was just changed
+	created  string // reason in the status after a creation
+	updated  string // reason in the status after an update
 	new      func() O
 	objects  func(context.Context, client.Reader) ([]O, error)
 	list     func(context.Context) iter.Seq2[R, error]
@@ -42,45 +42,45 @@ type kind[O Object, R any] struct {
 	resource func(name string) patch.Resource[R]
 	remove   func(ctx context.Context, name, ifMatch string) error
 	meta     func(*R) *carve.Metadata
-	// apply writes what can be changed of the object's spec into that of Carve.
+	// apply copies the mutable fields of the specification to the object for Carve.
 	apply func(O, *R) error
-	// show writes figures into the status, and says so if nothing is free.
+	// show writes figures into the status. It returns a message if nothing is free.
 	show func(O, *R) (full string)
-	// drain keeps everything new out, so that it becomes empty; nil for what is nothing to drain.
+	// drain stops new allocations, so that the pool becomes empty. It is nil for a kind without draining.
 	drain func(*R)
 }
 
-// Reconciler makes the objects of one kind true.
+// Reconciler reconciles the objects of one kind.
 type Reconciler[O Object, R any] struct {
 	Options
 	kind kind[O, R]
 	wake chan event.TypedGenericEvent[client.Object]
 }
 
-// Options are the same for all kinds.
+// Options has the settings that all kinds share.
 type Options struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Carve is where everything is.
+	// Carve is the client for Carve.
 	Carve *carve.Carve
-	// Project is whose pools and classes they are.
+	// Project is the pools' and classes' project.
 	Project string
-	// Realm names the cluster on what is made for it.
+	// Realm names the cluster in the labels of the objects in Carve.
 	Realm string
-	// Events are told to people.
+	// Events records events for users.
 	Events events.EventRecorder
-	// Every is how often Carve is asked how things are, in one call for all objects of a kind.
+	// Every is the interval between two lists from Carve. One list serves all objects of a kind.
 	Every time.Duration
 }
 
-// What is made in Carve says whose it is.
+// Metadata that identifies an object's owner in Carve.
 const (
 	realmLabel     = "ipam.carve.dev/realm"
 	uidAnnotation  = "ipam.carve.dev/uid"
 	nameAnnotation = "ipam.carve.dev/name"
 )
 
-// metadata is what something is made with.
+// metadata returns the metadata for a new object in Carve.
 func (r *Reconciler[O, R]) metadata(o O) carve.CreateMetadata {
 	return carve.CreateMetadata{
 		Name: o.Called(), Labels: carve.Labels{realmLabel: r.Realm},
@@ -88,7 +88,7 @@ func (r *Reconciler[O, R]) metadata(o O) carve.CreateMetadata {
 	}
 }
 
-// owns says whether something in Carve was made for an object, and no other object has taken it over.
+// owns reports whether an object in Carve was created for o and belongs to no other object since.
 func (r *Reconciler[O, R]) owns(o O, remote *R) bool {
 	meta := r.kind.meta(remote)
 	owner := meta.Annotations[uidAnnotation]
@@ -98,13 +98,14 @@ func (r *Reconciler[O, R]) owns(o O, remote *R) bool {
 	return owner == string(o.GetUID())
 }
 
-// inherits says whether something in Carve was made for a former object of the name in this realm: the object was moved or restored, and has another UID.
+// inherits reports whether an object in Carve was created for a former object with the same name in this realm. The current object was moved or
+// restored, and has another UID.
 func (r *Reconciler[O, R]) inherits(o O, remote *R) bool {
 	meta := r.kind.meta(remote)
 	return o.Mirror().Remote == nil && meta.Labels[realmLabel] == r.Realm && meta.Annotations[nameAnnotation] == o.GetName()
 }
 
-// differences are the fields in which something in Carve is not as the object has it.
+// differences returns the fields that differ between the specification and the object in Carve.
 func (r *Reconciler[O, R]) differences(o O, remote *R) (fields []string, err error) {
 	before, err := patch.Take(remote)
 	if err != nil {
@@ -131,7 +132,7 @@ func (r *Reconciler[O, R]) differences(o O, remote *R) (fields []string, err err
 	return fields, nil
 }
 
-// note tells people of what has become of an object, with the event's type.
+// note records an event. Its type depends on the reason.
 func (r *Reconciler[O, R]) note(o O, reason, message string) {
 	kind := core.EventTypeNormal
 	if reason == ipam.ReasonError || reason == ipam.ReasonPoolFull {

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// Setup has a manager run the reconciler. What is written into a status makes no work; a deletion and a spec do.
+// Setup adds the reconciler to a manager. A change to a status starts no reconciliation; a deletion and a change to the specification do.
 func (r *Reconciler[O, R]) Setup(manager ctrl.Manager) error {
 	err := ctrl.NewControllerManagedBy(manager).Named(r.kind.what).
 		For(r.kind.new(), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -31,7 +31,7 @@ func (r *Reconciler[O, R]) Setup(manager ctrl.Manager) error {
 	return manager.Add(r)
 }
 
-// Start looks at Carve again and again, until the context ends. The manager runs it where it leads.
+// Start compares the objects with Carve at intervals, until the context ends. The manager runs it on the leader.
 func (r *Reconciler[O, R]) Start(ctx context.Context) error {
 	tick := time.NewTicker(r.Every)
 	defer tick.Stop()
@@ -47,7 +47,7 @@ func (r *Reconciler[O, R]) Start(ctx context.Context) error {
 	}
 }
 
-// look compares all objects with what is in Carve, by one list. Who has no objects makes no call.
+// look compares all objects with one list from Carve. Without objects it makes no call.
 func (r *Reconciler[O, R]) look(ctx context.Context) error {
 	objects, err := r.kind.objects(ctx, r.Client)
 	if err != nil || len(objects) == 0 {
@@ -62,7 +62,7 @@ func (r *Reconciler[O, R]) look(ctx context.Context) error {
 	}
 	for _, o := range objects {
 		if !o.GetDeletionTimestamp().IsZero() {
-			continue // is looked at by itself
+			continue // its own reconciliation handles it
 		}
 		if err := r.compare(ctx, o, remotes[o.Called()]); err != nil && !api.IsConflict(err) {
 			return err
@@ -71,8 +71,8 @@ func (r *Reconciler[O, R]) look(ctx context.Context) error {
 	return nil
 }
 
-// compare shows what a list says of an object. What it cannot say by itself, the reconciler finds out. A list that is older than what is known says
-// nothing.
+// compare updates an object's status from a list. If the list does not suffice, it wakes the reconciler. It ignores a list that is older than the
+// status.
 func (r *Reconciler[O, R]) compare(ctx context.Context, o O, remote *R) error {
 	known := o.Mirror().Remote
 	switch {
@@ -88,7 +88,7 @@ func (r *Reconciler[O, R]) compare(ctx context.Context, o O, remote *R) error {
 	return r.settle(ctx, o, remote, "")
 }
 
-// unknown says of all objects that nobody knows how they are.
+// unknown reports in all objects' statuses that it could not read Carve.
 func (r *Reconciler[O, R]) unknown(ctx context.Context, objects []O, err error) error {
 	for _, o := range objects {
 		if !o.GetDeletionTimestamp().IsZero() {
@@ -104,7 +104,7 @@ func (r *Reconciler[O, R]) unknown(ctx context.Context, objects []O, err error) 
 	return err
 }
 
-// listed are the objects of one kind.
+// listed returns all objects in a list.
 func listed[L client.ObjectList, T any](ctx context.Context, reader client.Reader, list L, items func(L) []T) ([]*T, error) {
 	if err := reader.List(ctx, list); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (s story) force(o client.Object) {
 	require.NoError(s, client.IgnoreNotFound(world.Client.Delete(s.Context(), o)))
 }
 
-// TestRestoredPoolHasItsPoolInCarve makes an IPPool again under its name, as a restore does: it has another UID and no status.
+// TestRestoredPoolHasItsPoolInCarve recreates an IPPool under its name, as a restore does. It has another UID and no status.
 func TestRestoredPoolHasItsPoolInCarve(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -42,7 +42,7 @@ func TestRestoredPoolHasItsPoolInCarve(t *testing.T) {
 	require.Nil(t, s.remote("web"))
 }
 
-// vanishing is a way to the API server on which an IPPool vanishes when its finalizer was accepted, and before the answer comes.
+// vanishing is a transport to the API server. An IPPool vanishes there after its finalizer was accepted, and before the response arrives.
 type vanishing struct {
 	story
 	next http.RoundTripper

@@ -15,10 +15,10 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// page is how many items of a list are asked for at once.
+// page is the page size for lists.
 const page = 500
 
-// Pools makes IPPools true.
+// Pools returns the reconciler for IPPools.
 func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	return &Reconciler[*ipam.IPPool, carve.IPPool]{Options: o, wake: make(chan event.GenericEvent), kind: kind[*ipam.IPPool, carve.IPPool]{
 		what: "pool", created: ipam.ReasonPoolCreated, updated: ipam.ReasonPoolUpdated,
@@ -35,7 +35,7 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 			if err != nil {
 				return nil, err
 			}
-			spec.Drain = "" // of a pool that exists only
+			spec.Drain = "" // only an existing pool can drain
 			return o.Carve.CreatePool(ctx, o.Project, carve.IPPoolCreate{Metadata: metadata, Spec: spec})
 		},
 		resource: func(name string) patch.Resource[carve.IPPool] { return patch.Pool(o.Carve, o.Project, name) },
@@ -49,13 +49,13 @@ func Pools(o Options) *Reconciler[*ipam.IPPool, carve.IPPool] {
 	}}
 }
 
-// poolSpec is the spec of a pool as Carve has it: the words are the same.
+// poolSpec returns the specification of a pool for Carve. The fields have the same names.
 func poolSpec(p *ipam.IPPool) (spec carve.IPPoolSpec, err error) {
 	err = reread(p.Spec, &spec)
 	return spec, err
 }
 
-// reread makes a spec of Carve of one of Kubernetes.
+// reread converts a Kubernetes specification to Carve's.
 func reread(from, to any) error {
 	text, err := json.Marshal(from)
 	if err != nil {
@@ -64,7 +64,7 @@ func reread(from, to any) error {
 	return json.Unmarshal(text, to)
 }
 
-// applyPool writes what can be changed of a pool. Where the object says nothing, it is what Carve has by default.
+// applyPool copies the mutable fields of a pool. An unset field becomes Carve's default.
 func applyPool(p *ipam.IPPool, remote *carve.IPPool) error {
 	spec, err := poolSpec(p)
 	if err != nil {
@@ -83,7 +83,7 @@ func applyPool(p *ipam.IPPool, remote *carve.IPPool) error {
 	return nil
 }
 
-// sameTime is a time as it is wanted, in the form in which it is there if that is the same time.
+// sameTime returns the wanted duration. It keeps the present notation if that means the same duration.
 func sameTime(wanted, is carve.Duration) carve.Duration {
 	a, err := time.ParseDuration(wanted)
 	b, failed := time.ParseDuration(is)
@@ -93,7 +93,7 @@ func sameTime(wanted, is carve.Duration) carve.Duration {
 	return wanted
 }
 
-// showPool writes a pool's figures.
+// showPool writes a pool's figures into the status.
 func showPool(p *ipam.IPPool, remote *carve.IPPool) (full string) {
 	from, s := &remote.Status, &p.Status
 	s.CIDR, s.IPFamily = from.AllocatedCIDR, string(from.IPFamily)

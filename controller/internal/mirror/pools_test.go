@@ -18,7 +18,7 @@ import (
 
 var sixteen = ipam.IPPoolSpec{CIDR: "10.30.0.0/28"}
 
-// TestW27AndW31AndD10FiguresOfAPool: exact, decimal, and of a moment ago.
+// TestW27AndW31AndD10FiguresOfAPool checks that figures are exact, decimal and recent.
 func TestW27AndW31AndD10FiguresOfAPool(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -41,7 +41,7 @@ func TestW27AndW31AndD10FiguresOfAPool(t *testing.T) {
 	require.Equal(t, "5192296858534827628530496329220096", huge.Status.Total)
 }
 
-// TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten: neither figures nor a restart make work.
+// TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten checks that the figures of one pool cause no write to another, and no call but lists.
 func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -59,7 +59,7 @@ func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
 	})
 	lists, others := s.line.lists.Load(), s.line.others.Load()
 	s.eventually("looked at ten times, by nothing but lists", func() bool {
-		if now := s.line.others.Load(); now != others { // what was written just now may be seen once more before it is remembered
+		if now := s.line.others.Load(); now != others { // the controller may see its last write once more before its cache has it
 			lists, others = s.line.lists.Load(), now
 		}
 		return s.line.lists.Load() >= lists+10
@@ -69,7 +69,7 @@ func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
 	require.Equal(t, was, pools[1].ResourceVersion, "nothing is written")
 }
 
-// space makes a space of its own.
+// space creates a separate space.
 func (s story) space(name string) *ipam.PoolRef {
 	s.Helper()
 	_, err := world.Carve.CreateSpace(s.Context(), s.project, carve.SpaceCreate{Metadata: carve.CreateMetadata{Name: name}})
@@ -77,7 +77,7 @@ func (s story) space(name string) *ipam.PoolRef {
 	return &ipam.PoolRef{Name: ipam.Name(name)}
 }
 
-// TestD7AFullPoolIsShownUntilThereIsRoom: what is full is derived, and never kept.
+// TestD7AFullPoolIsShownUntilThereIsRoom checks that the status derives fullness from the figures.
 func TestD7AFullPoolIsShownUntilThereIsRoom(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -91,7 +91,7 @@ func TestD7AFullPoolIsShownUntilThereIsRoom(t *testing.T) {
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
 }
 
-// TestW29APoolThatIsInUseGoesWhenItIsEmpty: nothing that lives is freed, nothing new gets in, and nothing sticks.
+// TestW29APoolThatIsInUseGoesWhenItIsEmpty checks that a deletion frees no claim, admits no new one, and ends when the pool is empty.
 func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
@@ -113,7 +113,7 @@ func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
 	s.eventually("gone in Carve", func() bool { return s.remote("web") == nil })
 }
 
-// TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt: the controller was killed between two calls.
+// TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt kills the controller between two calls.
 func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	s := begin(t)
 	p := s.pool("web", sixteen)
@@ -132,14 +132,14 @@ func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	require.Nil(t, s.remote("web"))
 }
 
-// TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. What it leaves is found by the next one, and never made twice.
+// TestScenario58KilledAtAnyCall loses each response once and stops the controller. The next controller finds the pool and does not create it twice.
 func TestScenario58KilledAtAnyCall(t *testing.T) {
 	for last := int64(1); last <= 6; last++ {
 		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
 			s := begin(t)
 			s.line.last.Store(last)
 			spec := sixteen
-			spec.Drain = "Keep" // which is a call of its own
+			spec.Drain = "Keep" // which needs a separate call
 			p := s.pool("web", spec)
 			stop := s.run()
 			s.eventually("the line is cut", s.line.cut.Load)
@@ -170,7 +170,7 @@ func TestScenario58KilledAtAnyCall(t *testing.T) {
 	}
 }
 
-// settled waits until an object is as it is to be.
+// settled waits until an object has its desired state.
 func (s story) settled(p *ipam.IPPool) {
 	s.Helper()
 	s.eventually("settled", func() bool {
@@ -179,7 +179,7 @@ func (s story) settled(p *ipam.IPPool) {
 	})
 }
 
-// TestDriftIsShownAndLeft until somebody changes the object: then its word counts again.
+// TestDriftIsShownAndLeft changes a pool in Carve. The change stays until a user changes the object; then the specification applies again.
 func TestDriftIsShownAndLeft(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -217,7 +217,7 @@ func TestDriftIsShownAndLeft(t *testing.T) {
 	s.vanishes(p)
 }
 
-// TestAPoolThatExistsIsShownAndNeverChanged: adoption is asked for by name.
+// TestAPoolThatExistsIsShownAndNeverChanged names an existing pool to adopt it.
 func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
@@ -252,7 +252,7 @@ func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
 	s.becomes(none, meta.ConditionTrue, ipam.ReasonValidated, "")
 }
 
-// TestScenario54PoolsThatOverlapAreRefusedInOneSpace and made as soon as there is room.
+// TestScenario54PoolsThatOverlapAreRefusedInOneSpace checks that the second pool is created as soon as it has room.
 func TestScenario54PoolsThatOverlapAreRefusedInOneSpace(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -267,7 +267,6 @@ func TestScenario54PoolsThatOverlapAreRefusedInOneSpace(t *testing.T) {
 	s.becomes(second, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
 }
 
-// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone.
 func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -287,7 +286,7 @@ func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	require.NotNil(t, s.remote("web"))
 }
 
-// TestChildrenAndTheirParent: a child waits for room in its parent, and the parent for its children.
+// TestChildrenAndTheirParent checks that a child waits for room in its parent, and that the deletion of the parent waits for its children.
 func TestChildrenAndTheirParent(t *testing.T) {
 	s := begin(t)
 	s.run()

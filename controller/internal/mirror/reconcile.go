@@ -16,7 +16,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Reconcile brings one object nearer to what it is to be. Of what waits for Carve or for people it answers no error: it is looked at again in time.
+// Reconcile brings one object closer to its desired state. It returns no error for a refusal from Carve, which it reports in the status: the next
+// interval looks again.
 func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	o := r.kind.new()
 	if err := r.Client.Get(ctx, request.NamespacedName, o); err != nil {
@@ -39,13 +40,13 @@ func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) 
 	return ctrl.Result{}, r.outcome(ctx, o, remote, reason, err)
 }
 
-// errForeign is something of the object's name that was not made for it.
+// errForeign reports that Carve has an object with this name for another owner.
 var errForeign = errors.New("is there in Carve and was not made for this object: name it in spec.existing to have it shown, or choose another name")
 
-// errGone is something that was there.
+// errGone reports that an object in Carve has disappeared.
 var errGone = errors.New("was deleted in Carve, or replaced by another of its name; delete this object, and make another")
 
-// outcome writes into the status what was found.
+// outcome writes the result of a reconciliation into the status.
 func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) error {
 	problem, refused := carve.AsProblem(err)
 	switch {
@@ -60,19 +61,19 @@ func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason s
 	case r.absent(err):
 		return errors.Join(r.working(ctx, o, "Carve does not answer"), err)
 	case o.Mirror().ObservedGeneration != o.GetGeneration() && !conflict.IsConflict(err):
-		return errors.Join(r.working(ctx, o, "tried again: "+err.Error()), err) // once, so that Ready is never about an older spec
+		return errors.Join(r.working(ctx, o, "tried again: "+err.Error()), err) // once, so that Ready never refers to an older specification
 	default:
 		return err
 	}
 }
 
-// absent says of an error whether it is Carve that does not answer.
+// absent reports whether an error means that Carve does not respond.
 func (r *Reconciler[O, R]) absent(err error) bool {
 	_, ok := errors.AsType[*carve.Error](err)
 	return ok
 }
 
-// find answers what has a name in Carve, or nothing.
+// find returns the object with a name in Carve, or nil.
 func (r *Reconciler[O, R]) find(ctx context.Context, name string) (*R, error) {
 	remote, err := r.kind.resource(name).Get(ctx)
 	if carve.IsNotFound(err) {
@@ -81,8 +82,8 @@ func (r *Reconciler[O, R]) find(ctx context.Context, name string) (*R, error) {
 	return remote, err
 }
 
-// have answers what an object is in Carve, having made it or given it the object's spec if need be. A spec is given once: what somebody changes in Carve
-// afterwards stays.
+// have returns the object in Carve. If necessary, it creates the object or applies the specification. It applies each generation of a specification
+// once: later changes in Carve stay.
 func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason string, err error) {
 	if remote, err = r.find(ctx, o.Called()); err != nil {
 		return nil, "", err
@@ -95,7 +96,7 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 			return nil, "", err
 		}
 		reason = r.kind.created
-	case r.owns(o, remote) && o.Mirror().Remote == nil: // the status of the call that created it was lost
+	case r.owns(o, remote) && o.Mirror().Remote == nil: // the status update after the creation was lost
 		reason = r.kind.created
 	case !r.owns(o, remote) && o.Mirror().Remote != nil:
 		return nil, "", errGone
@@ -126,7 +127,7 @@ func (r *Reconciler[O, R]) have(ctx context.Context, o O) (remote *R, reason str
 	return remote, reason, err
 }
 
-// takeOver writes the UID of an object on what was made for a former object of its name.
+// takeOver makes o the owner of the object in Carve that a former object with the same name had.
 func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
 	return r.kind.resource(o.Called()).Change(ctx, func(remote *R) error {
 		if !r.inherits(o, remote) {
@@ -137,7 +138,7 @@ func (r *Reconciler[O, R]) takeOver(ctx context.Context, o O) (*R, error) {
 	})
 }
 
-// drop deletes what was just made for an object that the API server has deleted meanwhile, though it has accepted the finalizer.
+// drop deletes the new object in Carve for o. The API server has deleted o meanwhile, although it has accepted the finalizer.
 func (r *Reconciler[O, R]) drop(ctx context.Context, o O) error {
 	remote, err := r.find(ctx, o.Called())
 	if err != nil || remote == nil || o.Shows() != "" || r.kind.meta(remote).Annotations[uidAnnotation] != string(o.GetUID()) {
@@ -150,7 +151,8 @@ func (r *Reconciler[O, R]) drop(ctx context.Context, o O) error {
 	return err
 }
 
-// release deletes what was made for an object, and lets the object go then. What is in use stays, and so does the object; nothing new gets in.
+// release deletes the object in Carve, and removes the finalizer afterwards. While the object in Carve is in use, both stay, and Carve allocates
+// nothing new from it.
 func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(o, ipam.Finalizer) {
 		return ctrl.Result{}, nil
@@ -184,15 +186,15 @@ func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error
 	return r.later(ctx, o, err)
 }
 
-// later shows why an object cannot go yet; it is tried again.
+// later reports in the status why an object cannot go yet, and schedules a retry.
 func (r *Reconciler[O, R]) later(ctx context.Context, o O, err error) (ctrl.Result, error) {
 	if err := r.outcome(ctx, o, nil, "", err); err != nil && !r.absent(err) {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: r.Every}, nil // and no later, however long Carve was away
+	return ctrl.Result{RequeueAfter: r.Every}, nil // no longer pause, however long Carve was unreachable
 }
 
-// empty keeps everything new out of what is to be deleted.
+// empty stops new allocations from an object that is to be deleted.
 func (r *Reconciler[O, R]) empty(ctx context.Context, o O, uid string) error {
 	if r.kind.drain == nil {
 		return nil

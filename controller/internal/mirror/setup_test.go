@@ -25,20 +25,20 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/mirror"
 )
 
-// every is how often the tests have Carve looked at.
+// every is the interval of the controller's lists in the tests.
 const every = 100 * time.Millisecond
 
-// story is a project of one test. The objects are of no namespace, and so no two tests run at once.
+// story is one test's project. The objects are in no namespace, so these tests do not run in parallel.
 type story struct {
 	*testing.T
 	project string
 	line    *line
 }
 
-// line is the way to Carve: it counts what goes over it, and can be cut.
+// line is a transport to Carve. It counts the calls, and it can be cut.
 type line struct {
 	cut           atomic.Bool
-	last          atomic.Int64 // the call of which the answer is lost, and after which the line is cut; none of them if it is 0
+	last          atomic.Int64 // number of the last call, which loses its response before the line is cut; 0 for none
 	lists, others atomic.Int64
 }
 
@@ -69,13 +69,13 @@ func begin(t *testing.T) story {
 	return s
 }
 
-// run runs the controller until the function that it answers is called, or the test ends.
+// run starts the controller and returns a function that stops it. It also stops when the test ends.
 func (s story) run() (stop func()) {
 	s.Helper()
 	return s.runs(world.Config)
 }
 
-// runs runs it with a way to the API server.
+// runs starts the controller with a transport to the API server.
 func (s story) runs(toCluster *rest.Config) (stop func()) {
 	s.Helper()
 	yes := true
@@ -104,7 +104,7 @@ func (s story) runs(toCluster *rest.Config) (stop func()) {
 	return stop
 }
 
-// pool makes an IPPool, which goes with the test, whatever is in Carve.
+// pool creates an IPPool. The end of the test deletes it, regardless of its pool in Carve.
 func (s story) pool(name string, spec ipam.IPPoolSpec) *ipam.IPPool {
 	s.Helper()
 	p := &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: name}, Spec: spec}
@@ -135,7 +135,7 @@ func (s story) eventually(what string, done func() bool) {
 	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
-// becomes waits until Ready has a reason, with a text in its message.
+// becomes waits until Ready has a status, a reason and a text in its message.
 func (s story) becomes(o mirror.Object, status meta.ConditionStatus, reason, says string) {
 	s.Helper()
 	last := meta.Condition{}
@@ -178,7 +178,7 @@ func (s story) remove(o client.Object) {
 	require.NoError(s, world.Client.Delete(s.Context(), o))
 }
 
-// claim has Carve hold a block of a pool.
+// claim claims a block from a pool in Carve.
 func (s story) claim(name, pool string, length int) {
 	s.Helper()
 	_, err := world.Carve.Claim(s.Context(), s.project, name, carve.IPClaimSpec{PoolRef: &carve.Ref{Name: pool}, PrefixLength: length})
@@ -190,7 +190,7 @@ func (s story) release(name string) {
 	require.NoError(s, world.Carve.Release(s.Context(), s.project, name))
 }
 
-// remote is a pool as it is in Carve; nil if there is none.
+// remote returns a pool in Carve, or nil if it does not exist.
 func (s story) remote(name string) *carve.IPPool {
 	s.Helper()
 	got, err := world.Carve.GetPool(s.Context(), s.project, name)

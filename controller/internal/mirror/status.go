@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// ready is the condition Ready; an empty one where there is none.
+// ready returns the condition Ready, or an empty condition if the status has none.
 func ready(m *ipam.Mirrored) meta.Condition {
 	if c := api.FindStatusCondition(m.Conditions, conditions.Ready); c != nil {
 		return *c
@@ -25,7 +25,7 @@ func ready(m *ipam.Mirrored) meta.Condition {
 	return meta.Condition{}
 }
 
-// lasting returns the reason of a reconciled object: the last step that changed it.
+// lasting returns a reconciled object's reason: the last step that changed it.
 func lasting(m *ipam.Mirrored, done string) string {
 	if done != "" {
 		return done
@@ -42,7 +42,7 @@ func changed(fields []string) string {
 	return "changed in Carve, and left so: " + strings.Join(fields, ", ") + "; make the object's spec the same, or change it to have it applied again"
 }
 
-// used is what of a total is not free; both are exact.
+// used returns total minus free. All figures are exact.
 func used(total, free string) string {
 	all, ok := new(big.Int).SetString(total, 10)
 	left, also := new(big.Int).SetString(free, 10)
@@ -54,17 +54,17 @@ func used(total, free string) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f%%", share) }
 
-// guard puts the finalizer on an object before anything is made for it.
+// guard adds the finalizer to an object. Carve may have an object for it only afterwards.
 func (r *Reconciler[O, R]) guard(ctx context.Context, o O) error {
 	return patch.Change(ctx, r.Client, o, func() { controllerutil.AddFinalizer(o, ipam.Finalizer) })
 }
 
-// free takes the finalizer off an object for which there is nothing in Carve.
+// free removes an object's finalizer.
 func (r *Reconciler[O, R]) free(ctx context.Context, o O) error {
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, ipam.Finalizer) }))
 }
 
-// settle writes what something is in Carve into the status of its object.
+// settle writes the state of the object in Carve into the status.
 func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason string) error {
 	var fields []string
 	if o.Shows() == "" {
@@ -91,7 +91,7 @@ func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason st
 	})
 }
 
-// change writes the changes that a step makes to the status, and records an event if the reason or the message is another one.
+// change applies a step to the status and writes it. It records an event if the reason or the message has changed.
 func (r *Reconciler[O, R]) change(ctx context.Context, o O, step func(*ipam.Mirrored)) error {
 	was, hadRemote := ready(o.Mirror()), o.Mirror().Remote != nil
 	err := patch.Change(ctx, r.Client, o, func() {

@@ -12,7 +12,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// introduce has a node be a consumer of Carve.
+// introduce makes a node a consumer in Carve, unless it is known to be one.
 func (r *Reconciler) introduce(ctx context.Context, name string, uid types.UID) error {
 	if r.ours[uid] {
 		return nil
@@ -31,7 +31,7 @@ func (r *Reconciler) learn(uid types.UID, mine bool) {
 	r.ours[uid] = mine
 }
 
-// meet has all nodes that have a slice be consumers. After a restart they are asked for together.
+// meet makes all nodes with a slice consumers. After a restart it checks them in batches.
 func (r *Reconciler) meet(ctx context.Context, v *view) error {
 	names, uids := map[string]string{}, []string(nil)
 	for _, node := range v.wanted {
@@ -58,7 +58,7 @@ func (r *Reconciler) meet(ctx context.Context, v *view) error {
 	return nil
 }
 
-// isOurs says whether a UID is that of a node of this cluster. Others may have slices of the same class.
+// isOurs reports whether a UID belongs to one of this cluster's nodes. Other clusters may have slices in the same class.
 func (r *Reconciler) isOurs(ctx context.Context, uid types.UID) (bool, error) {
 	if mine, known := r.ours[uid]; known {
 		return mine, nil
@@ -70,11 +70,12 @@ func (r *Reconciler) isOurs(ctx context.Context, uid types.UID) (bool, error) {
 	return mine, err
 }
 
-// Renewals tell Carve again and again which nodes live. What they go by may be old: that delays, and nothing else. The manager runs them where it leads.
+// Renewals renews the cluster's nodes at intervals. It reads from the cache, which may be old; that only causes a delay. The manager runs it on the
+// leader.
 type Renewals struct {
-	// Of is the reconciler whose nodes are renewed.
+	// Of is the reconciler with the nodes to renew.
 	Of *Reconciler
-	// Every is how often; a node's time to live is to be twice as long at least.
+	// Every is the interval. A node's time to live has to be at least twice as long.
 	Every time.Duration
 }
 
@@ -94,7 +95,7 @@ func (r *Renewals) Start(ctx context.Context) error {
 	}
 }
 
-// renew renews all nodes, once. Who has no NodeSlicePool makes no call.
+// renew renews all nodes once. Without a NodeSlicePool it makes no call.
 func (r *Renewals) renew(ctx context.Context) error {
 	var pools ipam.NodeSlicePoolList
 	if err := r.Of.Client.List(ctx, &pools); err != nil || len(pools.Items) == 0 {
@@ -108,6 +109,6 @@ func (r *Renewals) renew(ctx context.Context) error {
 	for i := range nodes.Items {
 		live = append(live, string(nodes.Items[i].UID))
 	}
-	_, err := r.Of.Realm.Renew(ctx, live) // those that have ended stay so
+	_, err := r.Of.Realm.Renew(ctx, live) // a renewal does not revive a node that has ended
 	return err
 }

@@ -11,11 +11,11 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// drainedBy is the annotation of a slice that says which realm has drained it, so that what people drain stays drained.
+// drainedBy is the annotation with the realm that has drained a slice. It protects slices that people drain.
 const drainedBy = "ipam.carve.dev/drained-by"
 
-// drain drains the slices of nodes that have been gone for long enough, or are not selected any more. What is held in them stays; Carve hands a slice on
-// when it is empty.
+// drain drains the slices of nodes that have been gone for long enough, or that the selector no longer selects. Existing claims in them stay. Carve
+// reassigns a slice when it is empty.
 func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	wanted := map[types.UID]bool{}
 	for _, node := range v.wanted {
@@ -46,7 +46,7 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 			}
 		}
 		if alive[uid] && v.known[uid] == nil {
-			continue // what is remembered is old
+			continue // the cache is old
 		}
 		if err := r.giveUp(ctx, slice); stays(err) {
 			v.stays = append(v.stays, slice.Status.AllocatedCIDR)
@@ -62,10 +62,10 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 	return nil
 }
 
-// missed is a node that a NodeSlicePool had, and has no more.
+// missed is a node that a NodeSlicePool no longer has.
 type missed struct{ pool, node types.UID }
 
-// left is for how long the slice of a node is kept that is not seen. It counts from when it was first missed.
+// left returns the remaining time before the slice of a missing node is drained. The time counts from the first miss.
 func (r *Reconciler) left(m missed) time.Duration {
 	if r.gone == nil {
 		r.gone = map[missed]time.Time{}
@@ -78,7 +78,7 @@ func (r *Reconciler) left(m missed) time.Duration {
 	return r.Grace - time.Since(since)
 }
 
-// alive are the nodes that the API server itself has.
+// alive returns the UIDs of all nodes in the API server.
 func (r *Reconciler) alive(ctx context.Context) (map[types.UID]bool, error) {
 	nodes := nodeList()
 	if err := r.Live.List(ctx, nodes); err != nil {
@@ -91,7 +91,7 @@ func (r *Reconciler) alive(ctx context.Context) (map[types.UID]bool, error) {
 	return alive, nil
 }
 
-// giveUp has Carve carve nothing more from a slice, and take it back when nothing in it is held.
+// giveUp drains a slice: Carve allocates nothing more from it, and deletes it when it is empty.
 func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) error {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = carve.PoolDrainDelete
@@ -102,12 +102,12 @@ func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) error {
 	})
 }
 
-// stays says of a refusal that a slice cannot be drained from here: it is of another project, which may not even be seen.
+// stays reports whether an error means that the controller cannot drain a slice. The slice belongs to another project, which may even be invisible.
 func stays(err error) bool {
 	return carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied
 }
 
-// undrain gives a slice back to its node, which was away.
+// undrain ends a slice's draining after its node has come back.
 func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) error {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = ""
@@ -115,7 +115,7 @@ func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) error {
 	})
 }
 
-// change changes that very slice.
+// change changes a slice. It leaves another slice with the same name unchanged.
 func (r *Reconciler) change(ctx context.Context, slice *carve.IPPool, change func(*carve.IPPool)) error {
 	changed, err := patch.Pool(r.Realm.Carve, slice.Metadata.Project, slice.Metadata.Name).Change(ctx, func(p *carve.IPPool) error {
 		if p.Metadata.UID == slice.Metadata.UID {

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// TestW41AndW49EveryNodeHasASlice in order of name, whatever comes between; and a controller that begins again changes nothing.
+// TestW41AndW49EveryNodeHasASlice creates slices in order of the nodes' names, whatever happens in between. A restarted controller changes nothing.
 func TestW41AndW49EveryNodeHasASlice(t *testing.T) {
 	s := begin(t, 4)
 	a, b := s.node("a"), s.node("b")
@@ -49,7 +49,6 @@ func TestW41AndW49EveryNodeHasASlice(t *testing.T) {
 	require.Equal(t, "10.50.0.32/28", s.slice(c))
 }
 
-// TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty.
 func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	s := begin(t, 1)
 	s.run()
@@ -78,7 +77,7 @@ func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "each node has its slice", "1", "0")
 }
 
-// TestScenario49ANodeThatReturns has its slice still; another one of its name has another slice.
+// TestScenario49ANodeThatReturns checks that the node still has its slice. Another node with the same name gets another slice.
 func TestScenario49ANodeThatReturns(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -108,7 +107,7 @@ func TestScenario49ANodeThatReturns(t *testing.T) {
 	require.Equal(t, map[string]string{string(again.UID): s.slice(again)}, s.remote())
 }
 
-// TestW44AndD7AndScenario50TwoNodesAndOneSlot: what is full is told for each node, and ends by itself.
+// TestW44AndD7AndScenario50TwoNodesAndOneSlot checks that the status counts the nodes without a slice, and that the condition ends by itself.
 func TestW44AndD7AndScenario50TwoNodesAndOneSlot(t *testing.T) {
 	s := begin(t, 1)
 	s.run()
@@ -120,7 +119,6 @@ func TestW44AndD7AndScenario50TwoNodesAndOneSlot(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 }
 
-// TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough.
 func TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough(t *testing.T) {
 	s := begin(t, 2)
 	s.grace = time.Hour
@@ -136,7 +134,7 @@ func TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough(t *testi
 	require.NoError(t, err, "not drained yet")
 }
 
-// TestScenario56NoLiveNodeIsTakenForGone: what is remembered lacks it, and the API server has it.
+// TestScenario56NoLiveNodeIsTakenForGone hides a node from the cache while the API server has it.
 func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -157,7 +155,7 @@ func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
 	require.Empty(t, found.Status.EndedAt, "the node lives")
 }
 
-// TestScenario58KilledAtAnyCall: each answer is lost once, and the controller with it. Every node has one slice in the end.
+// TestScenario58KilledAtAnyCall loses each response once and stops the controller. In the end every node has one slice.
 func TestScenario58KilledAtAnyCall(t *testing.T) {
 	for last := int64(1); last <= 8; last++ {
 		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
@@ -182,7 +180,7 @@ func TestScenario58KilledAtAnyCall(t *testing.T) {
 	}
 }
 
-// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone: what was known can be read, and all goes on at once when it is back.
+// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone checks that known slices stay readable, and that work resumes as soon as Carve is back.
 func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -200,7 +198,6 @@ func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	require.Equal(t, map[string]string{string(a.UID): s.slice(a), string(b.UID): s.slice(b)}, s.remote())
 }
 
-// TestScenario52AnotherLengthMovesNothing.
 func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -223,7 +220,7 @@ func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 }
 
-// TestScenario65TwoThatDisagreeAreBothTold until they agree, and nothing is taken from anybody meanwhile.
+// TestScenario65TwoThatDisagreeAreBothTold checks that both report the conflict until they agree, and that no node loses its slice meanwhile.
 func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -252,7 +249,7 @@ func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
 	require.Equal(t, map[string]string{string(a.UID): first}, s.remote(), "the other one has them still")
 }
 
-// TestScenario64AndW42HeartbeatsMakeNoWork: nodes write their status 1,000 times, and nobody looks.
+// TestScenario64AndW42HeartbeatsMakeNoWork writes the nodes' statuses 1,000 times and expects no reconciliation from that.
 func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	s := begin(t, 2)
 	s.every = time.Hour
@@ -265,7 +262,7 @@ func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	for i := range 100 {
 		all = append(all, s.node(fmt.Sprintf("n-%d", i)))
 	}
-	quiet := func() int64 { // until the last of the nodes was looked at: nothing was asked for longer than a call takes
+	quiet := func() int64 { // waits until the controller has made no call for longer than a call takes
 		last, since := s.calls.Load(), time.Now()
 		s.eventually("quiet", func() bool {
 			if now := s.calls.Load(); now != last {
@@ -291,7 +288,7 @@ func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	require.LessOrEqual(t, quiet()-before, int64(3*ofOnePass), "the node that came and was labelled, and no heartbeat")
 }
 
-// TestScenario35SlicesOfAnotherClusterAreNobodysBusiness though they are of the same class and project.
+// TestScenario35SlicesOfAnotherClusterAreNobodysBusiness creates a slice of another cluster in the same class and project.
 func TestScenario35SlicesOfAnotherClusterAreNobodysBusiness(t *testing.T) {
 	s := begin(t, 2)
 	_, err := world.Carve.PutScopePool(t.Context(), s.project, "pods", "node=of-another-cluster")
@@ -309,7 +306,7 @@ func TestScenario35SlicesOfAnotherClusterAreNobodysBusiness(t *testing.T) {
 	require.Contains(t, s.remote(), "of-another-cluster")
 }
 
-// TestW46WithTheLastOneGoAllSlices that are empty, and those in use when they are.
+// TestW46WithTheLastOneGoAllSlices deletes the last NodeSlicePool. Empty slices go at once, and slices in use when they are empty.
 func TestW46WithTheLastOneGoAllSlices(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
@@ -330,7 +327,7 @@ func TestW46WithTheLastOneGoAllSlices(t *testing.T) {
 	s.eventually("all are gone", func() bool { return len(s.remote()) == 0 })
 }
 
-// TestWhatPeopleDrainStaysDrained: it is their decision.
+// TestWhatPeopleDrainStaysDrained drains a slice by hand. The controller keeps it drained.
 func TestWhatPeopleDrainStaysDrained(t *testing.T) {
 	s := begin(t, 2)
 	s.run()

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/nodes"
 )
 
-// TestEachOfAClassAnnotatesItsOwnNodes and leaves those of the others alone, also when it goes.
+// TestEachOfAClassAnnotatesItsOwnNodes checks that each NodeSlicePool leaves the others' nodes alone, also when it is deleted.
 func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
 	s := begin(t, 2)
 	s.class("pods-of-zones", "10.51.0.0/27", "zone")
@@ -49,7 +49,7 @@ func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
 	require.Equal(t, before.ResourceVersion, now(b).ResourceVersion, "nothing is written")
 }
 
-// TestSlicesOfOthersHoldUpNoOther: one that is deleted drains what it can, and goes.
+// TestSlicesOfOthersHoldUpNoOther deletes a NodeSlicePool. It drains the slices that it may drain, and goes.
 func TestSlicesOfOthersHoldUpNoOther(t *testing.T) {
 	for code, status := range map[carve.ProblemCode]int{
 		carve.ProblemCodeNotFound: http.StatusNotFound, carve.ProblemCodePermissionDenied: http.StatusForbidden,
@@ -66,7 +66,7 @@ func TestSlicesOfOthersHoldUpNoOther(t *testing.T) {
 			theirs := refusal{status: status, code: code}
 			for i, a := range p.Status.Assignments[:4] {
 				theirs.pools = append(theirs.pools, path.Base(a.Pool))
-				_, err := s.claim(fmt.Sprint("x-", i), all[i+4]) // so that its own are there still when they drain
+				_, err := s.claim(fmt.Sprint("x-", i), all[i+4]) // so that its own slices still exist while they drain
 				require.NoError(t, err)
 			}
 			s.refused.Store(&theirs)

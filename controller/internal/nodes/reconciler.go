@@ -1,5 +1,5 @@
-// Package nodes gives each node of the cluster a slice: the pool of a scope of a class, named by the UID of the node. Carve decides which slice is whose,
-// and hands one on only when nothing in it is held. Nodes are consumers of Carve by their UIDs: that is how a slice is known to be of this cluster.
+// Package nodes gives each node in the cluster a slice: the pool of a class's scope that contains the node's UID. Carve assigns the slices, and
+// reassigns a slice only when it is empty. Nodes are consumers in Carve by their UIDs, so the controller knows which slices belong to its cluster.
 package nodes
 
 import (
@@ -20,28 +20,28 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// Reconciler gives slices to nodes. It works on one NodeSlicePool at a time.
+// Reconciler gives slices to nodes. It reconciles one NodeSlicePool at a time.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads the API server itself: nothing else proves that a node is gone.
+	// Live reads from the API server. Only such a read proves that a node is gone.
 	Live client.Reader
-	// Realm is where nodes are consumers.
+	// Realm is the realm in which the cluster's nodes are consumers.
 	Realm *realm.Realm
-	// Events are told to people.
+	// Events records events for users.
 	Events events.EventRecorder
-	// Every is how often slices are compared with Carve.
+	// Every is the interval between comparisons with Carve.
 	Every time.Duration
-	// Grace is how long a node must have been gone before its slice is drained.
+	// Grace is the time for which a node must be gone before its slice is drained.
 	Grace time.Duration
-	// Publish has each node annotated with its slice.
+	// Publish annotates each node with its slice.
 	Publish bool
 
-	gone map[missed]time.Time // since when nodes were not seen: forgotten by a restart, which only delays
-	ours map[types.UID]bool   // whether a UID is of this cluster, as Carve said
+	gone map[missed]time.Time // when nodes were first missed; a restart clears it, which only causes a delay
+	ours map[types.UID]bool   // whether a UID belongs to a node of this cluster, according to Carve
 }
 
-// Reconcile brings the slices of one NodeSlicePool nearer to what they are to be.
+// Reconcile brings the slices of one NodeSlicePool closer to their desired state.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var p ipam.NodeSlicePool
 	if err := r.Client.Get(ctx, request.NamespacedName, &p); err != nil {
@@ -60,7 +60,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: next}, nil
 }
 
-// follow has every node have its slice, and answers when to look again. What cannot be is shown, and nothing is moved then.
+// follow gives each node a slice and returns the pause before the next reconciliation. If the specification is invalid, or does not fit the class or
+// another NodeSlicePool, it reports the reason in the status and changes no slice.
 func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next time.Duration, err error) {
 	selector, err := selectorOf(p)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	if err := r.publish(ctx, p, v); err != nil {
 		return r.Every, err
 	}
-	if v.made { // its figures are others now
+	if v.made { // the class has other figures now
 		if class, err = r.Realm.Carve.GetClass(ctx, r.Realm.Project, string(p.Spec.ClassName)); err != nil {
 			return r.Every, r.refused(ctx, p, err)
 		}
@@ -102,7 +103,7 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	return min(r.Every, v.wait), r.show(ctx, p, class, v)
 }
 
-// ensure has Carve have a slice for each node that has none. When one is refused for want of room, so would be the others.
+// ensure has Carve create a slice for each node that lacks one. After the first refusal for lack of room it requests no further slices.
 func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	for _, node := range v.wanted {
 		slice := v.slices[node.UID]
@@ -130,7 +131,7 @@ func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view)
 	return nil
 }
 
-// carve has Carve have the slice of a node. The node is a consumer first, so that whoever finds the slice knows whose it is.
+// carve has Carve create a node's slice. It first makes the node a consumer, so that every controller can recognize the slice's cluster.
 func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name string, uid types.UID) (*carve.IPPool, error) {
 	if err := r.introduce(ctx, name, uid); err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name stri
 	return r.Realm.Carve.PutScopePool(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid))
 }
 
-// release drains the slices of a NodeSlicePool that is being deleted, unless another one has the same, and lets it go.
+// release drains the slices of a NodeSlicePool that is being deleted, unless another one has the same slices. Afterwards it removes the finalizer.
 func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(p, ipam.Finalizer) {
 		return ctrl.Result{}, nil
@@ -158,7 +159,7 @@ func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.R
 	return ctrl.Result{}, r.free(ctx, p)
 }
 
-// drainAll drains all slices of a NodeSlicePool that are of this cluster and can be drained from here. What is held in them stays.
+// drainAll drains all slices of a NodeSlicePool that belong to this cluster and that the controller may drain. Existing claims in them stay.
 func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error {
 	v, err := r.see(ctx, p, labels.Nothing())
 	if carve.IsNotFound(err) {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// selecting is a selector by the label of nodes.
+// selecting returns a selector for the nodes' label.
 func selecting(value string) *meta.LabelSelector {
 	return &meta.LabelSelector{MatchLabels: map[string]string{"pool": value}}
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Setup has a manager run the reconciler. Of nodes only their names, UIDs and labels are read; what a node writes while it lives makes no work.
+// Setup adds the reconciler to a manager. It reads only the nodes' metadata. A node's heartbeat starts no reconciliation.
 func (r *Reconciler) Setup(manager ctrl.Manager) error {
 	specs := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(manager).Named("nodeslicepool").
@@ -32,7 +32,7 @@ func (r *Reconciler) Setup(manager ctrl.Manager) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).Complete(telemetry.Traced("slices", r))
 }
 
-// turned takes the moments at which a node may come to want a slice, or not to want it any more.
+// turned accepts the changes after which a node may need a slice, or no longer need one.
 func turned() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -43,7 +43,7 @@ func turned() predicate.Predicate {
 	}
 }
 
-// all are all NodeSlicePools: a node may be of each, and they of each other.
+// all returns requests for all NodeSlicePools: each may select a node, and each may affect the others.
 func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
 	var pools ipam.NodeSlicePoolList
 	if err := r.Client.List(ctx, &pools); err != nil {
@@ -56,11 +56,11 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []recon
 	return requests
 }
 
-// ByClass is the annotation of a node, before the name of the class, that has the node's slice.
+// ByClass is the prefix of a node's annotation with its slice. The class name follows it.
 const ByClass = "slices.ipam.carve.dev/"
 
-// publish annotates nodes with their slices, and takes the annotation off those that have none; that of a node which another NodeSlicePool of the class
-// selects is left to that one. Each patch is of that very node.
+// publish annotates nodes with their slices and removes the annotation from nodes without one. It leaves the annotation if another NodeSlicePool of
+// the class selects the node.
 func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	if !r.Publish {
 		return nil
@@ -98,7 +98,8 @@ func (r *Reconciler) publish(ctx context.Context, p *ipam.NodeSlicePool, v *view
 	return nil
 }
 
-// selectedByOthers says of nodes whether other NodeSlicePools of the class select them. One whose selector makes no sense selects none.
+// selectedByOthers returns a function that reports whether another NodeSlicePool with the same class selects a node. An invalid selector selects
+// none.
 func (r *Reconciler) selectedByOthers(ctx context.Context, p *ipam.NodeSlicePool) (func(client.Object) bool, error) {
 	others, err := r.others(ctx, p)
 	return func(node client.Object) bool {

@@ -30,7 +30,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// story is a project of one test, with a class of slices of sixteen addresses. Nodes are of no namespace, and so no two tests run at once.
+// story is one test's project, with a class for slices with sixteen addresses. Nodes are in no namespace, so these tests do not run in parallel.
 type story struct {
 	*testing.T
 	project string
@@ -43,7 +43,7 @@ type story struct {
 	refused *atomic.Pointer[refusal]
 }
 
-// blind is a client whose memory of the API server lacks a node.
+// blind is a client without one node in its cache.
 type blind struct {
 	client.Client
 	to *atomic.Value // the node's name
@@ -57,22 +57,22 @@ func (b blind) List(ctx context.Context, list client.ObjectList, options ...clie
 	return err
 }
 
-// line is the way to Carve. It counts what goes over it; of one call the answer is lost, and after it the line is cut.
+// line is a transport to Carve. It counts the calls. It loses the response of one call, and fails all calls after it.
 type line struct {
 	calls *atomic.Int64
-	last  *atomic.Int64 // none of them if it is 0
+	last  *atomic.Int64 // number of that call; 0 for none
 
 	refused *atomic.Pointer[refusal]
 }
 
-// refusal is what Carve says to whoever changes one of these pools.
+// refusal is Carve's response to each change to these pools.
 type refusal struct {
 	pools  []string
 	status int
 	code   carve.ProblemCode
 }
 
-// answer is the refusal of a request, or nil.
+// answer returns the refusal of a request, or nil.
 func (f *refusal) answer(r *http.Request) *http.Response {
 	if f == nil || r.Method != http.MethodPatch || !slices.Contains(f.pools, path.Base(r.URL.Path)) {
 		return nil
@@ -98,7 +98,7 @@ func (l line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// begin makes a pool with room for so many slices.
+// begin creates a story with room for a number of slices in its pool.
 func begin(t *testing.T, slices int) story {
 	t.Helper()
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
@@ -117,7 +117,7 @@ func begin(t *testing.T, slices int) story {
 	return s
 }
 
-// class makes a class of slices of sixteen addresses, with its pool.
+// class creates a class for slices with sixteen addresses, and its pool.
 func (s story) class(name, cidr string, roles ...string) {
 	s.Helper()
 	length := 28
@@ -134,7 +134,7 @@ func (s story) class(name, cidr string, roles ...string) {
 	require.NoError(s, err)
 }
 
-// run runs the controller until the function that it answers is called, or the test ends.
+// run starts the controller and returns a function that stops it. It also stops when the test ends.
 func (s story) run() (stop func()) {
 	s.Helper()
 	yes := true
@@ -175,7 +175,7 @@ func (s story) create(o client.Object) {
 	})
 }
 
-// slices makes a NodeSlicePool.
+// slices creates a NodeSlicePool.
 func (s story) slices(name string, change func(*ipam.NodeSlicePoolSpec)) *ipam.NodeSlicePool {
 	s.Helper()
 	p := &ipam.NodeSlicePool{ObjectMeta: meta.ObjectMeta{Name: name}, Spec: ipam.NodeSlicePoolSpec{ClassName: "pods"}}
@@ -198,7 +198,7 @@ func (s story) remove(o client.Object) {
 	require.NoError(s, world.Client.Delete(s.Context(), o))
 }
 
-// label changes the label by which nodes are selected.
+// label changes the label by which NodeSlicePools select nodes.
 func (s story) label(n *core.Node, value string) {
 	s.Helper()
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{"pool":%q}}}`, value))
@@ -210,7 +210,7 @@ func (s story) eventually(what string, done func() bool) {
 	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
-// becomes waits until Ready has a reason, with a text in its message, and so many slices are assigned and draining.
+// becomes waits until Ready has a reason and a text in its message, and the status counts the given numbers of assigned and draining slices.
 func (s story) becomes(p *ipam.NodeSlicePool, reason, says, assigned, draining string) {
 	s.Helper()
 	last := meta.Condition{}
@@ -230,7 +230,7 @@ func (s story) becomes(p *ipam.NodeSlicePool, reason, says, assigned, draining s
 	})
 }
 
-// slice waits until a node is annotated with its slice.
+// slice waits until a node is annotated with its slice, and returns the slice.
 func (s story) slice(n *core.Node) string {
 	s.Helper()
 	is := ""
@@ -243,7 +243,7 @@ func (s story) slice(n *core.Node) string {
 	return is
 }
 
-// claim has Carve hold an address in the slice of a node.
+// claim claims an address in a node's slice.
 func (s story) claim(name string, n *core.Node) (address string, err error) {
 	s.Helper()
 	block, err := world.Carve.Claim(s.Context(), s.project, name, carve.IPClaimSpec{
@@ -257,7 +257,7 @@ func (s story) release(name string) {
 	require.NoError(s, world.Carve.Release(s.Context(), s.project, name))
 }
 
-// remote are the slices in Carve, by the UID of their node.
+// remote returns the slices in Carve, by the UIDs of their nodes.
 func (s story) remote() map[string]string {
 	s.Helper()
 	all := map[string]string{}

@@ -24,10 +24,10 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// most is how many assignments a status has at most.
+// most is the maximum number of assignments in a status.
 const most = 100
 
-// show writes into the status what nodes have.
+// show writes the nodes' slices into the status.
 func (r *Reconciler) show(ctx context.Context, p *ipam.NodeSlicePool, class *carve.IPClass, v *view) error {
 	assignments, missed, draining := assignmentsOf(v)
 	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
@@ -51,8 +51,8 @@ func (r *Reconciler) show(ctx context.Context, p *ipam.NodeSlicePool, class *car
 	})
 }
 
-// assignmentsOf are all slices, those of nodes first, by name; how many of them drain, or will when their nodes have been gone for long enough; and how
-// many do already.
+// assignmentsOf returns all slices, sorted by node name; slices without a known node come last. It also counts the slices that drain now or will
+// drain after the grace period, and the slices that drain now.
 func assignmentsOf(v *view) (all []ipam.SliceAssignment, missed, draining int) {
 	wanted := map[types.UID]bool{}
 	for _, node := range v.wanted {
@@ -81,7 +81,7 @@ func assignmentsOf(v *view) (all []ipam.SliceAssignment, missed, draining int) {
 	return all, missed, draining
 }
 
-// inSlices is how many slices are in so many addresses, rounded down.
+// inSlices returns how many whole slices fit into a number of addresses.
 func inSlices(class *carve.IPClass, addresses string) string {
 	const v4, v6 = 32, 128
 	bits := v4
@@ -95,7 +95,7 @@ func inSlices(class *carve.IPClass, addresses string) string {
 	return n.Rsh(n, uint(bits-*class.Spec.PoolPrefixLength)).String()
 }
 
-// some are the first of many names.
+// some returns a list's first names as text.
 func some(names []string) string {
 	const few = 10
 	if len(names) > few {
@@ -104,7 +104,8 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// refused shows why there are no slices. What Carve refuses, or does not answer, is tried again in time, and so it is no error.
+// refused reports in the status why slices are missing. It returns no error if Carve refuses a request or does not respond: the controller retries at
+// the next interval.
 func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if problem, refusal := carve.AsProblem(err); refusal {
 		return r.stuck(ctx, p, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
@@ -118,7 +119,7 @@ func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err err
 	return err
 }
 
-// failed shows an error that nothing else has shown, once for each generation, so that Ready is never about an older spec.
+// failed reports an error that the status does not have yet, once for each generation. Ready therefore never refers to an older specification.
 func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err error) error {
 	if p.Status.ObservedGeneration == p.Generation || conflict.IsConflict(err) {
 		return nil
@@ -128,14 +129,14 @@ func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err erro
 	})
 }
 
-// stuck writes an error into the status that only a person can correct.
+// stuck reports an error that only a person can correct.
 func (r *Reconciler) stuck(ctx context.Context, p *ipam.NodeSlicePool, message string) error {
 	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
 		conditions.Stuck(&s.Conditions, p.Generation, ipam.ReasonError, message)
 	})
 }
 
-// update writes the changes that a step makes to the status, and records an event if the reason or the message is another one.
+// update applies a step to the status and writes it. It records an event if the reason or the message has changed.
 func (r *Reconciler) update(ctx context.Context, p *ipam.NodeSlicePool, step func(*ipam.NodeSlicePoolStatus)) error {
 	was := ready(p)
 	err := patch.Change(ctx, r.Client, p, func() {
@@ -162,12 +163,12 @@ func ready(p *ipam.NodeSlicePool) meta.Condition {
 	return meta.Condition{}
 }
 
-// guard puts the finalizer on an object before anything is carved for it.
+// guard adds the finalizer to an object. Carve may create slices for the object only afterwards.
 func (r *Reconciler) guard(ctx context.Context, p *ipam.NodeSlicePool) error {
 	return patch.Change(ctx, r.Client, p, func() { controllerutil.AddFinalizer(p, ipam.Finalizer) })
 }
 
-// free takes the finalizer off.
+// free removes the finalizer.
 func (r *Reconciler) free(ctx context.Context, p *ipam.NodeSlicePool) error {
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, p, func() { controllerutil.RemoveFinalizer(p, ipam.Finalizer) }))
 }

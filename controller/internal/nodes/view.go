@@ -18,19 +18,19 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// view is what was seen for one NodeSlicePool.
+// view is the state that one reconciliation has read for a NodeSlicePool.
 type view struct {
-	wanted  []*meta.PartialObjectMetadata             // the nodes that are to have a slice, by name
-	known   map[types.UID]*meta.PartialObjectMetadata // all nodes that are remembered
-	slices  map[types.UID]*carve.IPPool               // by the UID of the node
+	wanted  []*meta.PartialObjectMetadata             // nodes that need a slice, by name
+	known   map[types.UID]*meta.PartialObjectMetadata // all nodes in the cache
+	slices  map[types.UID]*carve.IPPool               // by the node's UID
 	without []string                                  // nodes without a slice
-	full    string                                    // why
-	stays   []string                                  // slices that cannot be drained, as they are another project's
-	made    bool                                      // whether there are slices now that were not there
+	full    string                                    // the reason
+	stays   []string                                  // slices of another project, which the controller cannot drain
+	made    bool                                      // whether this reconciliation has created slices
 	wait    time.Duration                             // until a node has been gone for long enough
 }
 
-// see reads the nodes and all slices, with one list of Carve. The selector takes the nodes that are to have a slice.
+// see reads the nodes and lists all slices of the class. The selector selects the nodes that need a slice.
 func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool, selector labels.Selector) (*view, error) {
 	v := &view{known: map[types.UID]*meta.PartialObjectMetadata{}, slices: map[types.UID]*carve.IPPool{}, wait: r.Every}
 	nodes := nodeList()
@@ -59,7 +59,7 @@ func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool, selector la
 	return v, nil
 }
 
-// selectorOf selects the nodes of a NodeSlicePool.
+// selectorOf returns the selector for the nodes of a NodeSlicePool.
 func selectorOf(p *ipam.NodeSlicePool) (labels.Selector, error) {
 	if p.Spec.NodeSelector == nil {
 		return labels.Everything(), nil
@@ -77,7 +77,7 @@ func nodeList() *meta.PartialObjectMetadataList {
 	return list
 }
 
-// within says whether values are of a scope.
+// within reports whether values belong to a scope.
 func within(values map[string]string, scope map[string]ipam.ScopeValue) bool {
 	for role, value := range scope {
 		if values[role] != string(value) {
@@ -87,7 +87,7 @@ func within(values map[string]string, scope map[string]ipam.ScopeValue) bool {
 	return true
 }
 
-// scopeOf is the scope of a node's slice, as Carve writes it.
+// scopeOf returns the scope of a node's slice in Carve's notation.
 func scopeOf(spec *ipam.NodeSlicePoolSpec, uid types.UID) string {
 	all := []string{string(spec.Role) + "=" + string(uid)}
 	for role, value := range spec.Scope {
@@ -97,7 +97,7 @@ func scopeOf(spec *ipam.NodeSlicePoolSpec, uid types.UID) string {
 	return strings.Join(all, ",")
 }
 
-// others are the others that give out slices of the same class.
+// others returns the other NodeSlicePools with the same class.
 func (r *Reconciler) others(ctx context.Context, p *ipam.NodeSlicePool) (others []*ipam.NodeSlicePool, err error) {
 	var all ipam.NodeSlicePoolList
 	if err := r.Client.List(ctx, &all); err != nil {
@@ -112,13 +112,13 @@ func (r *Reconciler) others(ctx context.Context, p *ipam.NodeSlicePool) (others 
 	return others, nil
 }
 
-// peers are those of the others that have the same scope.
+// peers returns the other NodeSlicePools with the same class and scope.
 func (r *Reconciler) peers(ctx context.Context, p *ipam.NodeSlicePool) ([]*ipam.NodeSlicePool, error) {
 	others, err := r.others(ctx, p)
 	return slices.DeleteFunc(others, func(other *ipam.NodeSlicePool) bool { return !maps.Equal(other.Spec.Scope, p.Spec.Scope) }), err
 }
 
-// disagreeing names those that want something else of the same slices: one would take what another gives.
+// disagreeing returns a message if peers have another specification: one would drain the slices that another creates.
 func (r *Reconciler) disagreeing(ctx context.Context, p *ipam.NodeSlicePool) (string, error) {
 	peers, err := r.peers(ctx, p)
 	names := []string{p.Name}
@@ -134,7 +134,7 @@ func (r *Reconciler) disagreeing(ctx context.Context, p *ipam.NodeSlicePool) (st
 	return fmt.Sprintf("%s disagree about the slices of class %s: nothing is done until their specs are the same", strings.Join(names, " and "), p.Spec.ClassName), err
 }
 
-// misfit says why a class has no slices for nodes.
+// misfit returns the reason why a class cannot provide slices for nodes, or "".
 func misfit(p *ipam.NodeSlicePoolSpec, class *carve.IPClassSpec) string {
 	if !slices.Contains(class.PoolPer, string(p.Role)) {
 		return fmt.Sprintf("class %s has no role %s in its poolPer", p.ClassName, p.Role)

@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/entries"
 )
 
-// shown reads a pod, and returns the status that it is told at this moment.
+// shown reads a pod and returns its current status.
 func (s *story) shown(p *core.Pod) entries.Outcomes {
 	s.Helper()
 	require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
 	return entries.Told(p)
 }
 
-// In the moment in which the next pod has an address the one before it must not be told it.
+// At the moment at which the next pod gets an address, the previous pod must not have it in its status.
 func TestPodThatGaveUpAnAddressIsNotToldIt(t *testing.T) {
 	for name, end := range map[string]func(*story, *core.Pod){
 		"AnnotationRemoved": func(s *story, p *core.Pod) {
@@ -56,7 +56,7 @@ func TestPodThatGaveUpAnAddressIsNotToldIt(t *testing.T) {
 	}
 }
 
-// A pod's own address is not told it any more either when the pod has finished.
+// A finished pod does not keep its own address in its status either.
 func TestPodThatHasFinishedIsToldNothing(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
@@ -102,7 +102,7 @@ func TestEntryThatChangesBeforeThePodHasANodeReleasesItsClaim(t *testing.T) {
 	}
 }
 
-// A pod that has a node may use its address, so the address is neither released nor hidden.
+// A pod that has a node may use its address. The controller therefore neither releases nor hides the address.
 func TestEntryThatChangesOfAPodThatRunsKeepsItsClaim(t *testing.T) {
 	for name, row := range map[string]struct{ asks, entry string }{
 		"Renamed":         {`[{"name": "net2", "template": "web"}]`, "net1"},

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// status changes the status of a pod.
+// status changes a pod's status.
 func (s *story) status(p *core.Pod, change func(*core.PodStatus)) {
 	s.Helper()
 	was := p.DeepCopy()
@@ -30,7 +30,7 @@ func tainted(s *story, p *core.Pod) {
 
 func deleted(s *story, p *core.Pod) { require.NoError(s, world.Client.Delete(s.Context(), p)) }
 
-// W-18 to W-23, R-19: each row of the decision table with both values of each option, for what is a pod's own and what it shares.
+// W-18 to W-23, R-19: each row of the decision table with both values of each option, for a pod's own claim and for a shared claim.
 func TestScenario60EachRowOfTheDecisionTable(t *testing.T) {
 	usual := judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}
 	for name, row := range map[string]struct {
@@ -90,7 +90,7 @@ func TestAPodThatIsDeletedBeforeItHadANodeUsesNothing(t *testing.T) {
 	s.run()
 	pod := s.pod("web-0", "", net1)
 	own := s.get(s.told(pod, 1)["net1"])
-	finalizers := func(json string) { // so that it is there for a while
+	finalizers := func(json string) { // the finalizer keeps the deleted pod for a while
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+json+`}}`))
 		require.NoError(t, world.Client.Patch(t.Context(), pod, patch))
 	}
@@ -101,7 +101,7 @@ func TestAPodThatIsDeletedBeforeItHadANodeUsesNothing(t *testing.T) {
 	finalizers("null")
 }
 
-// Scenario 63: who replaces a pod that was removed by force has another address at once, and the old one cools down.
+// Scenario 63: the replacement for a pod that was removed by force has another address at once, and the old address cools down.
 func TestScenario63AReplacementHasAnotherAddressAtOnce(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{

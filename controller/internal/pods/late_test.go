@@ -8,8 +8,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim has the watch of IPClaims late: the controller sees the end of the pod while its cache has the claim
-// without the pod. No sweep helps within the test.
+// TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim delays the watch of IPClaims. The controller sees the end of the pod while its cache has the
+// claim without the pod. No sweep runs within the test.
 func TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -20,7 +20,7 @@ func TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim(t *testing.T) {
 	pod := s.pod("web-1", "node", shared)
 	s.users(c, stays, pod)
 	s.remove(pod)
-	s.pod("web-2", "node", net1) // the pods come in order: when this one has its claim, the controller has seen the end of the other
+	s.pod("web-2", "node", net1) // pod events come in order: when this pod has its claim, the controller has seen the end of the other
 	s.eventually("the controller has made the claim of the next pod", func() bool { return len(s.claims()) == 2 })
 	over()
 	s.users(c, stays)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/entries"
 )
 
-// On a real node Multus writes the network status first, and then the kubelet says that the pod runs.
+// On a real node Multus writes the network status first. Afterwards the kubelet reports that the pod runs.
 func TestClaimIsLostWhenThePodRunsAfterItsNetworkStatusWasWritten(t *testing.T) {
 	t.Parallel()
 	s := begin(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// W-18, R-20: what is remembered lags behind; nobody is taken for gone by it.
+// W-18, R-20: while the cache lags, the controller treats no live pod as gone.
 func TestScenario56NoLivingPodIsGoneBecauseTheCacheLags(t *testing.T) {
 	s := begin(t)
 	s.sweeps = 50 * time.Millisecond
@@ -24,14 +24,14 @@ func TestScenario56NoLivingPodIsGoneBecauseTheCacheLags(t *testing.T) {
 	first := s.pod("web-0", "node", net1)
 	s.told(first, 1)
 	over := s.holdUp("/pods")
-	young := s.pod("web-1", "node") // not remembered
+	young := s.pod("web-1", "node") // not in the cache
 	yes := true
 	c := s.claim("by-hand", ipam.IPClaimSpec{})
 	owned := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "owned", OwnerReferences: []meta.OwnerReference{
 		{APIVersion: "v1", Kind: "Pod", Name: young.Name, UID: young.UID, Controller: &yes}}}, Spec: c.Spec}
 	require.NoError(t, world.Client.Create(t.Context(), owned))
 	s.bound(owned)
-	s.remove(first) // remembered as alive, which delays its release and nothing else
+	s.remove(first) // still alive in the cache, which only delays its release
 	before := s.renewed(first)
 	s.eventually("renewed meanwhile", func() bool { return s.renewed(first).After(before) })
 	require.Len(t, s.held(), 3)
@@ -40,7 +40,7 @@ func TestScenario56NoLivingPodIsGoneBecauseTheCacheLags(t *testing.T) {
 	require.ElementsMatch(t, []string{s.bound(c).Status.CIDR, s.bound(owned).Status.CIDR}, s.held())
 }
 
-// W-18: a list that fails is no list.
+// W-18: a sweep stops when a list fails.
 func TestScenario57WithoutTheAPIServerNothingIsReleased(t *testing.T) {
 	s := begin(t)
 	s.sweeps = 20 * time.Millisecond
@@ -58,7 +58,7 @@ func TestScenario57WithoutTheAPIServerNothingIsReleased(t *testing.T) {
 	s.told(kept, 1)
 }
 
-// renewed is when a pod was renewed last.
+// renewed returns the time of a pod's last renewal.
 func (s *story) renewed(p *core.Pod) time.Time {
 	s.Helper()
 	got, err := world.Carve.GetConsumer(s.Context(), s.name, s.name, string(p.UID))
@@ -108,8 +108,8 @@ func TestScenario59TwoControllersMakeOneClaim(t *testing.T) {
 	s.told(all[0], 1)
 }
 
-// TestScenario58ControllersThatEndAnywhere has a controller lose everything at each of its writes in turn, before it is carried out and after. The
-// next one always comes to the same end.
+// TestScenario58ControllersThatEndAnywhere cuts a controller off at each of its writes in turn, before or after the server carries the write out. The
+// next controller always reaches the same state.
 func TestScenario58ControllersThatEndAnywhere(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for write := 1; ; write++ {
@@ -119,7 +119,7 @@ func TestScenario58ControllersThatEndAnywhere(t *testing.T) {
 			stop := s.run()
 			pod := s.pod("web-0", "node", net1, shared)
 			s.eventually("ended, or done", func() bool { return blown() || len(s.now(pod)) == 2 })
-			if !blown() { // it writes less than that until the pod has everything
+			if !blown() { // the controller makes fewer writes until the pod has all claims
 				require.Greater(t, write, 5)
 				stop()
 				break
@@ -149,7 +149,7 @@ func TestScenario58ControllersThatEndAnywhere(t *testing.T) {
 	}
 }
 
-// now is what a pod knows the addresses of.
+// now returns the addresses that a pod's status shows at this moment.
 func (s *story) now(p *core.Pod) (known []string) {
 	s.Helper()
 	require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
@@ -208,7 +208,7 @@ func TestAnAddressThatTheNetworkDoesNotHaveIsLost(t *testing.T) {
 	}
 }
 
-// W-24: a pod of several is detached alone.
+// W-24: the claim has several pods, and the controller detaches only this one.
 func TestAPodWithoutTheAddressIsDetached(t *testing.T) {
 	s := begin(t)
 	s.run()

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// own answers the pod's own claim for an entry, and makes it if there is none. Before it is made the API server itself is asked what the pod is.
+// own returns the pod's own claim for an entry, and creates it if it does not exist. It reads the pod from the API server before it creates a claim.
 func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
 	for i := range v.mine {
 		claim := &v.mine[i]
@@ -53,7 +53,7 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 	return v.make(ctx, e, &template)
 }
 
-// errReleased: the controller is releasing the claim of an earlier form of the entry. When the claim is gone, the pod is reconciled again.
+// errReleased means that the controller is releasing a claim for an earlier version of the entry. The claim's deletion reconciles the pod again.
 var errReleased = errors.New("the claim of the entry is being released")
 
 // owned returns the claims that the pod owns, from the cache.
@@ -64,18 +64,19 @@ func (v *visit) owned(ctx context.Context) ([]ipam.IPClaim, error) {
 	return all.Items, err
 }
 
-// owns says whether a claim is the pod's, for an entry.
+// owns reports whether the pod owns a claim, and the claim was made for an entry.
 func (v *visit) owns(claim *ipam.IPClaim, e entries.Entry) bool {
 	user := claims.PodOf(claim)
 	return user != nil && user.UID == v.pod.UID && claims.MadeFor(claim, e)
 }
 
-// mayUse reports whether the pod's network may have the block of a claim: there is one, and the pod has a node.
+// mayUse reports whether the pod's network may have the block of a claim: the claim has a block and the pod has a node.
 func (v *visit) mayUse(claim *ipam.IPClaim) bool {
 	return claim.Status.Claim != nil && v.pod.Spec.NodeName != ""
 }
 
-// keep adds the claims that the pod may use and does not ask for any more. Each has the name of its entry, or its own name if the entry has another claim.
+// keep adds the claims that the pod may use and no longer requests. The key is the name of the claim's entry, or the claim's name if the entry has
+// another claim.
 func (v *visit) keep(told entries.Outcomes) {
 	for i := range v.mine {
 		claim := &v.mine[i]
@@ -91,7 +92,7 @@ func (v *visit) keep(told entries.Outcomes) {
 	}
 }
 
-// confirm takes the pod from the API server itself: what is remembered may be older than its end, or than what it was told.
+// confirm reads the pod from the API server. The cache may be older than the pod's end, or than its annotations.
 func (v *visit) confirm(ctx context.Context) error {
 	if v.confirmed {
 		return nil
@@ -111,8 +112,9 @@ func (v *visit) confirm(ctx context.Context) error {
 	return nil
 }
 
-// make makes the claim of an entry. Its names are tried one after another. That the first is another's is told to the pod before the next is tried:
-// so whoever comes later begins there, and never makes a second one under a name that has become free.
+// make creates an entry's claim. It tries the entry's names one after another. If a name belongs to another object, make writes the next name into
+// the pod's status before it tries it. A later attempt therefore begins with that name, even if the earlier name has become free, and creates no
+// second claim.
 func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClaimTemplate) (*ipam.IPClaim, error) {
 	for attempt := v.attempt(e); attempt < entries.Attempts; attempt++ {
 		claim := v.claim(e, template, attempt)
@@ -142,7 +144,7 @@ func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClai
 	return nil, fmt.Errorf("all names for the claim of entry %s are taken", e.Name)
 }
 
-// attempt answers with which name to begin: the one that the pod was told.
+// attempt returns the number of the name to begin with. It is the name in the pod's status, if any.
 func (v *visit) attempt(e entries.Entry) int {
 	told := entries.Told(v.pod)[e.Name].Claim
 	for attempt := range entries.Attempts {
@@ -153,7 +155,7 @@ func (v *visit) attempt(e entries.Entry) int {
 	return 0
 }
 
-// claim is a copy of what a template says, for the pod. The pod's deletion does not wait for it: it waits for the pod's.
+// claim returns the pod's claim from a template. The owner reference does not block the pod's deletion: the claim waits for the pod's end.
 func (v *visit) claim(e entries.Entry, template *ipam.IPClaimTemplate, attempt int) *ipam.IPClaim {
 	of := template.DeepCopy().Spec
 	annotations := map[string]string{}

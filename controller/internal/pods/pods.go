@@ -1,4 +1,4 @@
-// Package pods gives pods the claims that they ask for, and tells them what came of it.
+// Package pods creates the claims that pods request, and writes the outcome into an annotation on each pod.
 package pods
 
 import (
@@ -19,19 +19,19 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Reconciler gives pods their claims. It remembers nothing.
+// Reconciler creates the pods' claims. It keeps no state.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads the API server itself: what is made is decided by it.
+	// Live reads from the API server. The reconciler creates a claim only after such a read.
 	Live client.Reader
-	// Judge are the options of the decision on pods.
+	// Judge has the options for the verdict on pods.
 	Judge judge.Options
-	// Events are told to people.
+	// Events records events for users.
 	Events events.EventRecorder
 }
 
-// Reconcile gives one pod what it asks for.
+// Reconcile creates the claims that one pod requests.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var pod core.Pod
 	if err := r.Client.Get(ctx, request.NamespacedName, &pod); err != nil {
@@ -39,38 +39,38 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	v := visit{Reconciler: r, pod: &pod}
 	err := v.run(ctx)
-	if errors.Is(err, errAnother) || api.IsConflict(err) { // what was remembered was old; the news is on its way
+	if errors.Is(err, errAnother) || api.IsConflict(err) { // the cache was old; the new state is on its way
 		return ctrl.Result{RequeueAfter: soon}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-// asks says whether a pod asks for claims and may get them: one that ends gets none, and one that has finished never again.
+// asks reports whether a pod requests claims and may get them. A pod that is being deleted or has finished gets none.
 func (r *Reconciler) asks(pod *core.Pod) bool {
 	verdict, _ := judge.Pod(pod, pod.UID, r.Judge)
 	return pod.Annotations[ipam.ClaimsAnnotation] != "" && pod.DeletionTimestamp == nil && verdict == judge.Keep
 }
 
-// visit is one look at a pod.
+// visit is one reconciliation of a pod.
 type visit struct {
 	*Reconciler
 	pod *core.Pod
 	// mine are the claims that the pod owns.
 	mine []ipam.IPClaim
-	// confirmed says that the pod is as the API server itself has it.
+	// confirmed means that the pod was read from the API server.
 	confirmed bool
 }
 
-// errAnother says that the pod is another than was remembered, or asks for something else.
+// errAnother reports that the API server has another pod than the cache, or another request for claims.
 var errAnother = errors.New("the pod is not what was remembered")
 
 func (v *visit) run(ctx context.Context) error {
 	verdict, _ := judge.Pod(v.pod, v.pod.UID, v.Judge)
 	switch {
 	case verdict != judge.Keep:
-		return v.tell(ctx, nil) // its blocks are given back
+		return v.tell(ctx, nil) // the pod's blocks are released
 	case v.pod.DeletionTimestamp != nil:
-		return nil // it keeps its blocks, and gets no others
+		return nil // the pod keeps its blocks, and gets no others
 	}
 	all, err := entries.Of(v.pod)
 	if err != nil {
@@ -93,13 +93,13 @@ func (v *visit) run(ctx context.Context) error {
 		}
 	}
 	v.keep(told)
-	if whole { // else a claim is about to be told of, and wakes the pod
+	if whole { // else the event of an unsettled claim reconciles the pod again
 		failed = append(failed, v.tell(ctx, told))
 	}
 	return errors.Join(failed...)
 }
 
-// outcome gives a pod what one entry asks for, and answers what is to be told of it, unless that is not settled yet.
+// outcome gives a pod the claim of one entry and returns the outcome to write. settled is false if the outcome may change soon.
 func (v *visit) outcome(ctx context.Context, e entries.Entry) (o entries.Outcome, settled bool, err error) {
 	var claim *ipam.IPClaim
 	if e.Template != "" {
@@ -123,7 +123,7 @@ func (v *visit) outcome(ctx context.Context, e entries.Entry) (o entries.Outcome
 	return o, len(claim.Status.Conditions) > 0, nil
 }
 
-// uses says whether the block of a claim is the pod's to use.
+// uses reports whether the pod may use a claim's block.
 func (v *visit) uses(claim *ipam.IPClaim) bool {
 	if user := claims.PodOf(claim); user != nil {
 		return user.UID == v.pod.UID
@@ -136,7 +136,7 @@ func (v *visit) uses(claim *ipam.IPClaim) bool {
 	return false
 }
 
-// named answers a claim that the pod asks for by its name. To attach the pod to it is the claim's part.
+// named returns a claim that the pod requests by name. The claims reconciler attaches the pod.
 func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error) {
 	var claim ipam.IPClaim
 	err := v.Client.Get(ctx, types.NamespacedName{Namespace: v.pod.Namespace, Name: e.Claim}, &claim)
@@ -158,7 +158,7 @@ func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, erro
 	return &claim, nil
 }
 
-// tell writes what came of a pod's entries, as a whole, if it is not told so already.
+// tell writes the outcomes of all entries into the pod's annotation, if they have changed.
 func (v *visit) tell(ctx context.Context, told entries.Outcomes) error {
 	return client.IgnoreNotFound(patch.Change(ctx, v.Client, v.pod, func() {
 		switch {
@@ -172,7 +172,7 @@ func (v *visit) tell(ctx context.Context, told entries.Outcomes) error {
 	}, patch.While("metadata", "annotations", ipam.ClaimsAnnotation), patch.While("status", "phase")))
 }
 
-// longestNote is how long the text of an event may be.
+// longestNote is the maximum length of an event's text, in bytes.
 const longestNote = 1024
 
 func (v *visit) warn(reason, note string) {

@@ -33,7 +33,7 @@ func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
 	s.vanishes(other)
 	require.Empty(t, s.held())
 	s.annotate(pod, ipam.ClaimsAnnotation, `[{"name": "late", "template": "web"}]`)
-	s.told(s.pod("web-1", "node", net1), 1) // when it has its claim, the finished pod has been looked at as well
+	s.told(s.pod("web-1", "node", net1), 1) // when this pod has its claim, the controller has reconciled the finished pod as well
 	require.Len(t, s.claims(), 1)
 }
 
@@ -51,7 +51,7 @@ func TestATemplateIsWaitedForAndChangesNoClaim(t *testing.T) {
 	template.Spec.Metadata.Labels = map[string]string{"app": "changed"}
 	require.NoError(t, world.Client.Update(t.Context(), template))
 	s.template("last", ipam.IPClaimSpec{})
-	s.told(s.pod("web-3", "node", entries.Entry{Name: "net1", Template: "last"}), 1) // who knows of the last template knows of the change as well
+	s.told(s.pod("web-3", "node", entries.Entry{Name: "net1", Template: "last"}), 1) // the cache that has the last template also has the change
 	before := c.ResourceVersion
 	changed := s.get(s.told(s.pod("web-1", "node", late), 1)["net1"])
 	require.Equal(t, "changed", changed.Labels["app"])
@@ -75,7 +75,7 @@ func TestWhatIsNotUnderstoodIsToldAndNothingIsClaimed(t *testing.T) {
 	s.told(bad, 1)
 }
 
-// R-5, R-6: what was made before the controller ended is found, whatever it remembers.
+// R-5, R-6: a restarted controller finds the claims that the previous one created.
 func TestScenario58ARestartMakesNoSecondClaim(t *testing.T) {
 	s := begin(t)
 	pod := s.pod("web-0", "node", net1)
@@ -108,7 +108,7 @@ func TestANameThatIsTakenIsNotUsedEvenWhenItIsFreeAgain(t *testing.T) {
 	require.NoError(t, world.Client.Delete(t.Context(), occupied))
 	s.vanishes(occupied)
 	stop()
-	over := s.holdUp("/ipclaims") // what was made is not remembered
+	over := s.holdUp("/ipclaims") // the cache does not have the existing claims
 	s.run()
 	over()
 	s.told(s.pod("web-1", "node", net1), 1)
@@ -140,14 +140,14 @@ func TestDelayedBindingWaitsForTheNode(t *testing.T) {
 	})
 	node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: s.name}}
 	require.NoError(t, world.Client.Create(t.Context(), node))
-	s.annotate(pod, ipam.NetworkStatusAnnotation, "[]") // the claim is looked at again
+	s.annotate(pod, ipam.NetworkStatusAnnotation, "[]") // to have the claim reconciled again
 	s.told(pod, 2)
 	got, err := world.Carve.GetClaim(t.Context(), s.name, s.bound(c).Status.Claim.Name)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"node": string(node.UID)}, got.Spec.Scope)
 }
 
-// Scenario 19: the name is used again while the old one is attached.
+// Scenario 19: a new pod has the same name as a pod that is still attached.
 func TestAPodThatReplacesAnotherHasAClaimOfItsOwn(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -162,7 +162,7 @@ func TestAPodThatReplacesAnotherHasAClaimOfItsOwn(t *testing.T) {
 	require.Equal(t, []string{after.Status.CIDR}, s.held())
 }
 
-// Scenario 67: what is marked for deletion already is finished after a restart.
+// Scenario 67: after a restart the controller finishes a deletion that has begun.
 func TestScenario67ClaimsMarkedForDeletionAreFinishedAfterARestart(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
@@ -176,7 +176,7 @@ func TestScenario67ClaimsMarkedForDeletionAreFinishedAfterARestart(t *testing.T)
 	require.Empty(t, s.held())
 }
 
-// The finalizer never sticks: a claim whose server is gone for good can be let go.
+// The finalizer never blocks for ever: a user can remove a claim after its server has gone for good.
 func TestAClaimIsAbandonedWithoutCarve(t *testing.T) {
 	s := begin(t)
 	s.run()

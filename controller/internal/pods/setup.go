@@ -24,13 +24,13 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// byTemplate is the index of pods by the templates that they ask for.
+// byTemplate indexes pods by the templates that they request.
 const byTemplate = "asked-template"
 
-// soon is when a pod is looked at again of which something old was remembered.
+// soon is the pause before a retry after the cache was old.
 const soon = 100 * time.Millisecond
 
-// Setup has a manager run the reconciler, with so many pods at a time. It uses the indexes of [claims.Reconciler].
+// Setup adds the reconciler to a manager. The manager reconciles as many pods at once as it has workers. It uses the indexes of [claims.Reconciler].
 func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers int) error {
 	if err := manager.GetFieldIndexer().IndexField(ctx, &core.Pod{}, byTemplate, templatesOf); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: claims.Patience()}).Complete(telemetry.Traced("pod", r))
 }
 
-// Remembered is what of the cluster's pods is kept in memory: what is decided by, and nothing else.
+// Remembered returns the cache's transformation for pods. The cache keeps only the fields that the controller's decisions need.
 func Remembered() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{&core.Pod{}: {Transform: func(object any) (any, error) {
 		if pod, ok := object.(*core.Pod); ok {
@@ -55,7 +55,7 @@ func Remembered() map[client.Object]cache.ByObject {
 }
 
 func templatesOf(pod client.Object) (names []string) {
-	all, _ := entries.Of(pod) // what cannot be read asks for nothing; the pod is told so
+	all, _ := entries.Of(pod) // an unreadable annotation requests nothing; the reconciler reports it
 	for _, e := range all {
 		if e.Template != "" {
 			names = append(names, e.Template)
@@ -64,7 +64,7 @@ func templatesOf(pod client.Object) (names []string) {
 	return names
 }
 
-// concerned answers the pods that a claim is told to: who owns it, and who asks for it by its name.
+// concerned returns the pods that show a claim in their status: the pod that owns it, and pods that request it by name.
 func (r *Reconciler) concerned(ctx context.Context, claim client.Object) []reconcile.Request {
 	requests := r.find(ctx, claim, claims.ByClaim)
 	if user := claims.PodOf(claim); user != nil {
@@ -73,12 +73,12 @@ func (r *Reconciler) concerned(ctx context.Context, claim client.Object) []recon
 	return requests
 }
 
-// asking answers the pods that ask for a template.
+// asking returns the pods that request a template.
 func (r *Reconciler) asking(ctx context.Context, template client.Object) []reconcile.Request {
 	return r.find(ctx, template, byTemplate)
 }
 
-// find answers the pods that name an object.
+// find returns the pods that an index has under an object's name.
 func (r *Reconciler) find(ctx context.Context, object client.Object, index string) []reconcile.Request {
 	var pods core.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(object.GetNamespace()), client.MatchingFields{index: object.GetName()}); err != nil {
@@ -92,7 +92,7 @@ func (r *Reconciler) find(ctx context.Context, object client.Object, index strin
 	return requests
 }
 
-// asked takes a change of the entries of a pod or of its status, and the moment at which the pod gets its node or ends.
+// asked accepts a change of a pod's entries, status, node or verdict.
 func (r *Reconciler) asked() predicate.Predicate {
 	concerned := func(o client.Object) bool {
 		return o.GetAnnotations()[ipam.ClaimsAnnotation] != "" || o.GetAnnotations()[ipam.StatusAnnotation] != ""
@@ -118,7 +118,7 @@ func (r *Reconciler) asked() predicate.Predicate {
 	}
 }
 
-// settled takes what changes of claims that pods are told.
+// settled accepts changes of the claims' statuses, as pods show them.
 func settled() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(*ipam.IPClaim)
@@ -127,7 +127,7 @@ func settled() predicate.Predicate {
 	}}
 }
 
-// appeared takes templates that are new. What changes of one concerns no claim that was made.
+// appeared accepts new templates. A changed template changes no existing claim.
 func appeared() predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(event.UpdateEvent) bool { return false },

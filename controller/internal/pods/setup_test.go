@@ -37,13 +37,13 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// story is a namespace, a realm and a project of one test, with a pool of sixteen addresses and a template that asks for one of them.
+// story is one test's namespace, realm and project, with a pool of sixteen addresses and a template for one of them.
 type story struct {
 	*testing.T
 	name   string
 	judge  judge.Options
 	sweeps time.Duration
-	// carve and cluster are the controller's ways to both servers.
+	// carve and cluster are the controller's transports to both servers.
 	carve, cluster *way
 }
 
@@ -63,7 +63,7 @@ func begin(t *testing.T) *story {
 	return s
 }
 
-// way is a way to a server that can be cut, and on which watches can be held up.
+// way is a transport to a server. It can be cut, and it can delay watches.
 type way struct {
 	next http.RoundTripper
 	cut  atomic.Bool
@@ -71,14 +71,15 @@ type way struct {
 	fuse atomic.Pointer[fuse]
 }
 
-// fuse cuts all ways at a write, before it is carried out or after, so that its answer is lost. Events and renewals, which come at any time, are none.
+// fuse cuts all ways at one write, before or after the server carries it out. In the latter case the response is lost. It does not count events and
+// renewals, as these come at any time.
 type fuse struct {
 	left  atomic.Int64
 	after bool
 	ways  []*way
 }
 
-// blows counts a write, and says whether it is the one.
+// blows counts a write and reports whether it is the one to cut.
 func (f *fuse) blows() bool {
 	if f.left.Add(-1) != 0 {
 		return false
@@ -89,7 +90,7 @@ func (f *fuse) blows() bool {
 	return true
 }
 
-// cutAt has the controller lose both servers at a write; it answers whether it has.
+// cutAt cuts the controller off from both servers at a write. blown reports whether that has happened.
 func (s *story) cutAt(write int, after bool) (blown func() bool) {
 	f := &fuse{after: after, ways: []*way{s.carve, s.cluster}}
 	f.left.Store(int64(write))
@@ -98,10 +99,10 @@ func (s *story) cutAt(write int, after bool) (blown func() bool) {
 	return func() bool { return f.left.Load() <= 0 }
 }
 
-// mend gives the next controller whole ways.
+// mend gives the next controller intact ways.
 func (s *story) mend() { s.carve, s.cluster = &way{}, &way{} }
 
-// lag holds up what is told of one kind.
+// lag delays the watch for one kind.
 type lag struct {
 	kind string
 	over chan struct{}
@@ -143,7 +144,7 @@ func (h *heldUp) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// holdUp has the controller learn nothing of a kind until the function that it answers is called.
+// holdUp delays all watch events of a kind until the returned function is called.
 func (s *story) holdUp(kind string) (over func()) {
 	l := &lag{kind: kind, over: make(chan struct{})}
 	s.cluster.lag.Store(l)
@@ -152,7 +153,7 @@ func (s *story) holdUp(kind string) (over func()) {
 	return over
 }
 
-// run runs the controller until the function that it answers is called, or the test ends.
+// run starts the controller and returns a function that stops it. It also stops when the test ends.
 func (s *story) run() (stop func()) {
 	s.Helper()
 	yes := true
@@ -182,7 +183,7 @@ func (s *story) run() (stop func()) {
 		if cancel != nil {
 			cancel()
 			cancel = nil
-			told := time.AfterFunc(20*time.Second, func() { _ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2) }) // it is given up after 30
+			told := time.AfterFunc(20*time.Second, func() { _ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 2) }) // the manager gives up after 30 seconds
 			defer told.Stop()
 			require.NoError(s, <-ended)
 		}
@@ -191,13 +192,13 @@ func (s *story) run() (stop func()) {
 	return stop
 }
 
-// eventually waits for something that the controller does.
+// eventually waits for an effect of the controller.
 func (s *story) eventually(what string, done func() bool) {
 	s.Helper()
 	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
-// template makes a template of one address of the pool.
+// template creates a template for one address in the pool.
 func (s *story) template(name string, spec ipam.IPClaimSpec) *ipam.IPClaimTemplate {
 	s.Helper()
 	length := int32(32)
@@ -209,7 +210,7 @@ func (s *story) template(name string, spec ipam.IPClaimSpec) *ipam.IPClaimTempla
 	return t
 }
 
-// claim makes a claim of one address of the pool that no pod owns.
+// claim creates a claim for one address of the pool. No pod owns it.
 func (s *story) claim(name string, spec ipam.IPClaimSpec) *ipam.IPClaim {
 	s.Helper()
 	length := int32(32)
@@ -219,7 +220,7 @@ func (s *story) claim(name string, spec ipam.IPClaimSpec) *ipam.IPClaim {
 	return c
 }
 
-// pod makes a pod that asks for claims, and runs on a node; without one it is pending.
+// pod creates a pod that requests claims and runs on a node. Without a node it is pending.
 func (s *story) pod(name, node string, asks ...entries.Entry) *core.Pod {
 	s.Helper()
 	text, err := json.Marshal(asks)
@@ -257,14 +258,14 @@ func (s *story) annotate(o client.Object, key, value string) {
 	require.NoError(s, world.Client.Patch(s.Context(), o, client.MergeFrom(was)))
 }
 
-// place gives a pod its node, as the scheduler does.
+// place binds a pod to a node, as the scheduler does.
 func (s *story) place(p *core.Pod, node string) {
 	s.Helper()
 	binding := &core.Binding{Target: core.ObjectReference{Kind: "Node", Name: node}}
 	require.NoError(s, world.Client.SubResource("binding").Create(s.Context(), p, binding))
 }
 
-// remove takes a pod away as a kubelet does when its containers have ended.
+// remove deletes a pod at once, as a kubelet does when the containers have ended.
 func (s *story) remove(p *core.Pod) {
 	s.Helper()
 	now := int64(0)
@@ -279,7 +280,7 @@ func (s *story) vanishes(object client.Object) {
 	})
 }
 
-// told waits until a pod knows the addresses of so many entries, and answers what it was told.
+// told waits until a pod's status has the given number of addresses, and returns the status.
 func (s *story) told(p *core.Pod, addresses int) entries.Outcomes {
 	s.Helper()
 	var told entries.Outcomes
@@ -298,7 +299,7 @@ func (s *story) told(p *core.Pod, addresses int) entries.Outcomes {
 	return told
 }
 
-// becomes waits until a condition of a claim has a status, and answers the claim.
+// becomes waits until a condition of a claim has a status, and returns the claim.
 func (s *story) becomes(c *ipam.IPClaim, kind string, status meta.ConditionStatus) *ipam.IPClaim {
 	s.Helper()
 	s.eventually(kind, func() bool {
@@ -313,7 +314,7 @@ func (s *story) bound(c *ipam.IPClaim) *ipam.IPClaim {
 	return s.becomes(c, conditions.Ready, meta.ConditionTrue)
 }
 
-// get answers the claim that a pod was told of.
+// get returns the claim that a pod's status names.
 func (s *story) get(o entries.Outcome) *ipam.IPClaim {
 	s.Helper()
 	var c ipam.IPClaim
@@ -321,7 +322,7 @@ func (s *story) get(o entries.Outcome) *ipam.IPClaim {
 	return &c
 }
 
-// claims are the IPClaims that there are.
+// claims returns the names of all IPClaims.
 func (s *story) claims() (names []string) {
 	s.Helper()
 	var all ipam.IPClaimList
@@ -332,7 +333,7 @@ func (s *story) claims() (names []string) {
 	return names
 }
 
-// held are the blocks that Carve holds.
+// held returns the blocks that Carve holds.
 func (s *story) held() (blocks []string) {
 	s.Helper()
 	for c, err := range world.Carve.Claims(s.Context(), s.name) {
@@ -353,7 +354,7 @@ func (s *story) event(reason string) {
 	})
 }
 
-// users waits until these pods, and no others, are shown to use a claim.
+// users waits until the status of a claim has exactly these pods.
 func (s *story) users(c *ipam.IPClaim, want ...*core.Pod) *ipam.IPClaim {
 	s.Helper()
 	names := []string{}

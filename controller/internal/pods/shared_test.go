@@ -17,7 +17,7 @@ import (
 
 var shared = entries.Entry{Name: "vip", Claim: "vip"}
 
-// consumers are how many use a claim, as Carve has it.
+// consumers returns the number of a claim's consumers in Carve.
 func (s *story) consumers(c *ipam.IPClaim) int {
 	s.Helper()
 	got, err := world.Carve.GetClaim(s.Context(), s.name, c.Status.Claim.Name)
@@ -42,7 +42,7 @@ func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
 	require.Equal(t, c.Status.Address, s.told(second, 1)["vip"].Address)
 	s.told(pending, 0)
 
-	s.phase(first, core.PodFailed) // it has finished, and another has its place
+	s.phase(first, core.PodFailed) // it has finished, and another pod replaces it
 	s.users(c, second, pending)
 	s.told(pending, 1)
 	stop()
@@ -51,7 +51,7 @@ func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
 	s.users(c, pending)
 	require.Equal(t, 1, s.consumers(c))
 
-	require.NoError(t, world.Client.Delete(t.Context(), c)) // nobody gets in any more, and it stays for those who are
+	require.NoError(t, world.Client.Delete(t.Context(), c)) // no further pod may use it, and it stays for its current pods
 	s.becomes(c, conditions.Reconciling, meta.ConditionTrue)
 	late := s.pod("web-3", "node", shared)
 	s.told(late, 0)
@@ -61,7 +61,7 @@ func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
 	require.Empty(t, s.held())
 }
 
-// what waited for its first consumer is given back with the last one.
+// a claim that waited for its first consumer releases its block with the last one.
 func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -82,7 +82,7 @@ func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
 	require.Len(t, s.held(), 1)
 }
 
-// what was claimed at once stays without a pod.
+// a claim that is bound at once keeps its block without a pod.
 func TestAnImmediateClaimStaysWithoutAPod(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -95,7 +95,7 @@ func TestAnImmediateClaimStaysWithoutAPod(t *testing.T) {
 	require.True(t, condition.IsStatusConditionTrue(c.Status.Conditions, conditions.Ready))
 }
 
-// one that belongs to another pod is not this pod's.
+// a pod cannot use a claim that belongs to another pod.
 func TestTheClaimOfAnotherPodIsNotShared(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -105,7 +105,7 @@ func TestTheClaimOfAnotherPodIsNotShared(t *testing.T) {
 	s.event("ClaimOfAnother")
 }
 
-// W-18, R-20: a pod that no IPClaim tells of is found by the sweep.
+// W-18, R-20: the sweep finds a pod that no IPClaim names.
 func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
@@ -113,7 +113,7 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 	c, mine := s.get(s.told(pod, 1)["net1"]), s.bound(s.claim("mine", ipam.IPClaimSpec{}))
 	left := s.told(kept, 1)["net1"]
 	stop()
-	for _, c := range []*ipam.IPClaim{c, mine} { // somebody takes the finalizers off by force
+	for _, c := range []*ipam.IPClaim{c, mine} { // a user removes the finalizers by force
 		c.Finalizers = nil
 		require.NoError(t, world.Client.Update(t.Context(), c))
 		require.NoError(t, world.Client.Delete(t.Context(), c))
@@ -129,7 +129,7 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 	require.Equal(t, carve.IPConsumerPhaseEnded, got.Status.Phase)
 }
 
-// Drift is shown at once, and never acted on.
+// The controller reports drift at once, and never acts on it.
 func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 	for name, change := range map[string]func(s *story, c *ipam.IPClaim, pod *core.Pod){
 		"released": func(s *story, c *ipam.IPClaim, pod *core.Pod) {
@@ -163,7 +163,7 @@ func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 	}
 }
 
-// What is changed in Carve is shown until it is changed back.
+// The status shows a change in Carve until it is reverted.
 func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
 	s := begin(t)
 	s.run()
@@ -182,7 +182,7 @@ func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
 	s.bound(c)
 }
 
-// Where many are missing, something else may be wrong: Carve's breaker decides on pods, and a person on claims.
+// If many pods or claims are missing, the cause may be another one. Carve's breaker decides on the pods, and a person on the claims.
 func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
 	const many = 25
 	s := begin(t)
@@ -219,7 +219,7 @@ func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
 	require.Len(t, s.held(), many+1)
 }
 
-// A pod that has ended in Carve is shown also where the claim stays.
+// The status also shows a pod that has ended in Carve if the claim keeps its block.
 func TestAPodThatEndedInCarveIsShown(t *testing.T) {
 	s := begin(t)
 	s.run()

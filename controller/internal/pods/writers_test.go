@@ -14,7 +14,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Somebody annotates the claim without a pause, while eight pods ask for it and leave it.
+// A second writer annotates the claim without a pause, while eight pods request it and leave it.
 func TestSharedClaimShowsItsPodsWhileSomebodyAnnotatesIt(t *testing.T) {
 	t.Parallel()
 	s := begin(t)

@@ -12,13 +12,13 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// What can be written to.
+// Object kinds that may receive a block.
 const (
 	kindConfigMap = "ConfigMap"
 	kindSecret    = "Secret"
 )
 
-// empty is an object with a name and nothing else; nil for a kind that is not written to.
+// empty returns an object with only a name. It returns nil for a kind that cannot receive a block.
 func empty(kind, namespace, name string) client.Object {
 	metadata := meta.ObjectMeta{Namespace: namespace, Name: name}
 	switch kind {
@@ -31,13 +31,14 @@ func empty(kind, namespace, name string) client.Object {
 	}
 }
 
-// ownedBy has an object go with its claim. It holds the claim's deletion up in no way, which would need a right of its own.
+// ownedBy returns an owner reference that deletes an object with its claim. It does not block the claim's deletion, as that would require another
+// permission.
 func ownedBy(claim *ipam.IPClaim) meta.OwnerReference {
 	yes := true
 	return meta.OwnerReference{APIVersion: ipam.GroupVersion.String(), Kind: "IPClaim", Name: claim.Name, UID: claim.UID, Controller: &yes}
 }
 
-// fill makes facts the whole content of an object.
+// fill replaces an object's content by facts.
 func fill(object client.Object, facts map[string]string) {
 	switch o := object.(type) {
 	case *core.ConfigMap:
@@ -50,7 +51,8 @@ func fill(object client.Object, facts map[string]string) {
 	}
 }
 
-// facts are what a claim's block is, for programs that read files or the environment. Where to is no fact of the block: Carve knows no gateways.
+// facts returns the properties of a claim's block, for programs that read files or the environment. It contains no gateway, as Carve does not know
+// gateways.
 func facts(claim *ipam.IPClaim) map[string]string {
 	all := map[string]string{"cidr": claim.Status.CIDR, "pool": claim.Status.Pool}
 	if claim.Status.Address != "" {

@@ -1,4 +1,4 @@
-// Package publish writes the block of an IPClaim into a ConfigMap or a Secret, for whoever wants to mount it.
+// Package publish writes an IPClaim's block into a ConfigMap or a Secret that programs can mount.
 package publish
 
 import (
@@ -25,25 +25,25 @@ import (
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
-// Reconciler publishes the blocks of IPClaims that ask for it.
+// Reconciler publishes the blocks for IPClaims that have the annotation.
 type Reconciler struct {
-	// Client reads what is remembered of the API server, and writes to it.
+	// Client reads from the cache and writes to the API server.
 	Client client.Client
-	// Live reads the API server itself: ConfigMaps and Secrets are neither listed nor watched.
+	// Live reads from the API server. The reconciler neither lists nor watches ConfigMaps and Secrets.
 	Live client.Reader
-	// Events are told to people.
+	// Events records events for users.
 	Events events.EventRecorder
-	// Kinds are those that may be written: ConfigMap, Secret.
+	// Kinds are the kinds that the reconciler may write: ConfigMap, Secret.
 	Kinds []string
-	// Again is when a claim is looked at whose name somebody else has.
+	// Again is the pause before a retry if another owner has the object's name.
 	Again time.Duration
 }
 
-// Setup has a manager run the reconciler.
+// Setup adds the reconciler to a manager.
 func (r *Reconciler) Setup(manager ctrl.Manager) error {
 	matters := predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return concerns(e.Object) },
-		DeleteFunc: func(event.DeleteEvent) bool { return false }, // what was published goes with its owner
+		DeleteFunc: func(event.DeleteEvent) bool { return false }, // the garbage collector deletes the published object with its owner
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			was, ok := e.ObjectOld.(*ipam.IPClaim)
 			is, also := e.ObjectNew.(*ipam.IPClaim)
@@ -57,7 +57,7 @@ func concerns(o client.Object) bool {
 	return o.GetAnnotations()[ipam.PublishAnnotation] != "" || o.GetAnnotations()[ipam.PublishedAnnotation] != ""
 }
 
-// Reconcile writes one claim's block to where it is wanted, and takes it away from where it is not wanted any more.
+// Reconcile writes one claim's block into the requested object, and deletes the object that the claim requested before.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var claim ipam.IPClaim
 	if err := r.Client.Get(ctx, request.NamespacedName, &claim); err != nil {
@@ -77,7 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 			return ctrl.Result{}, err
 		}
 	}
-	// What is to be written is recorded first, so that it is found again by whoever comes next.
+	// The claim records the new object before the object is written, so that a later reconciliation finds it.
 	if was != wanted {
 		if err := r.record(ctx, &claim, wanted); err != nil || wanted == "" {
 			return ctrl.Result{}, err
@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.write(ctx, &claim, wanted)
 }
 
-// wanted is where a claim's block is to be written, as KIND/NAME; empty for nowhere, and while there is no block.
+// wanted returns the object for a claim's block, as KIND/NAME. It is empty if the claim requests none, or has no block.
 func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	asked := claim.Annotations[ipam.PublishAnnotation]
 	if asked == "" || claim.Status.CIDR == "" {
@@ -108,7 +108,7 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	return kind + "/" + name, nil
 }
 
-// record writes into a claim where its block is written to.
+// record writes into a claim the object that has its block.
 func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, place string) error {
 	return patch.Change(ctx, r.Client, claim, func() {
 		if claim.Annotations[ipam.PublishedAnnotation] = place; place == "" {
@@ -117,7 +117,7 @@ func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, place stri
 	}, patch.While("status", "cidr"))
 }
 
-// write writes a claim's block to a place. What somebody else has made there stays as it is.
+// write writes a claim's block into an object. It leaves another owner's object as it is.
 func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place string) (ctrl.Result, error) {
 	kind, name, _ := strings.Cut(place, "/")
 	object := empty(kind, claim.Namespace, name)
@@ -137,12 +137,12 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 	return ctrl.Result{}, patch.Change(ctx, r.Client, object, func() { fill(object, facts(claim)) })
 }
 
-// withdraw deletes what was written for a claim, that very object.
+// withdraw deletes the object with a claim's block, if the claim still controls it. Preconditions protect a newer object.
 func (r *Reconciler) withdraw(ctx context.Context, claim *ipam.IPClaim, place string) error {
 	kind, name, _ := strings.Cut(place, "/")
 	object := empty(kind, claim.Namespace, name)
 	if object == nil || !slices.Contains(r.Kinds, kind) {
-		return nil // it goes with the claim
+		return nil // the garbage collector deletes it with the claim
 	}
 	err := r.Live.Get(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: name}, object)
 	if err != nil || !meta.IsControlledBy(object, claim) {

@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// story is a namespace and a project of one test, with a pool.
+// story is one test's namespace and project, with a pool.
 type story struct {
 	*testing.T
 	name string
@@ -61,7 +61,7 @@ func begin(t *testing.T, kinds ...string) story {
 	return s
 }
 
-// claim asks for four addresses and for them to be published.
+// claim creates a claim for four addresses that are to be published.
 func (s story) claim(name, where string, changes ...func(*ipam.IPClaimSpec)) *ipam.IPClaim {
 	s.Helper()
 	length := int32(30)
@@ -76,7 +76,7 @@ func (s story) claim(name, where string, changes ...func(*ipam.IPClaimSpec)) *ip
 	return c
 }
 
-// pod makes a pod that runs on a node and uses a claim.
+// pod creates a pod that runs on a node and uses a claim.
 func (s story) pod(name, claim string) *core.Pod {
 	s.Helper()
 	p := &core.Pod{
@@ -89,7 +89,7 @@ func (s story) pod(name, claim string) *core.Pod {
 	return p
 }
 
-// annotate asks for a claim to be published elsewhere.
+// annotate requests another object for a claim's block.
 func (s story) annotate(c *ipam.IPClaim, where string) {
 	s.Helper()
 	before := c.DeepCopy()
@@ -102,7 +102,7 @@ func (s story) eventually(what string, done func() bool) {
 	require.Eventually(s, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
-// configMap waits for a ConfigMap that has a key.
+// configMap waits for a ConfigMap that has a key, and returns it.
 func (s story) configMap(name, key string) (m core.ConfigMap) {
 	s.Helper()
 	s.eventually(name, func() bool {
@@ -159,7 +159,7 @@ func TestABlockIsPublishedAndFollowsWhatIsAskedFor(t *testing.T) {
 	})
 }
 
-// TestABlockThatWasGivenBackIsPublishedNoMore, and the next one is.
+// TestABlockThatWasGivenBackIsPublishedNoMore checks that a released block is withdrawn, and that the next block is published.
 func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
 	s := begin(t, "ConfigMap")
 	c := s.claim("web", "ConfigMap", func(spec *ipam.IPClaimSpec) { spec.BindingMode = ipam.BindingWaitForFirstConsumer })
@@ -178,12 +178,12 @@ func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
 	})
 	require.True(t, api.IsNotFound(world.Client.Get(t.Context(), client.ObjectKeyFromObject(&m), &m)))
 
-	s.configMap(s.claim("other", "ConfigMap").Name, "cidr") // which has the block now
+	s.configMap(s.claim("other", "ConfigMap").Name, "cidr") // it has the released block now
 	s.pod("web-1", "web")
 	require.Equal(t, "10.40.0.4/30", s.configMap("web", "cidr").Data["cidr"])
 }
 
-// TestWhatSomebodyElseMadeIsLeft until it is gone.
+// TestWhatSomebodyElseMadeIsLeft checks that the controller leaves a foreign object, and writes its own once the foreign one is gone.
 func TestWhatSomebodyElseMadeIsLeft(t *testing.T) {
 	s := begin(t, "ConfigMap")
 	theirs := &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "theirs"}, Data: map[string]string{"key": "value"}}

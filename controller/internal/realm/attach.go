@@ -10,7 +10,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 )
 
-// Attach says that a pod uses a claim. It may be said again.
+// Attach makes a pod a consumer of a claim. A repetition changes nothing.
 func (r *Realm) Attach(ctx context.Context, claim string, name types.NamespacedName, uid types.UID) error {
 	pod := r.Pod(name, uid)
 	_, err := r.Carve.AttachConsumer(ctx, r.Project, claim, pod.UID,
@@ -18,16 +18,16 @@ func (r *Realm) Attach(ctx context.Context, claim string, name types.NamespacedN
 	return err
 }
 
-// Detach says that a pod does not use a claim any more, whatever else it uses. It may be said again.
+// Detach ends a pod's use of a claim. The pod keeps its other claims. A repetition changes nothing.
 func (r *Realm) Detach(ctx context.Context, claim string, uid types.UID) error {
 	return r.Carve.DetachConsumer(ctx, r.Project, claim, string(uid), carve.DetachConsumerParams{Realm: &r.Name})
 }
 
-// kindLost is what takes a claim over from a pod that lives and is said not to use it.
+// kindLost is the kind of consumer that replaces a live pod if the pod's network lacks the claim's address.
 const kindLost = "Lost"
 
-// Yield takes a claim from a pod that is said not to use it, though the pod lives: a consumer that nobody renews takes its place, and expires after
-// some seconds. So the block cools down like those of consumers that were lost, and the pod keeps what else it uses. It may be said again.
+// Yield replaces a live pod by a consumer without renewals, if the pod's network lacks a claim's address. That consumer expires after some seconds.
+// The block therefore cools down like other lost consumers' blocks, and the pod keeps its other claims. A repetition changes nothing.
 func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 	for c, err := range r.Carve.ClaimConsumers(ctx, r.Project, claim) {
 		if carve.IsNotFound(err) {
@@ -39,7 +39,7 @@ func (r *Realm) Yield(ctx context.Context, claim string, uid types.UID) error {
 		if c.UID != string(uid) || c.Realm != r.Name {
 			continue
 		}
-		ttl, lost := lapse, fmt.Sprintf("lost-%s-%d", claim, time.Now().UnixMilli()) // one that has ended never comes back
+		ttl, lost := lapse, fmt.Sprintf("lost-%s-%d", claim, time.Now().UnixMilli()) // unique, as an ended consumer cannot come back
 		_, err := r.Carve.AttachConsumer(ctx, r.Project, claim, lost,
 			carve.IPConsumerSpec{Kind: kindLost, Name: claim, TTLSeconds: &ttl}, carve.AttachConsumerParams{Realm: &r.Name})
 		if err != nil {

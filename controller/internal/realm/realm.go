@@ -16,17 +16,17 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// Realm speaks to Carve about the consumers of one cluster.
+// Realm manages one cluster's consumers in Carve.
 type Realm struct {
 	Carve   *carve.Carve
 	Project string
-	// Name is that of the realm, and Cluster the cluster's own. Clusters may have one realm one after another.
+	// Name is the realm's name. Cluster is the cluster's identity. Several clusters may use one realm, one after another.
 	Name, Cluster string
-	// TTL is how long a pod is believed to live that nobody renews: the bound of what a cluster leaves behind that is never seen again.
+	// TTL is the time after which a pod without renewals expires. It limits how long Carve holds the blocks for a cluster that is gone.
 	TTL time.Duration
 }
 
-// NameOf answers the name of a cluster, and of its realm unless somebody says otherwise: the UID of its namespace kube-system.
+// NameOf returns a cluster's identity: the UID of its namespace kube-system. It is also the realm's default name.
 func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	var system core.Namespace
 	if err := reader.Get(ctx, types.NamespacedName{Name: "kube-system"}, &system); err != nil {
@@ -35,7 +35,7 @@ func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	return string(system.UID), nil
 }
 
-// Pod is a pod as a consumer.
+// Pod returns a pod as a consumer.
 func (r *Realm) Pod(name types.NamespacedName, uid types.UID) carve.ClaimConsumer {
 	ttl := int64(r.TTL / time.Second)
 	return carve.ClaimConsumer{UID: string(uid), Realm: r.Name, Kind: kindPod, Name: Shown(name), TTLSeconds: &ttl}
@@ -43,14 +43,15 @@ func (r *Realm) Pod(name types.NamespacedName, uid types.UID) carve.ClaimConsume
 
 const kindPod = "Pod"
 
-// Shown is a name as Carve shows it to people, who find a pod by its UID: at most as long as names of consumers are.
+// Shown returns an object's namespaced name as Carve shows it to people. It cuts the name at the maximum length for consumers. UIDs identify the
+// objects.
 func Shown(name types.NamespacedName) string {
 	const most = 128
 	text := name.String()
 	return text[:min(len(text), most)]
 }
 
-// HadPod says whether a UID is that of a pod of this name, be it one that is long gone.
+// HadPod reports whether Carve knows a UID as the UID of a pod with this name, even if the pod has ended.
 func (r *Realm) HadPod(ctx context.Context, name types.NamespacedName, uid types.UID) (bool, error) {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
@@ -62,17 +63,16 @@ func (r *Realm) HadPod(ctx context.Context, name types.NamespacedName, uid types
 	return found.Spec.Kind == kindPod && found.Spec.Name == Shown(name), nil
 }
 
-// End says that a pod has ended: Carve releases what it alone used, and it never comes back. It may be said again.
+// End reports a pod's end. Carve releases the blocks that only this pod used, and the pod cannot come back. A repetition changes nothing.
 func (r *Realm) End(ctx context.Context, uid types.UID) error {
 	_, err := r.Carve.EndConsumer(ctx, r.Project, r.Name, string(uid))
 	return err
 }
 
-// atOnce is how many consumers a request may renew.
+// atOnce is the maximum number of consumers in one renewal.
 const atOnce = 1000
 
-// Renew says of pods that they live. It answers those that Carve does not take for alive, and never will by a renewal: they have ended, or are not
-// known.
+// Renew renews live pods. It returns the pods that Carve has not renewed, because they have ended or are unknown.
 func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err error) {
 	for some := range slices.Chunk(uids, atOnce) {
 		renewal := carve.ConsumerRenewal{Realm: r.Name, Consumers: some}
@@ -86,11 +86,11 @@ func (r *Realm) Renew(ctx context.Context, uids []string) (refused []string, err
 	return refused, nil
 }
 
-// lapse is the shortest time that Carve lets a consumer live without being renewed.
+// lapse is Carve's shortest time to live, in seconds.
 const lapse int64 = 10
 
-// Lapse lets a pod expire that is said to be gone: what it alone used is released after some seconds, and cools down for as long as Carve has it for
-// consumers that were lost. To say it again does not renew the pod.
+// Lapse lets a pod expire that is probably gone. Carve releases the blocks that only this pod used after some seconds, and they cool down like other
+// lost consumers' blocks. A repetition does not renew the pod.
 func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	found, err := r.Carve.GetConsumer(ctx, r.Project, r.Name, string(uid))
 	if carve.IsNotFound(err) {
@@ -111,10 +111,10 @@ func (r *Realm) Lapse(ctx context.Context, uid types.UID) error {
 	return err
 }
 
-// longestPage is the longest that Carve answers.
+// longestPage is Carve's maximum page size.
 const longestPage carve.Limit = 500
 
-// Live answers the UIDs of the pods that live in Carve.
+// Live returns the UIDs of the pods that are live in Carve.
 func (r *Realm) Live(ctx context.Context) (uids []string, err error) {
 	phase, page := carve.IPConsumerPhaseLive, longestPage
 	for c, err := range r.Carve.Consumers(ctx, r.Project, r.Name, carve.ListConsumersParams{Phase: &phase, Limit: &page}) {

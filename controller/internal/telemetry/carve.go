@@ -12,28 +12,29 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Carve carries calls to Carve: each is counted, is a span that Carve's own spans are under, and says whether Carve can be reached.
+// Carve is a transport to Carve. It counts the calls, creates a span for each, and records whether Carve is reachable. Carve's own spans are children
+// of that span.
 type Carve struct {
-	// Next carries them on.
+	// Next sends the requests.
 	Next http.RoundTripper
 
 	mu   sync.Mutex
 	last Reach
 }
 
-// Reach is what the last call to Carve has shown.
+// Reach describes the last call to Carve.
 type Reach struct {
-	// Asked says that there was a call.
+	// Asked means that there was a call.
 	Asked bool `json:"asked"`
-	// Reachable says that Carve has answered it.
+	// Reachable means that Carve has responded to it.
 	Reachable bool `json:"reachable"`
-	// Since is when that has changed last.
+	// Since is when Reachable last changed.
 	Since time.Time `json:"since,omitzero"`
-	// Error is why Carve could not be reached.
+	// Error is the reason why Carve was unreachable.
 	Error string `json:"error,omitempty"`
 }
 
-// Reach answers what the last call has shown.
+// Reach describes the last call.
 func (c *Carve) Reach() Reach {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +50,7 @@ func (c *Carve) RoundTrip(r *http.Request) (*http.Response, error) {
 	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(r.Header))
 	began := time.Now()
 	answer, err := c.Next.RoundTrip(r)
-	if ctx.Err() == nil { // else it was given up here, and says nothing of Carve
+	if ctx.Err() == nil { // else the caller gave the call up, and its error has nothing to do with Carve
 		c.note(err)
 	}
 	calls.WithLabelValues(r.Method, outcome(answer, err)).Observe(time.Since(began).Seconds())
@@ -78,7 +79,7 @@ func (c *Carve) note(err error) {
 	c.last = now
 }
 
-// outcome is what came of a call, in a word.
+// outcome returns a call's result as a metric label.
 func outcome(answer *http.Response, err error) string {
 	switch {
 	case err != nil:

@@ -12,24 +12,23 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// Claims counts IPClaims by their state when somebody scrapes, from what is remembered of the API server. It counts where the controller leads, so that
-// the figures of all replicas can be added.
+// Claims counts the IPClaims in the cache by state, at each scrape. Only the leader counts, so that the figures of all replicas can be added.
 type Claims struct {
-	// Cache is what is remembered.
+	// Cache is the manager's cache.
 	Cache client.Reader
-	// Leads is closed once this replica leads.
+	// Leads is closed once this replica becomes the leader.
 	Leads <-chan struct{}
 }
 
 var ofClaims = prometheus.NewDesc("carve_controller_claims", "IPClaims of the cluster, by state.", []string{"state"}, nil)
 
-// The states of IPClaims.
+// IPClaim states.
 const (
-	stateBound     = "bound"     // its block is held
-	stateWaiting   = "waiting"   // nobody has answered yet
-	stateRefused   = "refused"   // Carve has said why not
+	stateBound     = "bound"     // Carve holds its block
+	stateWaiting   = "waiting"   // no result yet
+	stateRefused   = "refused"   // Carve has refused it
 	stateDrifted   = "drifted"   // Carve has released or replaced it
-	stateReleasing = "releasing" // it is deleted, and waits for its block's release
+	stateReleasing = "releasing" // deleted; waits until its block is released
 )
 
 // Describe implements prometheus.Collector.
@@ -59,7 +58,7 @@ func (c *Claims) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// stateOf is that of an IPClaim, in a word.
+// stateOf returns an IPClaim's state.
 func stateOf(claim *ipam.IPClaim) string {
 	switch s := &claim.Status; {
 	case !claim.DeletionTimestamp.IsZero():

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-// remembered is a cache that has these claims.
+// remembered is a cache with the given claims.
 type remembered struct {
 	client.Reader
 	claims []ipam.IPClaim

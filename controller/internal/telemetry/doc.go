@@ -1,5 +1,5 @@
-// Package telemetry is what the controller says of itself: logs, metrics and traces, in the words and by the variables of the server's.
+// Package telemetry has the controller's logs, metrics and traces. Names and environment variables agree with the server's.
 package telemetry
 
-// scope is the tracer of all spans.
+// scope is the tracer for all spans.
 const scope = "github.com/carve-ipam/carve/controller"

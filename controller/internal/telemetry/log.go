@@ -9,7 +9,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// NewLog is the process's logger: to w, in a format (text or json), from a level on. Its fields are called as the server's are.
+// NewLog returns the process's logger. It writes records of the level or above to w, as text or json. Its field names agree with the server's.
 func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	o := &slog.HandlerOptions{Level: level, ReplaceAttr: asTheServer}
 	if format == "json" {
@@ -18,11 +18,11 @@ func NewLog(w io.Writer, level slog.Level, format string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, o))
 }
 
-// asTheServer gives what the libraries log the names that the server's log has.
+// asTheServer renames the fields of libraries to the names in the server's log.
 func asTheServer(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) > 0:
-	case a.Key == "err": // logr's
+	case a.Key == "err": // from logr
 		a.Key = "error"
 	case a.Key == slog.LevelKey:
 		if level, ok := a.Value.Any().(slog.Level); ok && level < slog.LevelInfo { // logr has many levels below this one
@@ -32,7 +32,7 @@ func asTheServer(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Adopt has the libraries log to it.
+// Adopt makes the libraries use a logger.
 func Adopt(log *slog.Logger) {
 	ctrl.SetLogger(logr.FromSlogHandler(log.Handler()))
 	klog.SetSlogLogger(log)

@@ -26,13 +26,13 @@ var (
 
 func init() { metrics.Registry.MustRegister(calls, renewed, toBlock, built) }
 
-// Renewed counts consumers that were renewed.
+// Renewed counts renewed consumers.
 func Renewed(n int) { renewed.Add(float64(n)) }
 
-// Bound notes that a pod has its block, that was created at a time.
+// Bound records the time from a pod's creation to its block.
 func Bound(created time.Time) { toBlock.Observe(max(0, time.Since(created).Seconds())) }
 
-// Built says what this build is.
+// Built records the build's version, commit and Go version.
 func Built(version, commit, goVersion string) {
 	built.WithLabelValues(version, commit, goVersion).Set(1)
 }

@@ -37,7 +37,7 @@ func TestTheLogHasTheServersFields(t *testing.T) {
 	assert.Empty(t, out.String())
 }
 
-// TestACallIsUnderTheSpanOfItsReconciler: what Carve makes of it is in the same trace, and the log says which.
+// TestACallIsUnderTheSpanOfItsReconciler checks that a call to Carve belongs to the reconciler's trace, and that the log has the trace's ID.
 func TestACallIsUnderTheSpanOfItsReconciler(t *testing.T) {
 	var sent, said, spans bytes.Buffer
 	env := map[string]string{"OTEL_TRACES_EXPORTER": "console"}

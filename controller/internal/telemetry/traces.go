@@ -23,18 +23,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// The ways to export traces.
+// Trace exporters.
 const (
 	byOTLP    = "otlp"
 	toConsole = "console"
 	nowhere   = "none"
 )
 
-// tellEvery is how often the log says at most that exporting fails.
+// tellEvery is the shortest interval between two log records about failed exports.
 const tellEvery = 30 * time.Second
 
-// Trace makes spans when there is somebody to send them to, as OpenTelemetry's variables say, and else none. What it answers sends what is still to be
-// sent.
+// Trace exports spans if OpenTelemetry's environment variables name an exporter. Otherwise the process creates no spans. The returned function sends
+// the remaining spans.
 func Trace(ctx context.Context, version string, env func(string) string, console io.Writer, log *slog.Logger) (end func(context.Context) error, err error) {
 	end = func(context.Context) error { return nil }
 	ways, err := exporters(env)
@@ -71,7 +71,7 @@ func Trace(ctx context.Context, version string, env func(string) string, console
 	return provider.Shutdown, nil
 }
 
-// exporters are those that traces are to be exported by: what OTEL_TRACES_EXPORTER says, or else OTLP when there is an endpoint for it, as in the server.
+// exporters returns the exporters of traces. OTEL_TRACES_EXPORTER names them. If it is empty, an endpoint for OTLP selects OTLP, as in the server.
 func exporters(env func(string) string) (ways []string, err error) {
 	if strings.EqualFold(strings.TrimSpace(env("OTEL_SDK_DISABLED")), "true") {
 		return nil, nil
@@ -100,7 +100,7 @@ func exporters(env func(string) string) (ways []string, err error) {
 	return ways, nil
 }
 
-// Traced makes a span of each run of a reconciler, and has its log say which. Calls to Carve are under it.
+// Traced creates a span for each run of a reconciler, and adds its IDs to the log records. Spans for calls to Carve are its children.
 func Traced(name string, r reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		ctx, span := otel.Tracer(scope).Start(ctx, "reconcile "+name)

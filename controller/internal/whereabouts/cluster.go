@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// page is how many objects the API server is asked for at once.
+// page is the page size for lists.
 const page = 500
 
-// InCluster reads the pools and the reservations of a cluster. That it does not know one of the kinds is no mistake.
+// InCluster reads whereabouts' pools and reservations from a cluster. It skips a kind that the cluster does not have.
 func InCluster(ctx context.Context, live client.Reader) (objects []json.RawMessage, err error) {
 	for _, kind := range []string{kindPool, kindReservation} {
 		for more, at := true, ""; more; more = at != "" {

@@ -21,40 +21,40 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// Importer makes an IPClaim for each record that is proven, with the very address and owned by the very pod. The controller holds it in Carve then, with
-// the pod as its consumer, as if the pod had asked for it.
+// Importer creates an IPClaim for each proven record, with the record's address and owned by the record's pod. The controller then claims the address
+// in Carve with the pod as its consumer, as it does for the pod's own requests.
 type Importer struct {
-	// Live reads and writes the API server itself.
+	// Live reads from the API server and writes to it.
 	Live client.Client
-	// Carve is asked for the pools of the project, and whether an address is free.
+	// Carve provides the pools of the project, and checks whether an address is free.
 	Carve   *carve.Carve
 	Project string
-	// Pool takes all addresses, if it is named; otherwise the smallest pool of the project does that has an address.
+	// Pool is the pool for all addresses. If it is empty, the importer chooses the project's smallest pool that contains the address.
 	Pool string
 	// DryRun changes nothing.
 	DryRun bool
-	// Wait is how long the controller is waited for, after everything was claimed.
+	// Wait is the time for which the importer waits for the controller after it has created the claims.
 	Wait time.Duration
 }
 
-// Outcome is what has become of a record.
+// Outcome is the result for a record.
 type Outcome string
 
-// The outcomes.
+// Outcomes for records.
 const (
-	// WouldTake: nothing speaks against it.
+	// WouldTake: a run without DryRun would take the address over.
 	WouldTake Outcome = "would take"
-	// Taken: the pod has it in Carve.
+	// Taken: Carve holds the address for the pod.
 	Taken Outcome = "taken"
-	// Waiting: it is claimed, and the controller has not got it yet.
+	// Waiting: the IPClaim exists, and the controller has not bound it yet.
 	Waiting Outcome = "waiting"
-	// Unproven: nothing proves that a pod that lives has the address.
+	// Unproven: no evidence shows that a live pod has the address.
 	Unproven Outcome = "unproven"
-	// Refused: Carve does not have it to give.
+	// Refused: Carve cannot provide the address.
 	Refused Outcome = "refused"
 )
 
-// Result is what has become of one record, and why.
+// Result is one record's outcome and its reason.
 type Result struct {
 	Record
 	Outcome Outcome
@@ -62,7 +62,7 @@ type Result struct {
 	claim   *ipam.IPClaim
 }
 
-// Run takes over what records say. It may be run again: what was taken stays so.
+// Run takes the records over. A repetition keeps existing claims.
 func (i *Importer) Run(ctx context.Context, records []Record) ([]Result, error) {
 	pools, err := i.pools(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (i *Importer) Run(ctx context.Context, records []Record) ([]Result, error) 
 	return results, i.await(ctx, results)
 }
 
-// take brings one record as far as it comes without the controller.
+// take creates the IPClaim of one record, if the record is proven.
 func (i *Importer) take(ctx context.Context, r Record, pools map[netip.Prefix]string) (Result, error) {
 	result := Result{Record: r, Outcome: Unproven, Why: r.Problem}
 	if r.Problem != "" {
@@ -118,7 +118,8 @@ func (i *Importer) take(ctx context.Context, r Record, pools map[netip.Prefix]st
 	return result, i.Live.Create(ctx, claim)
 }
 
-// prove answers the pod that lives and has the address, by its own network status: a record names a pod, and an earlier one may have had the name.
+// prove returns the live pod that has the address according to its own network status. The record alone is no proof, as an earlier pod may have had
+// the name.
 func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why string, err error) {
 	pod = new(core.Pod)
 	if err := i.Live.Get(ctx, r.Pod, pod); api.IsNotFound(err) {
@@ -139,10 +140,10 @@ func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why stri
 	}
 }
 
-// block is an address as a block of its own.
+// block returns an address as a CIDR.
 func block(a netip.Addr) string { return netip.PrefixFrom(a, a.BitLen()).String() }
 
-// claim is the IPClaim of a record. Its name is a function of what it is for, so that it is made once.
+// claim returns a record's IPClaim. The name depends only on the pod and the address, so a repetition creates no second claim.
 func (i *Importer) claim(r Record, pod *core.Pod, pools map[netip.Prefix]string) *ipam.IPClaim {
 	yes := true
 	entry := strings.NewReplacer(".", "-", ":", "-").Replace(r.Address.StringExpanded())
@@ -167,7 +168,7 @@ func ownedBy(claim *ipam.IPClaim, uid types.UID) bool {
 	return owner != nil && owner.UID == uid
 }
 
-// pools are those of the project, by their blocks.
+// pools returns the names of the project's pools by their blocks.
 func (i *Importer) pools(ctx context.Context) (map[netip.Prefix]string, error) {
 	pools := map[netip.Prefix]string{}
 	for pool, err := range i.Carve.Pools(ctx, i.Project) {
@@ -186,7 +187,7 @@ func (i *Importer) pools(ctx context.Context) (map[netip.Prefix]string, error) {
 	return pools, nil
 }
 
-// pool is the one that has an address; "" for none.
+// pool returns the pool for an address, or "".
 func (i *Importer) pool(a netip.Addr, pools map[netip.Prefix]string) (name string) {
 	if i.Pool != "" {
 		return i.Pool
@@ -200,7 +201,7 @@ func (i *Importer) pool(a netip.Addr, pools map[netip.Prefix]string) (name strin
 	return name
 }
 
-// refused asks Carve why it would not give an address; "" if it would.
+// refused returns Carve's reason to refuse an address, or "". It uses a dry run.
 func (i *Importer) refused(ctx context.Context, claim *ipam.IPClaim) (why string, err error) {
 	dry := carve.DryRun(true)
 	put := carve.IPClaimPut{Spec: carve.IPClaimSpec{Address: claim.Spec.Address, PoolRef: &carve.Ref{Name: string(claim.Spec.PoolRef.Name)}}}
@@ -212,7 +213,7 @@ func (i *Importer) refused(ctx context.Context, claim *ipam.IPClaim) (why string
 	return fmt.Sprintf("%s (%s)", problem.Detail, problem.Code), nil
 }
 
-// await waits until the controller has got what was claimed, or says why not.
+// await waits until the controller has bound the claims, or the time is up. It records the reasons of unbound claims.
 func (i *Importer) await(ctx context.Context, results []Result) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

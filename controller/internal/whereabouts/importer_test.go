@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/whereabouts"
 )
 
-// story is a namespace with a project and its pool, in which a controller works.
+// story is a namespace with a project, a pool and a running controller.
 type story struct {
 	*testing.T
 	name  string
@@ -66,7 +66,7 @@ func (s story) run() {
 	s.Cleanup(func() { cancel(); require.NoError(s, <-ended) })
 }
 
-// pod makes a pod that runs, with addresses in its network status.
+// pod creates a running pod with addresses in its network status.
 func (s story) pod(name string, addresses ...string) *core.Pod {
 	s.Helper()
 	p := &core.Pod{
@@ -84,7 +84,7 @@ func (s story) pod(name string, addresses ...string) *core.Pod {
 	return p
 }
 
-// pool makes an IPPool of whereabouts, with the pods that have the addresses 10.20.0.N.
+// pool creates an IPPool of whereabouts in which the pods have the addresses 10.20.0.N.
 func (s story) pool(pods map[int]string) {
 	s.Helper()
 	allocations := map[string]any{}
@@ -100,7 +100,7 @@ func (s story) pool(pods map[int]string) {
 	s.Cleanup(func() { require.NoError(s, world.Client.Delete(context.Background(), pool)) })
 }
 
-// imports answers what became of each address.
+// imports runs an importer and returns the result for each address.
 func (s story) imports(i whereabouts.Importer) map[string]whereabouts.Result {
 	s.Helper()
 	objects, err := whereabouts.InCluster(s.Context(), world.Client)
@@ -117,7 +117,7 @@ func (s story) imports(i whereabouts.Importer) map[string]whereabouts.Result {
 	return by
 }
 
-// held are the addresses that Carve holds, and by which pods.
+// held returns the addresses that Carve holds, with the UIDs of their pods.
 func (s story) held() map[string]string {
 	s.Helper()
 	held := map[string]string{}
@@ -139,7 +139,7 @@ func (s story) held() map[string]string {
 func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
 	s := begin(t)
 	web0, web1 := s.pod("web-0", "10.20.0.1"), s.pod("web-1", "10.20.0.2")
-	s.pod("replaced", "10.20.0.99") // the record is of the one before it
+	s.pod("replaced", "10.20.0.99") // the record belongs to an earlier pod with this name
 	s.pod("untold")
 	done := s.pod("done", "10.20.0.5")
 	done.Status.Phase = core.PodSucceeded
@@ -170,7 +170,7 @@ func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
 	require.Equal(t, expect, outcomes(whereabouts.Importer{}), "no controller runs")
 	s.run()
 	expect["10.20.0.1"], expect["10.20.0.2"] = whereabouts.Taken, whereabouts.Taken
-	for range 2 { // it may be said again
+	for range 2 { // a repetition gives the same result
 		require.Equal(t, expect, outcomes(whereabouts.Importer{Wait: 5 * time.Minute}))
 		require.Equal(t, map[string]string{"10.20.0.1": string(web0.UID), "10.20.0.2": string(web1.UID), "10.20.0.7": ""}, s.held())
 	}

@@ -1,5 +1,5 @@
-// Package whereabouts takes over what pods have been given by whereabouts, or by what keeps its records as it does: IPPools with a map of allocations,
-// and a reservation for each address in OverlappingRangeIPReservations.
+// Package whereabouts imports the pods' addresses from whereabouts, or from another program with the same records: IPPools with a map of allocations,
+// and an OverlappingRangeIPReservation for each address.
 package whereabouts
 
 import (
@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The kinds of objects that are read.
+// Object kinds to read.
 const (
 	group           = "whereabouts.cni.cncf.io"
 	version         = "v1alpha1"
@@ -24,41 +24,41 @@ const (
 	kindReservation = "OverlappingRangeIPReservation"
 )
 
-// object is one of either kind, as far as it is read.
+// object has the relevant fields for both kinds.
 type object struct {
 	meta.TypeMeta `json:",inline"`
 	Metadata      meta.ObjectMeta `json:"metadata"`
 	Spec          struct {
-		// Range and Allocations are a pool's. The allocations are by how far their address is from that of the range.
+		// Range and Allocations belong to a pool. The keys in Allocations are offsets from Range's address.
 		Range       string            `json:"range"`
 		Allocations map[string]holder `json:"allocations"`
-		// The holder is that of a reservation.
+		// holder belongs to a reservation.
 		holder
 	} `json:"spec"`
 }
 
-// holder is who has an address.
+// holder is an address's owner.
 type holder struct {
 	Pod       string `json:"podref"`
 	Interface string `json:"ifname"`
 	Claim     string `json:"ipamclaimref"`
 }
 
-// Record is an address that somebody is said to have.
+// Record is an address and its recorded owner.
 type Record struct {
-	// Address is the address; it is not valid where Problem says why.
+	// Address is the address. It is invalid if Problem gives the reason.
 	Address netip.Addr
-	// Pod has it.
+	// Pod is the pod that has the address.
 	Pod types.NamespacedName
-	// Interface is the pod's that has it; it may be unknown.
+	// Interface is the pod's interface. It may be unknown.
 	Interface string
-	// Source is where it is written.
+	// Source names the object with the record.
 	Source string
-	// Problem is why it cannot be taken over whatever the pod says.
+	// Problem is the reason why the record cannot be imported, whatever the pod's status contains.
 	Problem string
 }
 
-// Objects reads objects from what `kubectl get -o json` writes: one, or a list of them. Others are passed over.
+// Objects returns the objects in the output of `kubectl get -o json`, which is one object or a list.
 func Objects(text []byte) ([]json.RawMessage, error) {
 	var list struct {
 		meta.TypeMeta `json:",inline"`
@@ -73,7 +73,7 @@ func Objects(text []byte) ([]json.RawMessage, error) {
 	return []json.RawMessage{text}, nil
 }
 
-// Records are what pools and reservations say together. An address that they do not agree on has a problem.
+// Records merges pools and reservations into records. It skips other kinds. Contradictory records for an address have a problem.
 func Records(objects []json.RawMessage) ([]Record, error) {
 	var inPools []Record
 	reserved := map[netip.Addr]Record{}
@@ -103,7 +103,7 @@ func Records(objects []json.RawMessage) ([]Record, error) {
 	return records, nil
 }
 
-// allocations are those of a pool.
+// allocations returns a pool's records.
 func (o *object) allocations(source string) (records []Record) {
 	at, err := netip.ParsePrefix(o.Spec.Range)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *object) allocations(source string) (records []Record) {
 	return records
 }
 
-// offset is the address so far behind that of a range, if it is within.
+// offset returns the address at an offset from a range's address. It returns an invalid address if the range does not contain it.
 func offset(at netip.Prefix, key string) netip.Addr {
 	n, ok := new(big.Int).SetString(key, 10)
 	if !ok || n.Sign() < 0 {
@@ -137,7 +137,8 @@ func offset(at netip.Prefix, key string) netip.Addr {
 	return address
 }
 
-// reservation is the address of a reservation, which is its name: behind that of a network, if it has one, and with dashes in place of colons.
+// reservation returns a reservation's record. The object's name has the address, with dashes instead of colons, and perhaps a network's name before
+// it.
 func (o *object) reservation(source string) Record {
 	r := o.Spec.record(source)
 	name := o.Metadata.Name
@@ -156,7 +157,7 @@ func (o *object) reservation(source string) Record {
 	}
 }
 
-// record is what a holder says, without the address.
+// record converts a holder to a record without an address.
 func (h holder) record(source string) Record {
 	r := Record{Source: source, Interface: h.Interface}
 	namespace, name, ok := strings.Cut(h.Pod, "/")
@@ -171,7 +172,7 @@ func (h holder) record(source string) Record {
 	return r
 }
 
-// agree answers the allocations, and the reservations that none of them has. What is said of an address twice must be the same.
+// agree returns the allocations, and the reservations without an allocation. Records of the same address must name the same pod.
 func agree(allocations []Record, reserved map[netip.Addr]Record) (records []Record) {
 	by := map[netip.Addr][]Record{}
 	for _, r := range allocations {
