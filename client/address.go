@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ErrInsecureHTTP is why [New] refuses plain http to another machine.
+// ErrInsecureHTTP is the error from [New] for plain http to another machine.
 var ErrInsecureHTTP = errors.New("plain http, where everybody on the way can read the credential: " +
 	"use https, or WithInsecureHTTP if that network is yours alone")
 
-// parseServer checks a base URL. Its errors do not repeat what may be a password.
+// parseServer checks a base URL. Its errors do not contain a password.
 func parseServer(text string, insecure bool) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -26,7 +26,7 @@ func parseServer(text string, insecure bool) (string, error) {
 	return u.String(), nil
 }
 
-// loopback reports whether a host is this machine, by its name alone: no name service is asked who it is.
+// loopback reports whether a host is this machine. It decides by the name or address alone and makes no DNS lookup.
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")

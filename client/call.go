@@ -9,8 +9,8 @@ import (
 	"net/url"
 )
 
-// caller is what a [Carve] calls by: it makes a request the caller's, has it sent and repeated, and makes errors of answers
-// that are none.
+// caller sends requests for a [Carve]. It adds the headers and the idempotency key, sends the request with retries, and turns each response that is
+// not a success into an error.
 type caller struct {
 	settings
 	repeater Repeater
@@ -22,7 +22,7 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	if c.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.timeout)
-		defer cancel() // the answer is all there by then
+		defer cancel() // Repeater has read the whole body by then
 	}
 	req = req.Clone(ctx)
 	giveKey(req)
@@ -44,7 +44,7 @@ func (c *caller) Do(req *http.Request) (*http.Response, error) {
 	return nil, fail(req, resp, end)
 }
 
-// sign puts the caller's headers on a request. A header that the call has set itself stays.
+// sign sets the client's headers on a request. It keeps a header that the call itself has set, except User-Agent.
 func (c *caller) sign(req *http.Request) error {
 	req.Header.Set("User-Agent", c.userAgent)
 	for name, values := range c.header {
@@ -74,7 +74,7 @@ func fail(req *http.Request, resp *http.Response, end ending) *Error {
 	return e
 }
 
-// bare takes off what net/http says of a request a second time: "Get http://...: dial tcp ...".
+// bare removes net/http's outermost url.Error ("Get http://...: dial tcp ..."), because [Error] has the method and the path already.
 func bare(err error) error {
 	if outer, ok := errors.AsType[*url.Error](err); ok && outer == err { //nolint:errorlint // only the outermost one
 		return outer.Err
@@ -82,8 +82,7 @@ func bare(err error) error {
 	return err
 }
 
-// succeeded reports whether an answer is the success that the contract has for a request of its kind: only then is there
-// something in JSON200 or JSON201.
+// succeeded reports whether a response is the success that the contract defines for the request. Only then is JSON200 or JSON201 set.
 func succeeded(req *http.Request, resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusOK:

@@ -4,23 +4,23 @@ import (
 	"net/http"
 )
 
-// Carve talks to one server. It is safe for any number of goroutines; make one and keep it.
+// Carve is a client for one server. It is safe for concurrent use; make one and keep it.
 //
-// Every operation of the contract is a method: CreateClaim and so on. It takes what must be said, and after that its parameters if there is
-// anything to say by them, and answers what the contract says.
+// Every operation in the contract is a method, such as CreateClaim. It takes the required arguments first and optional parameters last, and returns
+// the contract's type.
 //
 //   - A refusal is an error: a [*Problem] within an [*Error].
-//   - What fails for want of a connection, or because the server is busy, is repeated where that is safe ([RetryPolicy]).
-//   - A POST without an Idempotency-Key gets one, and its repeats carry the same.
+//   - A call that finds no connection or a busy server is retried where that is safe ([RetryPolicy]).
+//   - A POST without an Idempotency-Key gets one, and its retries have the same key.
 type Carve struct {
-	// Raw has the same operations with their answers as they came, for who needs a header of them. A refusal is an error there too; who calls
-	// closes the body.
+	// Raw has the same operations but returns the HTTP responses, for callers that need a response header. A refusal is an error there too. The
+	// caller closes the body.
 	Raw *Client
 }
 
-// New makes a client for the server at a base URL such as https://carve.example.com. It connects to nothing yet.
+// New makes a client for the server at a base URL such as https://carve.example.com. It does not connect yet.
 //
-// Plain http is refused but for this machine, because everybody on the way could read the credential: [WithInsecureHTTP].
+// New refuses plain http to another machine, because the network could read the credential; [WithInsecureHTTP] allows it.
 func New(baseURL string, opts ...Option) (*Carve, error) {
 	s := settings{retry: DefaultRetry(), timeout: defaultTimeout, header: http.Header{}, userAgent: userAgent}
 	for _, opt := range opts {

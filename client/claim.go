@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// Claim asks for a block under a name, and answers the block. Asked again with the same name and spec, by this program or
-// after it was started anew, it answers the same block: the name is the key. With another spec it is refused
-// (already_exists).
+// Claim requests a block under a name and returns the block. The name is the key: a later call with the same name and spec returns the same block,
+// even from a restarted program. A call with another spec fails with already_exists.
 func (c *Carve) Claim(ctx context.Context, project, name string, spec IPClaimSpec) (netip.Prefix, error) {
 	claim, err := c.PutClaim(ctx, project, name, IPClaimPut{Spec: spec})
 	if err != nil {
@@ -22,8 +21,8 @@ func (c *Carve) Claim(ctx context.Context, project, name string, spec IPClaimSpe
 	return block, nil
 }
 
-// Release deletes a claim. It reads the claim first and deletes that very one, so that it can be repeated safely: never is a
-// claim deleted that somebody made under the name meanwhile. A claim that is not there is not_found ([IsNotFound]).
+// Release deletes a claim. It reads the claim first and deletes only that revision, so that a retry is safe: it never deletes a claim that another
+// client has created under the name since. It fails with not_found if the claim does not exist ([IsNotFound]).
 func (c *Carve) Release(ctx context.Context, project, name string) error {
 	found, err := c.GetClaim(ctx, project, name)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 var contract = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromFile("../openapi.yaml") })
 
-// operations are those of the contract that have a parameter, by their ids.
+// operations returns the contract's operations of a method, by ID: with a parameter and without it.
 func operations(t *testing.T, method, parameter string) (with, without map[string]string) {
 	t.Helper()
 	doc, err := contract()
@@ -92,7 +92,7 @@ func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
 	require.Empty(t, key)
 }
 
-// lists is every list of the contract, gone through.
+// lists ranges over every list of the contract.
 var lists = map[string]func(ctx context.Context, c *client.Carve) error{
 	"listProjects": func(ctx context.Context, c *client.Carve) error { return end(c.Projects(ctx)) },
 	"listMembers":  func(ctx context.Context, c *client.Carve) error { return end(c.Members(ctx, "team-a")) },
@@ -164,7 +164,7 @@ func TestEveryListIsASequence(t *testing.T) {
 	require.NoError(t, err)
 	w.requests()
 	for id, list := range lists {
-		w.lose(1, false) // each asks its own path, twice because the first answer is lost
+		w.lose(1, false) // each list requests its own path, twice because the first response is lost
 		require.NoError(t, list(t.Context(), w.Carve), id)
 		requests := w.requests()
 		require.GreaterOrEqual(t, len(requests), 2, id)
@@ -178,7 +178,7 @@ func TestEveryListIsASequence(t *testing.T) {
 	require.Len(t, all(t, w.Regions(t.Context())), 1)
 }
 
-// Whoever imports the client gets the client: nothing of the server, and few others.
+// A program that imports the client must not import parts of the server, and few other modules.
 func TestTheClientCanBeImportedAlone(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()

@@ -1,17 +1,16 @@
-// Package client is the Go client of Carve, versioned with the contract.
+// Package client is the Go client of Carve. It has the contract's version.
 //
-// [New] makes one: with an API key, for a server's base URL. Each operation of openapi.yaml is a method that takes and
-// answers its types, and its parameters at the end if there is anything to say by them; beside them are iterators over every list ([Carve.Pools], [Carve.Claims], ...), and [Carve.Claim] and
-// [Carve.Release], which are most of what many callers need.
+// [New] makes a client from a server's base URL and an API key. Each operation in openapi.yaml is a method that takes and returns the contract's
+// types; optional parameters come last. Each list has an iterator ([Carve.Pools], [Carve.Claims], ...). Many callers need only [Carve.Claim] and
+// [Carve.Release].
 //
-// A refusal is an error: errors.AsType[*client.PoolExhausted](err) answers the figures of one code, [AsProblem] the problem document of any, and
-// errors.Is(err, client.ProblemCodePoolExhausted) tells refusals apart by their codes. [Error] around it says how often the request was sent, and whether it may have been carried
-// out. What is repeated, and when that is safe, is told at [RetryPolicy].
+// A refusal is an error. errors.AsType[*client.PoolExhausted](err) returns the figures of one code, [AsProblem] returns the problem document of any
+// code, and errors.Is(err, client.ProblemCodePoolExhausted) checks the code. The [Error] around it has the number of attempts and reports whether the
+// server may have carried out the request. [RetryPolicy] documents which calls are retried.
 //
-// Optional strings, lists and maps that are not set are empty, and so is the length of a block; other optional numbers and structures, and the
-// fields of parameters, are pointers, which new makes of any value: new(100). The body of a PATCH is a JSON merge patch as raw JSON, because there a null and an absent member are different
-// things.
+// Optional strings, lists and maps are empty if they are not set; a prefix length is 0. Other optional numbers and structures, and the fields of
+// parameters, are pointers; new(100) makes one. A PATCH body is raw JSON (a JSON merge patch), because null and an absent member differ there.
 //
-// Everything in client.gen.go is generated from the contract. [NewClient] makes the bare generated client, which
-// repeats nothing, sends no keys, and answers whatever came; [Repeater] can be put under it.
+// client.gen.go is generated from the contract. [NewClient] makes the bare generated client, which does not retry, sends no idempotency keys and
+// returns every response unchecked; a [Repeater] can be its HTTP client.
 package client

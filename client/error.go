@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// Error is a call that has no answer to use. Within it is a [*Problem] when the server refused, or why there was no answer.
+// Error is a call's error. It wraps a [*Problem] if the server refused the request, and otherwise the reason why there is no usable response.
 type Error struct {
 	Method string
 	Path   string
-	// Status of the last answer; 0 when there was none.
+	// Status is the last response's HTTP status, or 0 if there was none.
 	Status int
 	// Attempts is how often the request was sent.
 	Attempts int
-	// RequestID names the last attempt in the server's log.
+	// RequestID identifies the last attempt in the server's log.
 	RequestID string
-	// RetryAfter is how long the server asked to wait, if it did.
+	// RetryAfter is the time that the server asked the client to wait, or 0.
 	RetryAfter time.Duration
-	// MayBeDone says that nobody knows whether the request was carried out. Repeat it with the same IdempotencyKey, or the
-	// same name: it is carried out once. Without either, read first.
+	// MayBeDone is true if the client cannot know whether the server carried out the request. It is safe to repeat the call with the same
+	// IdempotencyKey or the same name: the server carries it out once. Without a key and a name, read first.
 	MayBeDone bool
-	// IdempotencyKey is the one that was sent with a POST.
+	// IdempotencyKey is the key that was sent with a POST.
 	IdempotencyKey string
 
 	Err error
@@ -43,16 +43,16 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// MayBeDone reports whether an error leaves open if the request was carried out.
+// MayBeDone reports whether an error leaves open if the server carried out the request.
 func MayBeDone(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.MayBeDone
 }
 
-// ErrForeign is an answer that is not of the contract: a proxy's, or another server's.
+// ErrForeign is the error for a response that does not follow the contract, such as one from a proxy or another server.
 var ErrForeign = errors.New("does not answer like a Carve server")
 
-// foreign quotes the beginning of what was answered.
+// foreign returns an [ErrForeign] that quotes the beginning of the response.
 func foreign(resp *http.Response) error {
 	const most = 200
 	text := peek(resp)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// scripted is a server that has one answer, so that the examples need no other. Those in examples/clients talk to a real one.
+// scripted is a server that always sends the same response, so that the examples need no Carve. The programs in examples/clients use a real server.
 func scripted(status int, mediaType, body string) (url string, end func()) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", mediaType)

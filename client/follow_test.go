@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/client/follow"
 )
 
-// keep runs a cache until the test ends. Each event goes through the channel that it answers.
+// keep runs a cache until the test ends. It sends each event to the channel that it returns.
 func keep[T any](t *testing.T, source follow.Source[T]) (*follow.Cache[T], chan follow.Event[T]) {
 	t.Helper()
 	source.Wait = time.Second
@@ -39,7 +39,7 @@ func keep[T any](t *testing.T, source follow.Source[T]) (*follow.Cache[T], chan 
 	return cache, told
 }
 
-// until takes events until what is there is as it should be.
+// until receives events until the condition is true.
 func until[T any](t *testing.T, told <-chan follow.Event[T], is func() bool) {
 	t.Helper()
 	for !is() {
@@ -51,13 +51,13 @@ func until[T any](t *testing.T, told <-chan follow.Event[T], is func() bool) {
 	}
 }
 
-// Claims come and go while answers are lost on the way; what the cache has is what the list answers, object for object.
+// Claims come and go while responses are lost. The cache then has exactly the objects of the list.
 func TestACacheIsWhatTheListsAnswer(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	cache, told := keep(t, follow.Claims(w.Carve, "team-a", ""))
 	allocations, toldToo := keep(t, follow.Allocations(w.Carve, "team-a"))
-	w.lose(4, true, http.MethodGet) // a call is tried five times
+	w.lose(4, true, http.MethodGet) // a call makes five attempts
 	var all sync.WaitGroup
 	for worker := range 4 {
 		all.Go(func() {
@@ -112,7 +112,7 @@ func TestPoolsClassesAndQuotasAreFollowed(t *testing.T) {
 	until(t, toldQuotas, func() bool { _, ok := quotas.Get("few"); return ok })
 }
 
-// A watch whose cursor is too old lists again, and tells what has gone meanwhile.
+// A watch whose cursor is too old lists again and yields a Delete for objects that have gone meanwhile.
 func TestAWatchBeginsAgainWhenItsCursorIsTooOld(t *testing.T) {
 	t.Parallel()
 	answers := []struct {

@@ -9,19 +9,19 @@ import (
 
 const keyHeader = "Idempotency-Key"
 
-// giveKey puts an Idempotency-Key on a request that takes one and has none. It is given once for a call, before its first
-// attempt: the server answers every repeat with what became of the first.
+// giveKey sets an Idempotency-Key on a request that takes one and has none. It runs once for a call, before the first attempt, so that all attempts
+// have the same key and the server returns the first attempt's result.
 func giveKey(req *http.Request) {
 	if req.Method == http.MethodPost && !takesNoKey(req) && req.Header.Get(keyHeader) == "" {
 		req.Header.Set(keyHeader, rand.Text())
 	}
 }
 
-// keyless are the ends of the paths of POSTs that take no key: a question that is too long for a URL, what says the same when it is said again, and a release
-// of many claims, which says what bounds it.
+// keyless lists the path suffixes for the POSTs that take no key: a query that is too long for a URL, operations that are idempotent, and a release
+// of many claims, which a token or createdBefore bounds.
 var keyless = []string{"/claim-explanations", "/claim-releases", "/consumer-renewals", "/expiry-confirmations", "/retries"}
 
-// takesNoKey reports whether a POST takes no key, because a repeat of it changes nothing that the first has not.
+// takesNoKey reports whether a POST takes no key. Repeating such a POST changes nothing more.
 func takesNoKey(req *http.Request) bool {
 	return req.Method == http.MethodPost && slices.ContainsFunc(keyless, func(end string) bool { return strings.HasSuffix(req.URL.Path, end) })
 }

@@ -5,11 +5,11 @@ import (
 	"iter"
 )
 
-// Each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a"). Filters and the size of a page
-// are in the parameters, which may be left out and are not changed. The sequence ends with the first error, or with the list;
-// it can be gone through again, from its start.
+// The methods in this file return each list of the contract as a sequence: for pool, err := range c.Pools(ctx, "team-a"). The optional parameters
+// have the filters and the page size; the methods do not change them. A sequence ends with the first error or at the end of the list. Each range over
+// it starts at the beginning again.
 
-// Projects are the projects in which the caller has a role.
+// Projects lists the projects in which the caller has a role.
 func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter.Seq2[Project, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Project, NextCursor, error) {
@@ -22,7 +22,7 @@ func (c *Carve) Projects(ctx context.Context, params ...ListProjectsParams) iter
 	})
 }
 
-// Members are who has which role in a project.
+// Members lists a project's members with their roles.
 func (c *Carve) Members(ctx context.Context, project string, params ...ListMembersParams) iter.Seq2[Member, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Member, NextCursor, error) {
@@ -35,7 +35,7 @@ func (c *Carve) Members(ctx context.Context, project string, params ...ListMembe
 	})
 }
 
-// APIKeys are the API keys of a project, without their secrets.
+// APIKeys lists a project's API keys without their secrets.
 func (c *Carve) APIKeys(ctx context.Context, project string, params ...ListAPIKeysParams) iter.Seq2[APIKey, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]APIKey, NextCursor, error) {
@@ -48,7 +48,7 @@ func (c *Carve) APIKeys(ctx context.Context, project string, params ...ListAPIKe
 	})
 }
 
-// Quotas are the quotas of a project.
+// Quotas lists a project's quotas.
 func (c *Carve) Quotas(ctx context.Context, project string, params ...ListQuotasParams) iter.Seq2[Quota, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Quota, NextCursor, error) {
@@ -61,7 +61,7 @@ func (c *Carve) Quotas(ctx context.Context, project string, params ...ListQuotas
 	})
 }
 
-// ScopePools are the pools of a project's scopes of a class.
+// ScopePools lists the pools that a class has for the scopes of a project.
 func (c *Carve) ScopePools(ctx context.Context, project, class string, params ...ListScopePoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
@@ -74,7 +74,7 @@ func (c *Carve) ScopePools(ctx context.Context, project, class string, params ..
 	})
 }
 
-// Spaces are the spaces of a project.
+// Spaces lists a project's spaces.
 func (c *Carve) Spaces(ctx context.Context, project string, params ...ListSpacesParams) iter.Seq2[Space, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Space, NextCursor, error) {
@@ -87,7 +87,7 @@ func (c *Carve) Spaces(ctx context.Context, project string, params ...ListSpaces
 	})
 }
 
-// SpaceGrants are who may carve root pools from a space.
+// SpaceGrants lists a space's grants: projects that may carve root pools from it.
 func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, params ...ListSpaceGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
@@ -100,7 +100,7 @@ func (c *Carve) SpaceGrants(ctx context.Context, project string, space string, p
 	})
 }
 
-// Pools are the pools of a project.
+// Pools lists a project's pools.
 func (c *Carve) Pools(ctx context.Context, project string, params ...ListPoolsParams) iter.Seq2[IPPool, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPPool, NextCursor, error) {
@@ -113,7 +113,7 @@ func (c *Carve) Pools(ctx context.Context, project string, params ...ListPoolsPa
 	})
 }
 
-// PoolGrants are who may use a pool.
+// PoolGrants lists a pool's grants: projects that may use it.
 func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, params ...ListPoolGrantsParams) iter.Seq2[Grant, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Grant, NextCursor, error) {
@@ -126,7 +126,7 @@ func (c *Carve) PoolGrants(ctx context.Context, project string, pool string, par
 	})
 }
 
-// FreeBlocks are what is free in a pool, in order of address.
+// FreeBlocks lists a pool's free blocks in address order.
 func (c *Carve) FreeBlocks(ctx context.Context, project string, pool string, params ...GetPoolFreeParams) iter.Seq2[FreeBlock, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]FreeBlock, NextCursor, error) {
@@ -139,7 +139,7 @@ func (c *Carve) FreeBlocks(ctx context.Context, project string, pool string, par
 	})
 }
 
-// Classes are the classes of a project.
+// Classes lists a project's classes.
 func (c *Carve) Classes(ctx context.Context, project string, params ...ListClassesParams) iter.Seq2[IPClass, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPClass, NextCursor, error) {
@@ -152,7 +152,7 @@ func (c *Carve) Classes(ctx context.Context, project string, params ...ListClass
 	})
 }
 
-// Claims are the claims of a project.
+// Claims lists a project's claims.
 func (c *Carve) Claims(ctx context.Context, project string, params ...ListClaimsParams) iter.Seq2[IPClaim, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPClaim, NextCursor, error) {
@@ -165,7 +165,7 @@ func (c *Carve) Claims(ctx context.Context, project string, params ...ListClaims
 	})
 }
 
-// Allocations are the allocations that a project sees.
+// Allocations lists the allocations that a project may see.
 func (c *Carve) Allocations(ctx context.Context, project string, params ...ListAllocationsParams) iter.Seq2[IPAllocation, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPAllocation, NextCursor, error) {
@@ -178,7 +178,7 @@ func (c *Carve) Allocations(ctx context.Context, project string, params ...ListA
 	})
 }
 
-// AuditEvents are the audit trail of a project, the newest first.
+// AuditEvents lists a project's audit trail, newest first.
 func (c *Carve) AuditEvents(ctx context.Context, project string, params ...ListAuditEventsParams) iter.Seq2[AuditEvent, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]AuditEvent, NextCursor, error) {
@@ -191,7 +191,7 @@ func (c *Carve) AuditEvents(ctx context.Context, project string, params ...ListA
 	})
 }
 
-// HistoryEntries are who held an address, and when.
+// HistoryEntries lists the past and present holders of an address, with their times.
 func (c *Carve) HistoryEntries(ctx context.Context, project string, params GetHistoryParams) iter.Seq2[HistoryEntry, error] {
 	p := params
 	return pages(p.Limit, p.Cursor, func(at place) ([]HistoryEntry, NextCursor, error) {
@@ -204,7 +204,7 @@ func (c *Carve) HistoryEntries(ctx context.Context, project string, params GetHi
 	})
 }
 
-// Regions are where servers are. There are few: it is one request.
+// Regions lists the installation's regions. One request returns all of them.
 func (c *Carve) Regions(ctx context.Context) iter.Seq2[Region, error] {
 	return pages(nil, nil, func(place) ([]Region, NextCursor, error) {
 		answer, err := c.ListRegions(ctx)
@@ -215,7 +215,7 @@ func (c *Carve) Regions(ctx context.Context) iter.Seq2[Region, error] {
 	})
 }
 
-// valueOf copies parameters, so that going through pages does not change the caller's.
+// valueOf copies the optional parameters, so that paging does not change the caller's value.
 func valueOf[P any](params []P) (p P) {
 	if len(params) > 0 {
 		p = params[0]
@@ -223,7 +223,7 @@ func valueOf[P any](params []P) (p P) {
 	return p
 }
 
-// Consumers are the consumers of a realm, those that have ended among them.
+// Consumers lists a realm's consumers, including the ended ones.
 func (c *Carve) Consumers(ctx context.Context, project, realm string, params ...ListConsumersParams) iter.Seq2[IPConsumer, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]IPConsumer, NextCursor, error) {
@@ -236,7 +236,7 @@ func (c *Carve) Consumers(ctx context.Context, project, realm string, params ...
 	})
 }
 
-// ClaimConsumers are what uses a claim.
+// ClaimConsumers lists a claim's consumers.
 func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, params ...ListClaimConsumersParams) iter.Seq2[ConsumerAttachment, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]ConsumerAttachment, NextCursor, error) {
@@ -249,7 +249,7 @@ func (c *Carve) ClaimConsumers(ctx context.Context, project, claim string, param
 	})
 }
 
-// AlertRules are the alert rules of a project.
+// AlertRules lists a project's alert rules.
 func (c *Carve) AlertRules(ctx context.Context, project string, params ...ListAlertRulesParams) iter.Seq2[AlertRule, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]AlertRule, NextCursor, error) {
@@ -262,7 +262,7 @@ func (c *Carve) AlertRules(ctx context.Context, project string, params ...ListAl
 	})
 }
 
-// Alerts are the alerts that there are in a project.
+// Alerts lists a project's current alerts.
 func (c *Carve) Alerts(ctx context.Context, project string, params ...ListAlertsParams) iter.Seq2[Alert, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Alert, NextCursor, error) {
@@ -275,7 +275,7 @@ func (c *Carve) Alerts(ctx context.Context, project string, params ...ListAlerts
 	})
 }
 
-// Webhooks are the webhooks of a project.
+// Webhooks lists a project's webhooks.
 func (c *Carve) Webhooks(ctx context.Context, project string, params ...ListWebhooksParams) iter.Seq2[Webhook, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]Webhook, NextCursor, error) {
@@ -288,7 +288,7 @@ func (c *Carve) Webhooks(ctx context.Context, project string, params ...ListWebh
 	})
 }
 
-// WebhookDeliveries are what could not be delivered to a webhook.
+// WebhookDeliveries lists a webhook's dead letters: the deliveries that the server has given up.
 func (c *Carve) WebhookDeliveries(ctx context.Context, project, webhook string, params ...ListWebhookDeliveriesParams) iter.Seq2[WebhookDelivery, error] {
 	p := valueOf(params)
 	return pages(p.Limit, p.Cursor, func(at place) ([]WebhookDelivery, NextCursor, error) {

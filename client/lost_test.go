@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// claimThroughLoss claims while the first answers are lost, and says what the client got, what the lost answers held, and how
-// many claims there are.
+// claimThroughLoss claims while the first responses are lost. It returns the block that the client got, the blocks of the lost responses, and the
+// number of claims.
 func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Option) (got string, lost []string, rows int) {
 	t.Helper()
 	w := setup(t, opts...)
@@ -43,8 +43,8 @@ func TestALostAnswerIsAnsweredAgainWithTheSameBlock(t *testing.T) {
 	}
 }
 
-// rekey is a broken twin of the client: one that takes a new key for each attempt. Each has a connection of its own, because
-// on one that was used before Go itself sends a request with an Idempotency-Key again, and with the same.
+// rekey is a broken variant of the client that sends a new key with each attempt. Each attempt has its own connection, because on a reused connection
+// net/http itself resends a request that has an Idempotency-Key, with the same key.
 type rekey struct{}
 
 var oneEach = &http.Transport{DisableKeepAlives: true}
@@ -57,7 +57,7 @@ func (rekey) RoundTrip(req *http.Request) (*http.Response, error) {
 	return oneEach.RoundTrip(req)
 }
 
-// The test above would see a client whose key is not kept: with one, there are as many claims as attempts.
+// The test above would detect a client that changes its key: with rekey there are as many claims as attempts.
 func TestWithoutTheSameKeyBlocksAreLost(t *testing.T) {
 	t.Parallel()
 	got, lost, rows := claimThroughLoss(t, 1, false, client.WithHTTP(&http.Client{Transport: rekey{}}))
@@ -65,7 +65,7 @@ func TestWithoutTheSameKeyBlocksAreLost(t *testing.T) {
 	require.NotContains(t, lost, got)
 }
 
-// posts is every operation that takes a key; a test of the contract says when one is missing.
+// posts has every operation that takes a key. A test of the contract fails if one is missing.
 var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Response, error){
 	"createProject": func(ctx context.Context, c *client.Carve) (*http.Response, error) {
 		return c.Raw.CreateProject(ctx, nil, client.ProjectCreate{Metadata: client.CreateMetadata{GenerateName: "p-"}})
@@ -116,7 +116,7 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 func TestEveryPostGetsTheAnswerThatWasLost(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
-	for name, post := range posts { // one after the other: they share what loses answers
+	for name, post := range posts { // one after the other: they share the proxy that loses responses
 		t.Run(name, func(t *testing.T) {
 			w.lose(1, false)
 			answer, err := post(t.Context(), w.Carve)
@@ -167,7 +167,7 @@ func TestClaimAndReleaseSurviveLostAnswers(t *testing.T) {
 	require.True(t, client.IsNotFound(w.Release(t.Context(), "team-a", "web")))
 }
 
-// losing a DELETE whose loss cannot be repeated safely is an error that says so.
+// The error of a DELETE that cannot be retried safely reports that the server may have carried it out.
 func TestWhatCannotBeRepeatedSaysThatItMayBeDone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

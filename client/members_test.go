@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// mirror is use cases that answer what they were asked for: what a server understood of a client.
+// mirror has use cases that return their arguments: they show how the server has read the client's request.
 type mirror struct{ api.UseCases }
 
 func (mirror) Admit(ctx context.Context, action tenancy.Action, project string) error {
@@ -48,7 +48,7 @@ func connect(t *testing.T) *client.Carve {
 	return c
 }
 
-// The names that are not DNS labels: what the client writes, the server reads, over a real connection.
+// Names that are not DNS labels arrive at the server unchanged over a real connection.
 func TestNamesArriveAsTheyWereGiven(t *testing.T) {
 	t.Parallel()
 	c := connect(t)

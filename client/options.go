@@ -12,7 +12,7 @@ import (
 // Option is a setting of [New].
 type Option func(*settings) error
 
-// settings are what the options set.
+// settings has the values that the options set.
 type settings struct {
 	http      *http.Client
 	header    http.Header
@@ -24,7 +24,7 @@ type settings struct {
 }
 
 const (
-	// defaultTimeout is the time of one call with all its repeats, where its context has no deadline of its own.
+	// defaultTimeout bounds one call with all its retries. An earlier deadline of its context still applies.
 	defaultTimeout = time.Minute
 	userAgent      = "carve-go/" + ContractVersion
 	idlePerServer  = 64
@@ -42,8 +42,8 @@ func WithAPIKey(key string) Option {
 	}
 }
 
-// WithTokenSource asks for the credential at every call: an API key that changes, or the JWT of an OpenID Connect issuer.
-// The source keeps what it may keep; it is asked by many goroutines.
+// WithTokenSource gets the credential from a function at every call: an API key that changes, or the JWT of an OpenID Connect issuer. The function
+// does its own caching and must be safe for concurrent use.
 func WithTokenSource(source func(ctx context.Context) (string, error)) Option {
 	return func(s *settings) error {
 		if source == nil {
@@ -62,8 +62,8 @@ func WithHeader(name, value string) Option {
 	}
 }
 
-// WithHTTP sends requests by an [http.Client] of yours: for certificates, proxies, tracing. It is copied. Unless it says
-// otherwise, redirects are not followed: they would take the credential elsewhere, and make a GET of a POST.
+// WithHTTP sends requests with a copy of your [http.Client]: for certificates, proxies or tracing. Unless it has a CheckRedirect, redirects are not
+// followed: a redirect would send the credential to another host and turn a POST into a GET.
 func WithHTTP(h *http.Client) Option {
 	return func(s *settings) error {
 		if h == nil {
@@ -78,7 +78,7 @@ func WithHTTP(h *http.Client) Option {
 	}
 }
 
-// WithTimeout bounds a call with all its repeats. A context with an earlier deadline wins; 0 is no bound.
+// WithTimeout bounds a call with all its retries. An earlier deadline of the context wins. 0 means no bound.
 func WithTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d < 0 {
@@ -89,7 +89,7 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithRetry replaces [DefaultRetry]. RetryPolicy{Attempts: 1} repeats nothing.
+// WithRetry replaces [DefaultRetry]. RetryPolicy{Attempts: 1} does not retry.
 func WithRetry(p RetryPolicy) Option {
 	return func(s *settings) error {
 		s.retry = p
@@ -97,7 +97,7 @@ func WithRetry(p RetryPolicy) Option {
 	}
 }
 
-// WithUserAgent names the program that calls, before this client: "deployer/1.4".
+// WithUserAgent puts the calling program's name, such as "deployer/1.4", before this client's in User-Agent.
 func WithUserAgent(program string) Option {
 	return func(s *settings) error {
 		s.userAgent = program + " " + userAgent
@@ -105,7 +105,7 @@ func WithUserAgent(program string) Option {
 	}
 }
 
-// WithInsecureHTTP allows plain http to another machine, where everybody on the way can read the credential.
+// WithInsecureHTTP allows plain http to another machine. The network can then read the credential.
 func WithInsecureHTTP() Option {
 	return func(s *settings) error {
 		s.insecure = true
@@ -113,11 +113,11 @@ func WithInsecureHTTP() Option {
 	}
 }
 
-// newHTTPClient is how requests travel unless [WithHTTP] says otherwise: TLS 1.2 or newer, and as many idle connections as
-// a busy program needs, where Go's default keeps two.
+// newHTTPClient returns the HTTP client that is used without [WithHTTP]: TLS 1.2 or newer, and enough idle connections for a busy program (Go keeps
+// two by default).
 func newHTTPClient() *http.Client {
 	base, ok := http.DefaultTransport.(*http.Transport)
-	if !ok { // somebody replaced it; its settings are theirs
+	if !ok { // the program replaced it with another type: start from a plain transport
 		base = &http.Transport{Proxy: http.ProxyFromEnvironment}
 	}
 	transport := base.Clone()

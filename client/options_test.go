@@ -87,7 +87,7 @@ func TestWithoutACredentialNothingIsSent(t *testing.T) {
 	require.False(t, client.MayBeDone(err))
 }
 
-// A redirect would take the credential elsewhere.
+// A redirect would send the credential to another host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	elsewhere := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was followed") })

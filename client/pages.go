@@ -5,15 +5,15 @@ import (
 	"iter"
 )
 
-// place is where a page begins and how much it may hold: what the parameters of every list have in common.
+// place is a page's start and size limit, the parameters that every list has.
 type place struct {
 	limit  *Limit
 	cursor *Cursor
 }
 
-// pages goes through a list, page by page as it is asked for: the next page is fetched when the last item of the one before
-// was taken. limit is the most that a page may hold, as the caller set it; nil leaves that to the server. It ends with the
-// first error, which comes with an empty item.
+// pages returns a list as a sequence. It fetches the next page after the loop has taken the previous page's last item. limit is the caller's bound on
+// the page size; nil leaves it to the server. The sequence ends with the first error, which comes with a zero item. If the server returns the same
+// cursor again, that is an error too.
 func pages[T any](limit *Limit, from *Cursor, fetch func(at place) (items []T, next NextCursor, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		at := place{limit: limit, cursor: from}

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// batch makes n claims in one request.
+// batch creates n claims in one request.
 func (w world) batch(t testing.TB, n int) {
 	t.Helper()
 	var claims []client.IPClaimCreate
@@ -22,7 +22,7 @@ func (w world) batch(t testing.TB, n int) {
 	}
 	_, err := w.CreateClaimBatch(t.Context(), "team-a", client.ClaimBatchCreate{Claims: claims})
 	require.NoError(t, err)
-	w.lose(0, false) // and forget what was sent so far
+	w.lose(0, false) // reset the recorded requests
 }
 
 func TestAListIsGoneThroughPageByPage(t *testing.T) {
@@ -62,7 +62,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 		defer cancel()
 		seen := 0
 		for _, err := range w.Claims(ctx, "team-a", params) {
-			if seen == limit { // the first item that would be of the next page
+			if seen == limit { // the first item of the next page
 				require.ErrorIs(t, err, context.Canceled)
 				return
 			}
@@ -86,7 +86,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 	})
 }
 
-// A server that answers the same page for ever must not hold its client for ever.
+// A server that always returns the same page must not keep its client in an endless loop.
 func TestAPageThatIsTheSameAgainEndsTheList(t *testing.T) {
 	t.Parallel()
 	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {

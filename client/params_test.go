@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A parameter that is not given must not be sent. The generated code sends each parameter that is no pointer, also an empty one.
+// An optional parameter that is not set must not be sent. The generated code sends each parameter that is not a pointer, even an empty one.
 func TestOptionalParameterIsAPointerSoThatItIsNotSentEmpty(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "client.gen.go", nil, parser.SkipObjectResolution)
@@ -37,7 +37,7 @@ func TestOptionalParameterIsAPointerSoThatItIsNotSentEmpty(t *testing.T) {
 			}
 			optional++
 			if name, ok := field.Type.(*ast.Ident); ok && lists[name.Name] {
-				continue // a list without an entry is not sent
+				continue // an empty list is not sent
 			}
 			require.IsType(t, &ast.StarExpr{}, field.Type, "%s.%s", spec.Name.Name, field.Names[0].Name)
 		}

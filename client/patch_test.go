@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/client/patch"
 )
 
-// changesOf is the patch that a change of a project sends.
+// changesOf returns the patch that a change of a project sends.
 func changesOf(t *testing.T, change func(*client.Project)) string {
 	t.Helper()
 	project := client.Project{
@@ -67,7 +67,7 @@ func TestWhatDoesNotDifferIsNotSent(t *testing.T) {
 	require.Equal(t, []string{http.MethodGet, http.MethodPatch, http.MethodGet}, methods)
 }
 
-// Sixteen count in one label: nobody's count is lost, because each patch is of the revision that was read.
+// Sixteen goroutines increment one label. No increment is lost, because each patch requires the revision that was read.
 func TestAChangeBeginsAgainWithWhatOthersLeft(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -8,7 +8,7 @@ import (
 	"net/http"
 )
 
-// Error is the sentence about this occurrence with its code: a refusal is an error.
+// Error returns the problem's detail with its code and status.
 func (p *Problem) Error() string {
 	return fmt.Sprintf("%s (%s, %d)", p.Detail, p.Code, p.Status)
 }
@@ -19,16 +19,16 @@ func (p *Problem) Is(target error) bool {
 	return ok && p.Code == code
 }
 
-// Error makes of a code something that [errors.Is] can look for. The codes that this version of the contract knows are the
-// constants ProblemCode...; a later server may say others, which arrive as they are.
+// Error makes a code usable as the target of [errors.Is]. The constants ProblemCode... are the codes of this version of the contract. A later server
+// may send other codes; they are kept unchanged.
 func (e ProblemCode) Error() string { return string(e) }
 
-// AsProblem is the refusal in an error, if there is one.
+// AsProblem returns the refusal in an error, if there is one.
 func AsProblem(err error) (*Problem, bool) {
 	return errors.AsType[*Problem](err)
 }
 
-// CodeOf is the code of the refusal in an error, or empty. Switch on it:
+// CodeOf returns the code of the refusal in an error, or an empty code. Switch on it:
 //
 //	switch client.CodeOf(err) {
 //	case client.ProblemCodePoolExhausted, client.ProblemCodeExhaustedByCooldown:
@@ -40,16 +40,16 @@ func CodeOf(err error) ProblemCode {
 	return ""
 }
 
-// IsNotFound reports whether something does not exist, as far as the caller may know.
+// IsNotFound reports whether the object does not exist or the caller may not see it.
 func IsNotFound(err error) bool { return CodeOf(err) == ProblemCodeNotFound }
 
-// IsExhausted reports whether there is no room now: nothing large enough is free, be it because of what cools down.
+// IsExhausted reports whether no free block is large enough now, including blocks that are cooling down.
 func IsExhausted(err error) bool {
 	code := CodeOf(err)
 	return code == ProblemCodePoolExhausted || code == ProblemCodeExhaustedByCooldown
 }
 
-// IsConflict reports whether somebody changed the thing since it was read: read it again.
+// IsConflict reports whether another client has changed the object since it was read. Read it again.
 func IsConflict(err error) bool { return CodeOf(err) == ProblemCodePreconditionFailed }
 
 const problemType = "application/problem+json"
@@ -59,7 +59,7 @@ func isProblem(resp *http.Response) bool {
 	return err == nil && mediaType == problemType
 }
 
-// readProblem reads a refusal. What is refused otherwise was not refused by Carve.
+// readProblem reads a refusal. A response that is not a problem document does not come from Carve.
 func readProblem(resp *http.Response) (*Problem, bool) {
 	if !isProblem(resp) {
 		return nil, false

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// answering is a client of something that answers as the test says.
+// answering returns a client of a server that runs the test's handler.
 func answering(t *testing.T, handler http.HandlerFunc, opts ...client.Option) *client.Carve {
 	t.Helper()
 	s := httptest.NewServer(handler)
@@ -85,7 +85,7 @@ func TestAStaleRevisionIsAConflict(t *testing.T) {
 	require.True(t, client.IsConflict(err), err)
 }
 
-// What stands before a server answers in its own way, and that is not taken for the server's word.
+// The client does not take the response of a proxy for a response of Carve.
 func TestWhatIsNotCarveIsToldApart(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
@@ -132,7 +132,7 @@ func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
 	dsn := dbtest.New(t)
 	url, stop := serve(t, dsn, "--listen="+again())
 	policy := quick()
-	policy.OnRepeat = func(r client.Repeat) { // it is away when the first attempt fails, and back before the second
+	policy.OnRepeat = func(r client.Repeat) { // the server is down for the first attempt and up again before the second
 		if r.Attempt == 1 {
 			serve(t, dsn, "--listen="+url[len("http://"):])
 		}
@@ -160,7 +160,7 @@ func TestALimitedCallerIsSlowedDownAndNotRefused(t *testing.T) {
 	}
 	c, err := client.New("http://"+a.Addr(), client.WithRetry(policy), client.WithAPIKey(key))
 	require.NoError(t, err)
-	for limited == 0 { // a burst is served at first
+	for limited == 0 { // the rate limit allows a burst first
 		_, err := c.ListProjects(t.Context())
 		require.NoError(t, err)
 	}

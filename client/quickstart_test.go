@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The lines that docs/clients.md shows are those of the program that is tested, to the letter.
+// docs/clients.md shows exactly the lines of the tested program.
 func TestThePageShowsTheQuickStart(t *testing.T) {
 	t.Parallel()
 	page, program := read(t, "../docs/clients.md"), read(t, "../examples/clients/go/main.go")

@@ -2,62 +2,62 @@ package client
 
 import "time"
 
-// The refusals that have figures, as types with those alone: full, ok := errors.AsType[*client.PoolExhausted](err). Every other refusal has its code
-// and its sentence, which are in the [*Problem] that these hold too.
+// These types are the refusals that have figures, each with its figures alone: full, ok := errors.AsType[*client.PoolExhausted](err). Every other
+// refusal has only its code and its detail, which are in the [*Problem] that is embedded here too.
 type (
-	// InvalidArgument says where the request is wrong.
+	// InvalidArgument lists the request's faults.
 	InvalidArgument struct {
 		*Problem
 
 		Errors []ProblemField
-		// MissingRoles are those that the class asks for and the claim's scope does not give.
+		// MissingRoles are the roles that the class requires and the claim's scope does not have.
 		MissingRoles []string
 	}
 
-	// AlreadyExists names what has the name, or is the default.
+	// AlreadyExists lists the objects that have the name already, or that are the default already.
 	AlreadyExists struct {
 		*Problem
 
 		ConflictsWith []string
 	}
 
-	// Overlap names the root pools that overlap, as far as the caller may see them.
+	// Overlap lists the root pools that overlap and that the caller may see.
 	Overlap struct {
 		*Problem
 
 		ConflictsWith []string
 	}
 
-	// InUse counts what still holds or needs the thing.
+	// InUse counts the objects that still use or need the object.
 	InUse struct {
 		*Problem
 
 		Claims, Consumers, Retained, ChildPools, Pools, Spaces int64
-		// ConflictsWith names some of it, as far as the caller may see it.
+		// ConflictsWith names some of these objects, as far as the caller may see them.
 		ConflictsWith []string
 	}
 
-	// AllocationRetained names the retained allocations that hold the block.
+	// AllocationRetained lists the retained allocations that hold the block.
 	AllocationRetained struct {
 		*Problem
 
 		ConflictsWith []string
 	}
 
-	// PoolExhausted says what is left where nothing large enough is free.
+	// PoolExhausted has the free space in pools in which no free block is large enough.
 	PoolExhausted struct {
 		*Problem
 
 		WantedPrefixLength int
-		// LargestFreePrefixLength is nil when nothing at all is free.
+		// LargestFreePrefixLength is nil when nothing is free.
 		LargestFreePrefixLength *int
 		AvailableAddresses      Count
 		PoolsTried              []string
-		// Fitting is how many claims of a batch fit; the next one does not.
+		// Fitting is how many of the batch's claims fit; the next one does not.
 		Fitting int64
 	}
 
-	// ExhaustedByCooldown says when what is cooling down will be free.
+	// ExhaustedByCooldown has the time at which blocks that are cooling down will be free.
 	ExhaustedByCooldown struct {
 		*Problem
 
@@ -67,14 +67,14 @@ type (
 		PoolsTried           []string
 	}
 
-	// NoPoolForClass names the class that no pool of this length lists.
+	// NoPoolForClass names the class that no pool lists for this prefix length.
 	NoPoolForClass struct {
 		*Problem
 
 		Class string
 	}
 
-	// QuotaExceeded says which quota does not allow it, and by how much.
+	// QuotaExceeded names the quota that would be exceeded, with its limit and use.
 	QuotaExceeded struct {
 		*Problem
 
@@ -83,21 +83,21 @@ type (
 		Limit, Used, Requested Count
 	}
 
-	// TooManyConsumers says how many consumers the claim has.
+	// TooManyConsumers counts the claim's consumers.
 	TooManyConsumers struct {
 		*Problem
 
 		Consumers int64
 	}
 
-	// PreconditionFailed has the ETag of what is there now, if anything is.
+	// PreconditionFailed has the object's current ETag; it is empty if the object does not exist.
 	PreconditionFailed struct {
 		*Problem
 
 		CurrentETag string
 	}
 
-	// NeverSatisfiable says what length was asked for, and which ones there can be.
+	// NeverSatisfiable has the requested prefix length and the possible ones.
 	NeverSatisfiable struct {
 		*Problem
 
@@ -105,7 +105,7 @@ type (
 		AllowedPrefixLengths PrefixLengthRange
 	}
 
-	// PrefixLengthRejected says which lengths are handed out, and the class that says so, if one does.
+	// PrefixLengthRejected has the allowed prefix lengths, and the class that restricts them, if it is a class.
 	PrefixLengthRejected struct {
 		*Problem
 
@@ -114,7 +114,7 @@ type (
 	}
 )
 
-// refusals make the types of their codes.
+// refusals maps a code to the function that builds its type.
 var refusals = map[ProblemCode]func(p *Problem, target any) bool{
 	ProblemCodeInvalidArgument:    as(func(p *Problem) *InvalidArgument { return &InvalidArgument{p, p.Errors, p.MissingRoles} }),
 	ProblemCodeAlreadyExists:      as(func(p *Problem) *AlreadyExists { return &AlreadyExists{p, p.ConflictsWith} }),
@@ -161,7 +161,7 @@ func as[T any](of func(*Problem) *T) func(*Problem, any) bool {
 	}
 }
 
-// figure is a figure of a problem, or zero where it has none.
+// figure returns a problem's figure, or zero if the problem does not have it.
 func figure[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// typed tells whether an error is of a type, and what that holds.
+// typed returns the error in err that has type T, and whether there is one.
 func typed[T error](err error) (any, bool) {
 	found, ok := errors.AsType[T](err)
 	return found, ok
@@ -38,7 +38,7 @@ var types = map[client.ProblemCode]func(error) (any, bool){
 	client.ProblemCodePrefixLengthRejected: typed[*client.PrefixLengthRejected],
 }
 
-// shown are the problems that the contract shows, by the names of its examples.
+// shown returns the contract's example problems by name.
 func shown(t *testing.T) map[string]client.Problem {
 	t.Helper()
 	doc, err := contract()
@@ -68,7 +68,7 @@ func TestARefusalIsOfTheTypeOfItsCodeAlone(t *testing.T) {
 			}
 			held := reflect.ValueOf(found).Elem()
 			require.Same(t, &p, held.Field(0).Interface(), name)
-			for i := 1; i < held.NumField(); i++ { // each figure is what the problem says
+			for i := 1; i < held.NumField(); i++ { // each field equals the field of the problem
 				said := reflect.ValueOf(p).FieldByName(held.Type().Field(i).Name)
 				if said.Kind() == reflect.Pointer && held.Field(i).Kind() != reflect.Pointer {
 					if said.IsNil() {
@@ -84,7 +84,7 @@ func TestARefusalIsOfTheTypeOfItsCodeAlone(t *testing.T) {
 	require.Subset(t, slices.Collect(maps.Keys(seen)), slices.Collect(maps.Keys(types)))
 }
 
-// The table of the contract says which figures a code has: those that are members of a problem, and no headers.
+// The contract's table lists the figures of each code. Only members of a problem count as figures, not headers.
 func TestEveryCodeWithFiguresHasAType(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()

@@ -9,23 +9,23 @@ import (
 	"net/http"
 )
 
-// Repeater sends a request again where that is safe and may help: what [New] puts under its calls, for whoever uses the bare
-// [Client]. It implements [HttpRequestDoer]. Answers are read to their end before they are handed on.
+// Repeater retries requests where that is safe and may help. [New] uses it below its calls; callers of the bare [Client] can use it themselves. It
+// implements [HttpRequestDoer]. It reads a response's whole body before it returns the response.
 type Repeater struct {
 	Next   HttpRequestDoer
 	Policy RetryPolicy
 }
 
-// LostError is a call that ended without an answer.
+// LostError is the error for a call that ended without a response.
 type LostError struct {
-	Err       error // of the last attempt
-	MayBeDone bool  // it may have been carried out
+	Err       error // the last attempt's error
+	MayBeDone bool  // the server may have carried out the request
 }
 
 func (e *LostError) Error() string { return e.Err.Error() }
 func (e *LostError) Unwrap() error { return e.Err }
 
-// Do sends a request, and repeats it as the policy says. Its errors are of type [*LostError].
+// Do sends a request and retries it as the policy allows. Its errors are of type [*LostError].
 func (r Repeater) Do(req *http.Request) (*http.Response, error) {
 	resp, end := r.do(req)
 	if end.err != nil {
@@ -34,10 +34,10 @@ func (r Repeater) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ending is what became of a call.
+// ending is a call's outcome.
 type ending struct {
-	err       error // no answer
-	mayBeDone bool  // an attempt may have been carried out whose answer is not known
+	err       error // set if there is no response
+	mayBeDone bool  // the server may have carried out an attempt whose outcome is unknown
 	attempts  int
 }
 
@@ -73,10 +73,10 @@ func (r Repeater) do(req *http.Request) (*http.Response, ending) {
 	}
 }
 
-// largestAnswer is more than any answer of the contract.
+// largestAnswer bounds a response in bytes. Every response in the contract is smaller.
 const largestAnswer = 64 << 20
 
-// attempt sends a request once and reads its answer to the end: one that breaks off is none.
+// attempt sends a request once and reads the whole response. It returns an error if the response breaks off.
 func (r Repeater) attempt(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if r.Policy.AttemptTimeout > 0 {
@@ -100,13 +100,13 @@ func (r Repeater) attempt(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// whole is a body that is all there.
+// whole returns a body that is in memory.
 func whole(text []byte) io.ReadCloser { return io.NopCloser(bytes.NewReader(text)) }
 
-// peek is the body of an answer that is all there; it stays to be read.
+// peek returns a response's body, which is in memory, and leaves it readable.
 func peek(resp *http.Response) []byte {
 	text, err := io.ReadAll(resp.Body)
-	if err != nil { // there is nobody on the other side that could fail
+	if err != nil { // cannot happen: the body is in memory
 		return nil
 	}
 	resp.Body = whole(text)
@@ -115,7 +115,7 @@ func peek(resp *http.Response) []byte {
 
 var errTooLarge = errors.New("the answer is larger than any of the contract")
 
-// rewind puts the body of a request back to its start.
+// rewind sets a request's body back to its start.
 func rewind(req *http.Request) error {
 	if req.GetBody == nil {
 		return nil
@@ -128,7 +128,7 @@ func rewind(req *http.Request) error {
 	return nil
 }
 
-// removed reports whether Carve answered a DELETE that there is no such thing. The 404 of something before it tells nothing.
+// removed reports whether Carve returned not_found for a DELETE. A 404 from a proxy does not count.
 func removed(req *http.Request, resp *http.Response) bool {
 	if resp == nil || req.Method != http.MethodDelete || resp.StatusCode != http.StatusNotFound {
 		return false
@@ -137,8 +137,8 @@ func removed(req *http.Request, resp *http.Response) bool {
 	return ok && p.Code == ProblemCodeNotFound
 }
 
-// gone turns the not_found of a repeated DELETE into the 204 that was lost: an earlier attempt has deleted the thing, or somebody
-// else has meanwhile. Either way it is as the caller wanted it.
+// gone turns the not_found of a retried DELETE into the lost 204: an earlier attempt, or another client, has deleted the object. Either way the
+// caller has the result that it asked for.
 func gone(resp *http.Response) *http.Response {
 	resp.StatusCode, resp.Status = http.StatusNoContent, "204 No Content"
 	resp.Body, resp.ContentLength = http.NoBody, 0

@@ -9,40 +9,39 @@ import (
 	"time"
 )
 
-// RetryPolicy bounds the repeats of a call.
+// RetryPolicy bounds a call's retries.
 //
-// Repeated is what ended without an answer, and what was answered with 429, 503, or 502 and 504 by something before the
-// server, where the request may be carried out twice: GET; a POST with an Idempotency-Key; a PUT without If-Match; a DELETE
-// with If-Match; a PATCH with If-Match: *; every dry run. Others are repeated as long as no attempt can have been carried
-// out. The not_found of a repeated DELETE is its success.
+// A call is retried if it gets no response, a 429, a 503, or a 502 or 504 from a proxy. The request must be one that the server may carry out twice:
+// GET; a POST with an Idempotency-Key; a PUT without a precondition; a DELETE with an ETag in If-Match; a PATCH with If-Match: *; every dry run.
+// Other requests, except a POST, are retried as long as no attempt can have been carried out. A retried DELETE that gets not_found succeeds.
 type RetryPolicy struct {
-	// Attempts is how often a call is tried, the first time included. 1 repeats nothing.
+	// Attempts is the highest number of attempts, including the first. 1 means no retry.
 	Attempts int
-	// FirstPause is the pause after the first attempt, of which up to a half is taken off by chance. Each pause is four times the one before.
+	// FirstPause is the pause after the first attempt, of which a random part, up to a half, is subtracted. Each pause is four times the one before.
 	FirstPause time.Duration
-	// LongestPause bounds a pause. Retry-After is waited for; who is asked to wait for longer than this gives up.
+	// LongestPause bounds a pause. The client waits as long as Retry-After asks, but gives up if that is longer than LongestPause.
 	LongestPause time.Duration
-	// AttemptTimeout bounds one attempt, so that a server that went silent is asked again. 0 is no bound.
+	// AttemptTimeout bounds one attempt, so that the client retries when a server hangs. 0 means no bound.
 	AttemptTimeout time.Duration
-	// OnRepeat, if there is one, is told before each pause.
+	// OnRepeat, if set, is called before each pause.
 	OnRepeat func(Repeat)
-	// Pause waits. Nil waits by the clock.
+	// Pause waits. If it is nil, a timer waits.
 	Pause func(ctx context.Context, d time.Duration) error
 }
 
-// pauseGrowth is how many times the pause before a pause is.
+// pauseGrowth is the factor from one pause to the next.
 const pauseGrowth = 4
 
-// Repeat is one attempt that is going to be repeated.
+// Repeat describes an attempt that will be retried.
 type Repeat struct {
 	Request *http.Request
-	Reason  string        // "the connection was lost"
-	Attempt int           // which one failed, from 1
-	Pause   time.Duration // until the next
+	Reason  string        // for example "the connection was lost"
+	Attempt int           // number of the attempt that failed, from 1
+	Pause   time.Duration // time until the next attempt
 }
 
-// DefaultRetry makes five attempts within a minute. Its pauses are 7 s to 14 s together, so a call waits for a server that restarts and
-// refuses connections meanwhile. An attempt has more time than the server's own deadline for a request.
+// DefaultRetry makes five attempts. Its pauses add up to 7 s to 14 s, so a call outlasts a server that restarts and refuses connections meanwhile.
+// AttemptTimeout is longer than the server's own deadline for a request.
 func DefaultRetry() RetryPolicy {
 	return RetryPolicy{Attempts: 5, FirstPause: 200 * time.Millisecond, LongestPause: 10 * time.Second, AttemptTimeout: 15 * time.Second}
 }
@@ -54,8 +53,8 @@ func (p RetryPolicy) check() error {
 	return nil
 }
 
-// pause is how long to wait after an attempt, and whether that is within bounds. Half of it is chance, so that many who were
-// refused together do not come back together; never is it less than the server asks for.
+// pause returns the time to wait after an attempt, and whether the server's Retry-After is within LongestPause. Half of the pause is random, so that
+// clients that were refused together do not return together. The pause is never shorter than Retry-After.
 func (p RetryPolicy) pause(attempt int, resp *http.Response) (time.Duration, bool) {
 	d := p.FirstPause
 	for range attempt - 1 {
@@ -69,7 +68,7 @@ func (p RetryPolicy) pause(attempt int, resp *http.Response) (time.Duration, boo
 	return max(d, asked), asked <= p.LongestPause
 }
 
-// wait is the pause itself.
+// wait waits for d or until the context ends.
 func (p RetryPolicy) wait(ctx context.Context, d time.Duration) error {
 	if p.Pause != nil {
 		return p.Pause(ctx, d)
@@ -84,7 +83,7 @@ func (p RetryPolicy) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryAfter is what an answer asks to wait for: seconds, as Carve says, or a date, as something before it may.
+// retryAfter returns the wait that a response asks for. Carve sends seconds; a proxy may send a date.
 func retryAfter(resp *http.Response) time.Duration {
 	if resp == nil {
 		return 0
@@ -99,7 +98,7 @@ func retryAfter(resp *http.Response) time.Duration {
 	return 0
 }
 
-// timeFor reports whether the call's time outlasts a pause; if not, the answer at hand is better than none.
+// timeFor reports whether the call's deadline is later than the end of a pause. If not, the response at hand is better than none.
 func timeFor(ctx context.Context, pause time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
 	return !bounded || time.Until(deadline) > pause

@@ -42,7 +42,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			restarting := doer(func(*http.Request) (*http.Response, error) {
-				if time.Since(begin) < 7*time.Second { // systemd waits for 2 s, and the server starts in a few more
+				if time.Since(begin) < 7*time.Second { // systemd waits 2 s before a restart, and the server starts within a few seconds
 					return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 				}
 				return answer(200, "application/json", "{}"), nil

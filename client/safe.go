@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// worthRepeating says why a repeat may have a better end.
+// worthRepeating reports whether a retry may succeed, and the reason for it.
 func worthRepeating(ctx context.Context, resp *http.Response, err error) (reason string, again bool) {
 	switch {
 	case ctx.Err() != nil, strange(err), errors.Is(err, errTooLarge):
@@ -25,26 +25,26 @@ func worthRepeating(ctx context.Context, resp *http.Response, err error) (reason
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		return fmt.Sprintf("the server said %d, not now", resp.StatusCode), true
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
-		// Carve's own 504 has spent the request's time already; that of a proxy has lost its server.
+		// Carve's own 504 has used up the request's deadline; a retry would too. A proxy's 504 means that it lost its server.
 		return fmt.Sprintf("something before the server said %d", resp.StatusCode), !isProblem(resp)
 	default:
 		return "", false
 	}
 }
 
-// neverLeft reports whether a request surely had no effect.
+// neverLeft reports whether a request certainly had no effect.
 func neverLeft(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial" || strange(err)
 }
 
-// strange reports whether there is somebody who cannot be talked to: an unknown certificate, TLS with who has none.
+// strange reports whether the client cannot talk to the server at all: its certificate is not trusted, or it does not speak TLS.
 func strange(err error) bool {
 	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
 	return unverified || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// stillOpen reports whether, after one more attempt, it is not known whether the request was carried out.
+// stillOpen reports whether, after one more attempt, it is still unknown whether the server carried out the request.
 func stillOpen(before bool, req *http.Request, resp *http.Response, err error) bool {
 	switch {
 	case harmless(req):
@@ -54,17 +54,17 @@ func stillOpen(before bool, req *http.Request, resp *http.Response, err error) b
 	case mayBeDone(resp):
 		return true
 	case resp.StatusCode >= http.StatusInternalServerError, resp.StatusCode == http.StatusTooManyRequests:
-		return before // this attempt was not carried out; an earlier one may have been
+		return before // this attempt was not carried out, but an earlier one may have been
 	case resp.StatusCode < http.StatusMultipleChoices:
 		return false
 	default:
-		// Who repeats by a key or a name is told what became of the first one. A precondition that fails tells nothing.
+		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
 		return before && !safeTwice(req) || before && req.Method == http.MethodDelete
 	}
 }
 
-// mayBeDone reports whether an answer leaves open what became of the request: the server says so, or it is not the server
-// that answers, but something before it that lost it.
+// mayBeDone reports whether a response leaves open if the request was carried out: the server reports it so, or a proxy in front of the server lost
+// the request.
 func mayBeDone(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusBadGateway:
@@ -75,12 +75,12 @@ func mayBeDone(resp *http.Response) bool {
 	}
 }
 
-// harmless reports whether a request changes nothing, however often it is carried out.
+// harmless reports whether a request changes nothing, or changes nothing more when it is repeated.
 func harmless(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Method == http.MethodHead || dry(req) || takesNoKey(req)
 }
 
-// safeTwice reports whether a request may be carried out twice.
+// safeTwice reports whether the server may carry out a request twice.
 func safeTwice(req *http.Request) bool {
 	tag := req.Header.Get("If-Match")
 	switch {
@@ -88,18 +88,18 @@ func safeTwice(req *http.Request) bool {
 		return true
 	case req.Method == http.MethodPost:
 		return req.Header.Get(keyHeader) != ""
-	case req.Method == http.MethodPut: // says how something is to be; with a precondition, it would be refused for its own success
+	case req.Method == http.MethodPut: // sets the whole object; with a precondition, its own success would make a retry fail
 		return tag == "" && req.Header.Get("If-None-Match") == ""
-	case req.Method == http.MethodDelete: // without a revision it would delete what was made under that name meanwhile
+	case req.Method == http.MethodDelete: // without a revision, a retry could delete an object created under that name since
 		return tag != "" && tag != "*"
-	case req.Method == http.MethodPatch: // of whichever revision: says how parts of it are to be
+	case req.Method == http.MethodPatch: // sets parts of the object, whatever its revision
 		return tag == "*"
 	default:
 		return false
 	}
 }
 
-// repeatable reports whether a request can be sent again at all. A POST without a key is sent once, whatever becomes of it.
+// repeatable reports whether a request can be sent again at all. A POST without a key is sent only once.
 func repeatable(req *http.Request) bool {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodPost:

@@ -9,7 +9,7 @@ import (
 
 const claims = "/v1/projects/team-a/claims"
 
-// Which requests are sent again, after what, is a table: method and headers across, what happened down.
+// The table lists which requests are sent again, and after which outcome.
 func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -19,7 +19,7 @@ func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 		header []string
 		first  any
 		sent   int
-		open   bool // it may have been carried out
+		open   bool // the server may have carried it out
 	}{
 		{"GetAfterACut", "GET", claims, nil, errCut, 2, false},
 		{"PostWithItsKeyAfterACut", "POST", claims, []string{keyHeader, "k"}, errCut, 2, false},
@@ -73,7 +73,7 @@ func TestWhatBecameOfAnEarlierAttemptIsRemembered(t *testing.T) {
 		method  string
 		header  []string
 		replies []any
-		status  int // 0: no answer
+		status  int // 0: no response
 		open    bool
 	}{
 		{"TheServerNeverCameBack", "POST", key, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},

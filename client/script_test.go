@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script answers requests one after the other, and keeps them.
+// script is an HTTP client that returns fixed responses in order and records the requests.
 type script struct {
-	replies []any // int: a problem of this status; ProblemCode; error: no answer
+	replies []any // int: a proxy's error page with this status; ProblemCode: a problem; error: no response
 	sent    []*http.Request
 	bodies  []string
 }

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// again is where a server listens whose port is given up and taken again: an address of this machine at which nobody else listens meanwhile. Linux alone
-// has it by itself.
+// again returns a listen address for a server that stops and later listens on the same port again. It is an address of this machine on which no other
+// program listens meanwhile. Only Linux has one without configuration.
 func again() string {
 	if runtime.GOOS == "linux" {
 		return "127.0.0.2:0"
@@ -41,7 +41,7 @@ func again() string {
 	return "127.0.0.1:0"
 }
 
-// serve runs a server on a database, where everybody on this machine is its admin, until the test ends or stop is called.
+// serve runs a server on a database until the test ends or stop is called. Every caller is its admin.
 func serve(t testing.TB, dsn string, flags ...string) (url string, stop func()) {
 	t.Helper()
 	a, stop := start(t, dsn, append([]string{"--auth=dev"}, flags...)...)
@@ -64,15 +64,15 @@ func start(t testing.TB, dsn string, flags ...string) (a *app.App, stop func()) 
 	return a, stop
 }
 
-// between is something between a client and a server that loses answers: the request reaches the server and is carried
-// out, the answer is read whole, and then the connection is cut, before its first byte or in the middle of its body.
+// between is a proxy that loses responses. The server carries out the request, the proxy reads the whole response, and then it cuts the connection:
+// before the first byte of the response or in the middle of its body.
 type between struct {
 	*httptest.Server
 	mu     sync.Mutex
-	losses int // how many answers are still to be lost
+	losses int // number of responses still to lose
 	midway bool
-	only   string   // the method whose answers are lost; empty for any
-	lost   [][]byte // their bodies
+	only   string   // the method whose responses are lost; empty for any
+	lost   [][]byte // bodies of the lost responses
 	seen   []*http.Request
 }
 
@@ -84,14 +84,14 @@ func putBetween(t testing.TB, target string) *between {
 	return b
 }
 
-// lose makes it lose the answers to the next requests, or to those of one method.
+// lose sets how many of the next responses are lost, optionally those to one method, and resets the records.
 func (b *between) lose(n int, midway bool, only ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.losses, b.midway, b.only, b.lost, b.seen = n, midway, strings.Join(only, ""), nil, nil
 }
 
-// requests are those that were seen since lose.
+// requests returns the requests since the last call of lose.
 func (b *between) requests() []*http.Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +114,7 @@ func (b *between) pass(t testing.TB, target string, w http.ResponseWriter, r *ht
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		if r.Context().Err() == nil { // whoever asks goes when a test ends
+		if r.Context().Err() == nil { // otherwise the client has gone because the test has ended
 			t.Error(err)
 		}
 		return
@@ -142,14 +142,14 @@ func (b *between) pass(t testing.TB, target string, w http.ResponseWriter, r *ht
 	_, _ = w.Write(text)
 }
 
-// quick is the default policy without long pauses, and with time enough for an attempt on a slow machine.
+// quick returns the default policy without long pauses, and with enough time for an attempt on a slow machine.
 func quick() client.RetryPolicy {
 	p := client.DefaultRetry()
 	p.FirstPause, p.AttemptTimeout = time.Millisecond, 2*time.Minute
 	return p
 }
 
-// world is a project with a pool, a caller of it, and what loses answers between the two.
+// world is a project with a pool, a client, and the proxy between client and server.
 type world struct {
 	*client.Carve
 	*between
@@ -171,7 +171,7 @@ func setup(t testing.TB, opts ...client.Option) world {
 	return world{c, b, direct}
 }
 
-// claims are all there are, asked of the server itself.
+// claims lists all claims, directly from the server.
 func (w world) claims(t testing.TB) []client.IPClaim {
 	t.Helper()
 	c, err := client.New(w.direct)

@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// first is the parameters of a call, which are there once or not at all.
+// first returns a call's optional parameters, or nil.
 func first[P any](params []P) *P {
 	if len(params) == 0 {
 		return nil
@@ -14,7 +14,7 @@ func first[P any](params []P) *P {
 	return &params[0]
 }
 
-// read reads what an operation answers, all of which has arrived. An answer without content leaves nothing to say: its zero value.
+// read decodes an operation's response. A response without content gives the zero value.
 func read[T any](resp *http.Response, err error) (*T, error) {
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Bundles the console into internal/console/dist, from where the server embeds it: hashed files and the page that names them.
+// Bundles the console into internal/console/dist, from which the server embeds it: files with hashed names, and the page that names them.
 import { build } from "esbuild";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -38,7 +38,7 @@ const page = (await readFile(join(here, "src/index.html"), "utf8"))
 await writeFile(join(out, "index.html"), page);
 await writeFile(join(out, "assets", icon), await readFile(join(here, "src", icon)));
 
-// The licences of what the bundle is made of go with it.
+// The licences of the bundled packages go with the bundle.
 const packages = new Set(Object.keys(result.metafile.inputs).flatMap((path) => path.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1] ?? []));
 const licences = await Promise.all(
   [...packages].sort().map(async (name) => `${name}\n\n${await readFile(join(here, "node_modules", name, "LICENSE"), "utf8")}`),

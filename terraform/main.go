@@ -1,4 +1,4 @@
-// Terraform-provider-carve is the Terraform provider of Carve: docs/terraform.md.
+// Terraform-provider-carve is Carve's Terraform provider. docs/terraform.md describes it.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/terraform/internal/provider"
 )
 
-// version is set when it is built.
+// version is set at build time.
 var version = "dev"
 
 func main() {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Cache is a copy of what is followed, kept up by [Cache.Run]. It is safe for any number of goroutines. What it answers may be a moment old: write
-// with the revision that it answers in If-Match.
+// Cache is a copy of the objects of a [Source]; [Cache.Run] keeps it up to date. It is safe for concurrent use. Its objects may be slightly stale:
+// write with their revision in If-Match.
 type Cache[T any] struct {
 	source   Source[T]
 	onChange func(Event[T])
@@ -16,16 +16,17 @@ type Cache[T any] struct {
 
 	mu     sync.RWMutex
 	items  map[string]T
-	synced chan struct{} // closed when all is here that was there at the start
+	synced chan struct{} // closed after the first complete list
 }
 
-// NewCache makes an empty cache of a source. onChange is told of every event after the cache has it, one after another; onError of what fails while it
-// is kept up. Both may be nil.
+// NewCache makes an empty cache for a source. After each event is applied, onChange is called with it, one call at a time. onError is called with
+// each error of the watch. Both may be nil.
 func NewCache[T any](source Source[T], onChange func(Event[T]), onError func(error)) *Cache[T] {
 	return &Cache[T]{source: source, onChange: onChange, onError: onError, items: map[string]T{}, synced: make(chan struct{})}
 }
 
-// Run keeps the cache up until the context ends, or a refusal that stays ends it; that is its error. Call it once.
+// Run keeps the cache up to date until the context ends or the server refuses permanently ([Stays]). It returns the context's error or the refusal.
+// Call it once.
 func (c *Cache[T]) Run(ctx context.Context) error {
 	var last error
 	for e, err := range c.source.Watch(ctx) {
@@ -64,10 +65,10 @@ func (c *Cache[T]) apply(e Event[T]) {
 	}
 }
 
-// Synced is closed when everything is in the cache that was there when it was begun.
+// Synced returns a channel that is closed when the cache has all objects from the first list.
 func (c *Cache[T]) Synced() <-chan struct{} { return c.synced }
 
-// Get answers the object of a name, if there is one.
+// Get returns the object with a name, if the cache has it.
 func (c *Cache[T]) Get(name string) (T, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -75,7 +76,7 @@ func (c *Cache[T]) Get(name string) (T, bool) {
 	return object, there
 }
 
-// List answers all objects in order of their names.
+// List returns all objects in name order.
 func (c *Cache[T]) List() []T {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -15,10 +15,11 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// Changes tells what has changed since a cursor, and then what changes, answer by answer; ask is one request for it, which waits for a change.
+// Changes yields the changes after a cursor, response by response, and then waits for new ones. ask sends one request for changes; the server holds
+// the request until a change happens.
 //
-// After an error that may pass (no connection, a server that is busy) it goes on where it was, with growing pauses of at most 30 s; a refusal that stays
-// (no permission, a cursor that is too old) is the last it tells. It ends when the context does, without an error.
+// After a temporary error (no connection, a busy server) the sequence continues at the same cursor, with growing pauses of at most 30 s. A permanent
+// refusal (no permission, a cursor that is too old) is its last element. It ends without an error when the context ends.
 func Changes(
 	ctx context.Context, after client.ChangesCursor, ask func(ctx context.Context, after client.ChangesCursor) (*client.ChangeList, error),
 ) iter.Seq2[*client.ChangeList, error] {
@@ -43,12 +44,12 @@ func Changes(
 	}
 }
 
-// patience is how long it is waited after what fails.
+// patience computes the pauses after failures.
 type patience struct {
-	failed int // how often in a row
+	failed int // number of consecutive failures
 }
 
-// wait waits after a failure; it reports whether it goes on.
+// wait pauses after a failure. It reports whether the watch goes on: false means that the context has ended.
 func (p *patience) wait(ctx context.Context) bool {
 	p.failed++
 	pause := min(longestPause, firstPause<<min(p.failed-1, 10))
@@ -60,7 +61,7 @@ func (p *patience) wait(ctx context.Context) bool {
 	}
 }
 
-// Stays reports whether an error is a refusal that will be the same at the next attempt: nothing comes after it.
+// Stays reports whether an error is a permanent refusal, which a retry would get again.
 func Stays(err error) bool {
 	problem, ok := client.AsProblem(err)
 	return ok && problem.Status >= http.StatusBadRequest && problem.Status < http.StatusInternalServerError &&

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Pools are the pools of a project that a label selector takes; all of them if it is empty.
+// Pools follows a project's pools that match a label selector; an empty selector matches all.
 func Pools(c *client.Carve, project string, labelSelector string) Source[client.IPPool] {
 	return Source[client.IPPool]{
 		Name: func(a *client.IPPool) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPPool, labelSelector),
@@ -22,7 +22,7 @@ func Pools(c *client.Carve, project string, labelSelector string) Source[client.
 	}
 }
 
-// Claims are the claims of a project that a label selector takes; all of them if it is empty.
+// Claims follows a project's claims that match a label selector; an empty selector matches all.
 func Claims(c *client.Carve, project string, labelSelector string) Source[client.IPClaim] {
 	return Source[client.IPClaim]{
 		Name: func(a *client.IPClaim) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClaim, labelSelector),
@@ -36,7 +36,7 @@ func Claims(c *client.Carve, project string, labelSelector string) Source[client
 	}
 }
 
-// Classes are the classes of a project that a label selector takes; all of them if it is empty.
+// Classes follows a project's classes that match a label selector; an empty selector matches all.
 func Classes(c *client.Carve, project string, labelSelector string) Source[client.IPClass] {
 	return Source[client.IPClass]{
 		Name: func(a *client.IPClass) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindIPClass, labelSelector),
@@ -50,7 +50,7 @@ func Classes(c *client.Carve, project string, labelSelector string) Source[clien
 	}
 }
 
-// Quotas are the quotas of a project.
+// Quotas follows a project's quotas.
 func Quotas(c *client.Carve, project string) Source[client.Quota] {
 	return Source[client.Quota]{
 		Name: func(a *client.Quota) string { return a.Metadata.Name }, Changes: changesOf(c, project, client.ChangeKindQuota, ""),
@@ -64,7 +64,7 @@ func Quotas(c *client.Carve, project string) Source[client.Quota] {
 	}
 }
 
-// Allocations are the allocations that a project holds, named by their UIDs.
+// Allocations follows the allocations that a project holds. Their names are their UIDs.
 func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	self := client.AllocationHolderSelf
 	return Source[client.IPAllocation]{
@@ -79,7 +79,7 @@ func Allocations(c *client.Carve, project string) Source[client.IPAllocation] {
 	}
 }
 
-// Consumers are the consumers of a realm, those that have ended among them, named realm/uid.
+// Consumers follows a realm's consumers, including the ended ones. Their names are realm/uid.
 func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer] {
 	changes, inRealm := changesOf(c, project, client.ChangeKindIPConsumer, ""), realm+"/"
 	return Source[client.IPConsumer]{
@@ -101,7 +101,7 @@ func Consumers(c *client.Carve, project, realm string) Source[client.IPConsumer]
 	}
 }
 
-// changesOf asks for the changes of a kind, of what has such labels.
+// changesOf returns a function that requests the changes to a kind, limited to objects that match a label selector.
 func changesOf(
 	c *client.Carve, project string, kind client.ChangeKind, labels string,
 ) func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error) {

@@ -1,14 +1,14 @@
-// Package follow keeps up with what changes in a project: it lists the objects of a kind and then follows their changes, through lost connections,
-// servers that are replaced, and cursors that are too old.
+// Package follow lists the objects of one kind in a project and then follows their changes. It survives lost connections, replaced servers and
+// cursors that are too old.
 //
 //	for event, err := range follow.Claims(carve, "team-a", "env=prod").Watch(ctx) {
 //		switch {
 //		case err != nil:
-//			log.Print(err) // and on: the watch connects again
+//			log.Print(err) // the watch reconnects by itself
 //		case event.Type == follow.Put:
 //			...
 //
-// [Cache] keeps a copy that can be asked at any time.
+// [Cache] keeps a copy of the objects in memory.
 package follow
 
 import (
@@ -19,21 +19,21 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Source is what can be followed: objects of one kind in a project, T as the list answers them. [Claims] and others make one; who reaches the server in
-// another way fills it in.
+// Source can be followed: the objects of one kind in a project. T is the type of the list's items. [Claims] and similar functions make one; a caller
+// with another transport sets the fields itself.
 type Source[T any] struct {
-	// Wait is for how long the server keeps a request that has nothing to answer yet, in whole seconds up to 60; 10 s if it is 0. It must be
-	// shorter than an attempt may last (client.RetryPolicy.AttemptTimeout).
+	// Wait is how long the server holds a request while nothing changes, in whole seconds up to 60; 0 means 10 s. It must be shorter than the timeout
+	// of an attempt (client.RetryPolicy.AttemptTimeout).
 	Wait time.Duration
-	// List answers a page of what there is, the first one without a cursor.
+	// List returns a page with objects. The first page has no cursor.
 	List func(ctx context.Context, cursor *client.Cursor) (Page[T], error)
-	// Name is what the feed calls an object.
+	// Name returns an object's name in the change feed.
 	Name func(*T) string
-	// Changes answers what has changed since a place, of the objects that List lists. When there is nothing, it waits so many seconds for it.
+	// Changes returns the changes after a cursor, limited to the objects that List returns. If none exist yet, it waits up to the given seconds.
 	Changes func(ctx context.Context, after client.ChangesCursor, seconds int) (*client.ChangeList, error)
 }
 
-// Page is one of a list, and on the first one from where the list is followed.
+// Page is one page from a list. The first page has the cursor from which to follow the list's changes.
 type Page[T any] struct {
 	Items   []T
 	Next    client.NextCursor
@@ -42,7 +42,7 @@ type Page[T any] struct {
 
 const usualWait = 10 * time.Second
 
-// changes asks for what has changed since a cursor, and waits for it.
+// changes requests the changes after a cursor with the source's wait.
 func (s Source[T]) changes(ctx context.Context, after client.ChangesCursor) (*client.ChangeList, error) {
 	wait := s.Wait
 	if wait == 0 {
@@ -51,7 +51,7 @@ func (s Source[T]) changes(ctx context.Context, after client.ChangesCursor) (*cl
 	return s.Changes(ctx, after, int(wait/time.Second))
 }
 
-// event is what a change says.
+// event converts a change to an event.
 func (s Source[T]) event(c client.Change) (Event[T], error) {
 	if c.Type != client.ChangeTypePut {
 		return Event[T]{Type: Delete, Name: c.Name}, nil

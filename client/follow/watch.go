@@ -8,31 +8,31 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// EventType is what an event says.
+// EventType is an event's type.
 type EventType string
 
 const (
-	// Put says that the object is now as the event has it.
+	// Put means that the object was created or changed; the event has its new state.
 	Put EventType = "Put"
-	// Delete says that there is no object of the name, or none that is followed.
+	// Delete means that no object has the name any more, or that it no longer matches the source.
 	Delete EventType = "Delete"
-	// Synced says that the events until now have told everything there was when the list was read.
+	// Synced means that the events so far cover the whole list.
 	Synced EventType = "Synced"
 )
 
 // Event is one step of a watch.
 type Event[T any] struct {
 	Type   EventType
-	Name   string // of the object; empty: Synced
-	Object *T     // of a Put; nil otherwise
+	Name   string // the object's name; empty for Synced
+	Object *T     // set for Put; nil otherwise
 }
 
-// Watch tells first what there is, as Puts, then that this was all (Synced), and from then on what changes. An object may be told again without a
-// change, and states in between may be left out; what is told last is how it is.
+// Watch yields a Put for each existing object, then Synced, and then the changes. It may yield an object again without a change and may skip
+// intermediate states; the last event of an object is its current state.
 //
-// An error comes with an empty event. After one that may pass (no connection, a server that is busy) the watch goes on where it was, with growing
-// pauses of at most 30 s; a refusal that stays (no permission, no such project) is the last event. After a cursor that is too old the watch lists
-// again: it tells Deletes for what has gone meanwhile, and Synced once more. It ends when its context does, without an error.
+// An error comes with a zero event. After a temporary error (no connection, a busy server) the watch continues where it was, with growing pauses of
+// at most 30 s. A permanent refusal (no permission, no such project) is the last element. If the cursor is too old, the watch lists again: it yields
+// a Delete for each object that has gone since, and Synced once more. The watch ends without an error when its context ends.
 func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		w := watch[T]{Source: s, ctx: ctx, yield: yield, known: map[string]struct{}{}}
@@ -41,17 +41,17 @@ func (s Source[T]) Watch(ctx context.Context) iter.Seq2[Event[T], error] {
 	}
 }
 
-// watch is a watch while it runs.
+// watch is a running Watch's state.
 type watch[T any] struct {
 	Source[T]
 	ctx   context.Context
 	yield func(Event[T], error) bool
-	known map[string]struct{} // the names that were told and not deleted
-	ended bool                // nobody listens any more
+	known map[string]struct{} // names that were put and not deleted
+	ended bool                // the caller has left its loop, or a permanent refusal was yielded
 	patience
 }
 
-// tell tells of an error, waits, and reports whether the watch goes on.
+// tell yields an error, pauses, and reports whether the watch goes on. An expired cursor is no error: the watch lists again at once.
 func (w *watch[T]) tell(err error) bool {
 	if w.ended || w.ctx.Err() != nil {
 		return false
@@ -63,7 +63,7 @@ func (w *watch[T]) tell(err error) bool {
 	return w.yield(Event[T]{}, err) && !Stays(err) && w.wait(w.ctx)
 }
 
-// put tells of an event; it reports whether somebody listens.
+// put yields an event and reports whether the loop goes on. It drops the Delete of an unknown name.
 func (w *watch[T]) put(e Event[T]) bool {
 	switch e.Type {
 	case Put:
@@ -79,7 +79,8 @@ func (w *watch[T]) put(e Event[T]) bool {
 	return !w.ended
 }
 
-// listAndFollow lists, and follows until the cursor is too old or somebody ends it. What fails while it follows it tells by itself, and goes on.
+// listAndFollow lists and then follows until the cursor is too old or the watch ends. It returns an error of the list, but yields the errors of
+// following itself and goes on.
 func (w *watch[T]) listAndFollow() error {
 	cursor, err := w.relist()
 	if err != nil || w.ended {
@@ -109,7 +110,7 @@ func (w *watch[T]) listAndFollow() error {
 	return nil
 }
 
-// relist tells what there is, and what was there and is no more. It answers from where the changes are followed.
+// relist yields a Put for each listed object and a Delete for each known object that is not in it. It returns the cursor from which to follow.
 func (w *watch[T]) relist() (client.ChangesCursor, error) {
 	var changes client.ChangesCursor
 	var at *client.Cursor

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Project is a project.
+// Project returns the Resource for a project.
 func Project(c *client.Carve, project string) Resource[client.Project] {
 	return Resource[client.Project]{
 		Get: func(ctx context.Context) (*client.Project, error) {
@@ -19,7 +19,7 @@ func Project(c *client.Carve, project string) Resource[client.Project] {
 	}
 }
 
-// Space is a space of a project.
+// Space returns the Resource for a space.
 func Space(c *client.Carve, project, name string) Resource[client.Space] {
 	return Resource[client.Space]{
 		Get: func(ctx context.Context) (*client.Space, error) {
@@ -31,7 +31,7 @@ func Space(c *client.Carve, project, name string) Resource[client.Space] {
 	}
 }
 
-// Pool is a pool of a project.
+// Pool returns the Resource for a pool.
 func Pool(c *client.Carve, project, name string) Resource[client.IPPool] {
 	return Resource[client.IPPool]{
 		Get: func(ctx context.Context) (*client.IPPool, error) {
@@ -43,7 +43,7 @@ func Pool(c *client.Carve, project, name string) Resource[client.IPPool] {
 	}
 }
 
-// Class is a class of a project.
+// Class returns the Resource for a class.
 func Class(c *client.Carve, project, name string) Resource[client.IPClass] {
 	return Resource[client.IPClass]{
 		Get: func(ctx context.Context) (*client.IPClass, error) {
@@ -55,7 +55,7 @@ func Class(c *client.Carve, project, name string) Resource[client.IPClass] {
 	}
 }
 
-// Claim is a claim of a project.
+// Claim returns the Resource for a claim.
 func Claim(c *client.Carve, project, name string) Resource[client.IPClaim] {
 	return Resource[client.IPClaim]{
 		Get: func(ctx context.Context) (*client.IPClaim, error) {

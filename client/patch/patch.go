@@ -1,5 +1,5 @@
-// Package patch changes objects of Carve as little as needed: what was read is kept, what was changed is compared with it, and only the difference
-// is sent, as a JSON merge patch (RFC 7396) with the revision that was read in If-Match. Nothing that differs means no call at all.
+// Package patch changes Carve's objects with minimal patches. It compares the changed object with the object as it was read, and sends only the
+// difference, as a JSON merge patch (RFC 7396) with the revision in If-Match. Without a difference it sends nothing.
 //
 //	pool, err := patch.Pool(carve, "team-a", "prod").Change(ctx, func(p *client.IPPool) error {
 //		p.Spec.Description = "Production"
@@ -19,16 +19,16 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Attempts bounds how often [Resource.Change] reads an object again that somebody else has changed meanwhile.
+// Attempts bounds the attempts of [Resource.Change] when other clients change the object at the same time.
 const Attempts = 5
 
-// Snapshot is an object as it was read, before any change.
+// Snapshot is an object's state before any change.
 type Snapshot struct {
 	text    []byte
 	ifMatch string
 }
 
-// Take remembers an object of the contract: a pool, a claim or whatever else has metadata with a revision. The object may be changed from then on.
+// Take makes a snapshot of an object that has metadata with a revision, such as a pool or a claim. The caller may change the object afterwards.
 func Take(object any) (*Snapshot, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -45,11 +45,11 @@ func Take(object any) (*Snapshot, error) {
 	return &Snapshot{text: text, ifMatch: strconv.Quote(of.Metadata.Revision)}, nil
 }
 
-// IfMatch is the ETag of the object as it was read, with its quotes.
+// IfMatch returns the snapshot's ETag, with its quotes.
 func (s *Snapshot) IfMatch() string { return s.ifMatch }
 
-// Changes is the least merge patch that makes the snapshot into the object: nil if they do not differ. The order of keys does not matter, and
-// what is empty equals what is absent. A list that differs is sent as a whole.
+// Changes returns the smallest merge patch from the snapshot to the object, or nil if they do not differ. It ignores key order and treats empty
+// values as absent. A list that differs is sent whole.
 func (s *Snapshot) Changes(object any) (json.RawMessage, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
@@ -65,16 +65,17 @@ func (s *Snapshot) Changes(object any) (json.RawMessage, error) {
 	return changes, nil
 }
 
-// Resource is one object that can be read and patched.
+// Resource reads and patches one object.
 type Resource[T any] struct {
-	// Get answers the object as it is.
+	// Get returns the current object.
 	Get func(context.Context) (*T, error)
-	// Send applies a merge patch to the object of an ETag, and answers the object as it is then.
+	// Send applies a merge patch to the object with this ETag and returns the changed object.
 	Send func(ctx context.Context, ifMatch string, changes json.RawMessage) (*T, error)
 }
 
-// Patch sends what differs between a snapshot and the changed object, and answers the object as the server has it then: the changed one itself,
-// without a call, if nothing differs. When somebody else has changed it since it was read, the error is [client.IsConflict].
+// Patch sends the difference between a snapshot and the changed object, and returns the object as the server has it then. Without a difference it
+// returns the changed object and sends nothing. It fails with a conflict ([client.IsConflict]) if another client has changed the object since it was
+// read.
 func (r Resource[T]) Patch(ctx context.Context, before *Snapshot, changed *T) (*T, error) {
 	changes, err := before.Changes(changed)
 	if err != nil || changes == nil {
@@ -83,8 +84,8 @@ func (r Resource[T]) Patch(ctx context.Context, before *Snapshot, changed *T) (*
 	return r.Send(ctx, before.ifMatch, changes)
 }
 
-// Change reads the object, lets change work on it, and patches it. When somebody else was faster it begins again with what they left, [Attempts]
-// times at most: change must then come to its result from what it is given. An error of change ends it, and nothing is sent.
+// Change reads the object, calls change on it, and patches it. After a conflict with another client it starts again with the new state, [Attempts]
+// times at most; so change must compute its result from its argument alone. An error from change ends it, and nothing is sent.
 func (r Resource[T]) Change(ctx context.Context, change func(*T) error) (*T, error) {
 	for attempt := 1; ; attempt++ {
 		object, err := r.Get(ctx)

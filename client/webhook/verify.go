@@ -1,4 +1,4 @@
-// Package webhook is for those who receive the webhooks of a project: it says whether a request is from the server, and what it tells.
+// Package webhook is for receivers of a project's webhooks: it verifies a request's signature and reads its message.
 package webhook
 
 import (
@@ -16,46 +16,46 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// DefaultTolerance is how far the time of a request may usually be from the receiver's clock.
+// DefaultTolerance is the usual bound on the difference between the request's time and the receiver's clock.
 const DefaultTolerance = 5 * time.Minute
 
-const shortestKey = 24 // bytes: what Standard Webhooks asks for
+const shortestKey = 24 // bytes, as Standard Webhooks requires
 
 var (
-	// ErrUntrusted is why a request is not believed: it lacks a header, or no secret made its signature.
+	// ErrUntrusted is the error for a request that lacks a header or that none of the secrets has signed.
 	ErrUntrusted = errors.New("webhook: the request is not signed with any of the secrets")
-	// ErrTime is why a request with a good signature is not believed: it was sent too long ago, or the clocks differ.
+	// ErrTime is the error for a request with a valid signature that was sent too long ago, or from a server with another clock.
 	ErrTime = errors.New("webhook: the request was not sent within the tolerance")
 )
 
-// Delivery is what a request has brought.
+// Delivery is a verified request.
 type Delivery struct {
-	ID      string    // the same whenever the delivery is repeated: who has seen it has nothing to do
-	SentAt  time.Time // of this attempt, to the second
+	ID      string    // the same in every retry, to detect duplicates
+	SentAt  time.Time // this attempt's time, in whole seconds
 	Message Message
 }
 
-// MessageType is what a message is.
+// MessageType is a message's type.
 type MessageType string
 
 const (
-	// Changes is the type of a message with changes.
+	// Changes is the type for messages with changes.
 	Changes MessageType = "changes"
-	// Resync is the type of a message that says that changes are missing and will not come: list again, and go on with what is sent from then on.
+	// Resync is the type for messages that report lost changes, which will not be sent: list again, and apply the messages sent after it.
 	Resync MessageType = "resync"
 )
 
-// Message is the body of a request. Answer a type that you do not know with a success: a later server may have more.
+// Message is a request's body. Respond to an unknown type with success: a later server may have more types.
 type Message struct {
 	Type    MessageType          `json:"type"`
-	Webhook string               `json:"webhook"` // its name
-	Project string               `json:"project"` // its name
-	Changes []client.Change      `json:"changes"` // in their order; none in a Resync
-	Cursor  client.ChangesCursor `json:"cursor"`  // behind the changes
+	Webhook string               `json:"webhook"` // the webhook's name
+	Project string               `json:"project"` // the project's name
+	Changes []client.Change      `json:"changes"` // in order; none in a Resync
+	Cursor  client.ChangesCursor `json:"cursor"`  // after the changes
 }
 
-// Verify reads a request that one of the secrets has signed. There are several while a webhook is replaced by another. Give the body as it came,
-// byte for byte. A tolerance of 0 allows no difference; DefaultTolerance is usual.
+// Verify reads a request that one of the secrets has signed. Pass several secrets while one webhook replaces another. The body must be the exact
+// bytes received. A tolerance of 0 allows no difference in time; DefaultTolerance is usual.
 func Verify(secrets []string, headers http.Header, body []byte, tolerance time.Duration) (*Delivery, error) {
 	if err := verifySignature(secrets, headers, body); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func Verify(secrets []string, headers http.Header, body []byte, tolerance time.D
 	return &d, nil
 }
 
-// verifySignature tries every secret. A secret that is none is an error of whoever configured it, whatever was sent.
+// verifySignature tries every secret. An invalid secret is a configuration error, whatever the request is.
 func verifySignature(secrets []string, headers http.Header, body []byte) error {
 	keys := make([]*webhooks.Webhook, len(secrets))
 	for i, secret := range secrets {

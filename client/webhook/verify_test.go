@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the vector")
 
-// vector is a request as a server sends it. The TypeScript client is tried with it too.
+// vector is a request as a server sends it. The tests of the TypeScript client read it too.
 type vector struct {
 	Secret  string            `json:"secret"`
 	Headers map[string]string `json:"headers"`
@@ -41,7 +41,7 @@ var (
 	second = sending.Secret([]byte("the key of a server, of 32 bytes"), ipam.ID{2})
 )
 
-// deliver has the server's own client send a body, and answers what a receiver sees.
+// deliver sends a body with the server's own client and returns the request that a receiver gets.
 func deliver(t *testing.T, at time.Time, body string) vector {
 	t.Helper()
 	v := vector{Secret: secret, Headers: map[string]string{}}
@@ -64,7 +64,7 @@ func deliver(t *testing.T, at time.Time, body string) vector {
 	return v
 }
 
-// header is that of the vector, with some changed; one that is empty is not there.
+// header returns the headers of the vector with changes; an empty value means no such header.
 func (v vector) header(changes ...string) http.Header {
 	h := http.Header{}
 	for name, value := range v.Headers {

@@ -1,4 +1,4 @@
-// Command ipamctl is the command line of Carve; `ipamctl help` explains it, and so does docs/ipamctl.md.
+// Command ipamctl is Carve's command line. `ipamctl help` and docs/ipamctl.md document it.
 package main
 
 import (
@@ -30,13 +30,13 @@ func run() int {
 	})
 }
 
-// retain is the use case in the words of the command line.
+// retain converts between the types of [app.Retain] and the command line.
 func retain(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 	done, err := app.Retain(ctx, dsn, events, holds)
 	return operate.Retained(done), err
 }
 
-// reconcile is the use case in the words of the command line.
+// reconcile converts between the types of [app.Reconcile] and the command line.
 func reconcile(ctx context.Context, dsn, region string, o operate.Reconciling) ([]operate.Reconciled, error) {
 	found, err := app.Reconcile(ctx, dsn, region, o.Repair, o.Forget)
 	out := make([]operate.Reconciled, len(found))

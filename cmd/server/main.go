@@ -19,7 +19,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
 
-// run answers the exit code: 0 after a stop that was asked for, 2 for flags or variables that are wrong, 1 for anything else.
+// run returns the exit code: 0 after a requested stop, 2 for invalid flags or variables, 1 for any other error.
 func run(args, environ []string, stdout, stderr io.Writer) int {
 	config, usage, err := app.ParseConfig(args, environ)
 	switch {

@@ -1,4 +1,4 @@
-// The one way to the server: typed by the contract, with the header that a session needs, and with problems as errors.
+// The only access to the server: typed by the contract, with the session's header, and with problems as errors.
 import { signal } from "@preact/signals";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./schema";
@@ -11,7 +11,7 @@ export type Quota = Schemas["Quota"];
 export type Step = Schemas["DecisionStep"];
 export type Remedy = Schemas["Remedy"];
 
-/** What the console reads of a problem document. */
+/** The members of a problem document that the console reads. */
 export interface Problem {
   type?: string;
   title: string;
@@ -23,7 +23,7 @@ export interface Problem {
   steps?: Step[];
 }
 
-/** The server said no. */
+/** The server refused the request. */
 export class Refused extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail);
@@ -32,7 +32,7 @@ export class Refused extends Error {
 
 export const isGone = (cause: unknown) => cause instanceof Refused && cause.problem.status === 404;
 
-/** The server did not answer. */
+/** The server did not respond. */
 export class Lost extends Error {}
 
 /** A file or an input that the console itself refuses. */
@@ -42,9 +42,9 @@ export class Unfit extends Error {
   }
 }
 
-/** How the last requests went, for the line at the top of the page. */
+/** The state of the last requests, for the line at the top of the page. */
 export const network = signal<"fine" | "slow" | "lost">("fine");
-/** Set when the server no longer knows who this is. */
+/** Set when the server no longer accepts the session. */
 export const signedOut = signal(false);
 
 const slowAfter = 2500;
@@ -55,7 +55,7 @@ function judge(lost = false) {
   network.value = lost ? "lost" : late.size > 0 ? "slow" : "fine";
 }
 
-/** Fetches with the session's header and notes how the network does. Requests that wait on purpose say so. */
+/** Fetches with the session's header and updates the network state. A request that waits on purpose sets `waits`. */
 export async function send(input: RequestInfo | URL, init: RequestInit & { waits?: boolean } = {}): Promise<Response> {
   const request = new Request(input, { ...init, credentials: "same-origin" });
   request.headers.set("X-Carve-Console", "1");
@@ -85,14 +85,14 @@ function settle(id: symbol, timer: ReturnType<typeof setTimeout> | undefined, lo
 
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: (request) => send(request) });
 
-/** The data of an answer; a problem is thrown. */
+/** Returns the data of a response; throws a problem. */
 export async function ask<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await answer;
   if (response.ok) return data as T;
   throw new Refused(asProblem(error, response));
 }
 
-/** The same for paths that the contract does not have. */
+/** Does the same as ask for paths that the contract does not have. */
 export async function askPath<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await send(location.origin + path, init);
   const text = await response.text();
@@ -116,13 +116,16 @@ function asProblem(body: unknown, response: Response): Problem {
   };
 }
 
-/** If-Match for what is on the screen. */
+/** Returns the If-Match header for the revision on the screen. */
 export const asSeen = (of: { metadata: { revision: string } }) => ({ "If-Match": `"${of.metadata.revision}"` });
 
-/** A text that nobody else makes. Browsers have crypto.randomUUID only on pages that came by HTTPS or from this machine. */
+/** Returns a random text. Browsers have crypto.randomUUID only on pages that came by HTTPS or from this machine. */
 export const unique = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Reads pages of a list until there are enough items, or no more, or enough pages: a page may be empty. The cursor of the answer says that there may be more. */
+/**
+ * Reads pages of a list until it has enough items, the list ends, or it has read enough pages; a page may be empty. A returned cursor means that the
+ * list may have more.
+ */
 export async function pagesOf<T>(
   page: (cursor: string | undefined) => Promise<{ items: T[]; nextCursor?: string }>,
   enough: number, cursor?: string, pages = Infinity,

@@ -1,4 +1,4 @@
-// Which page an address shows, and everything around it.
+// Chooses the page for a URL, and its frame.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, ask, isGone, signedOut } from "./api";
@@ -75,7 +75,7 @@ export function App() {
   return <SignedIn />;
 }
 
-/** Where somebody who comes to / wants to be: the project of the last visit, or the only one, or the list. */
+/** Returns the start page of a user who opens /: the project of the last visit, or the only project, or the list. */
 function homeOf(): string {
   const roles = whoami.value?.roles ?? [];
   const last = localStorage.getItem(lastProject);
@@ -104,7 +104,7 @@ function SignedIn() {
   );
 }
 
-/** A page of a project, or that there is no such project: no page then offers to change anything in it. */
+/** Shows a page of a project, or that the project does not exist, so that no page offers to change anything in it. */
 function InProject({ project, children }: { project: string | undefined; children: ComponentChildren }) {
   const found = useLoad(project === undefined ? undefined : `project:${project}`, () => ask(api.GET("/v1/projects/{project}", { params: { path: { project: project! } } })));
   if (!isGone(found.error)) return <>{children}</>;

@@ -13,7 +13,7 @@ export function asCurl(project: string, body: Body): string {
   -d ${quote(JSON.stringify(body))}`;
 }
 
-/** A pool as `project` names it. */
+/** Formats the name of a pool for `project`. */
 const poolText = (project: string, { project: owner = project, name }: { project?: string; name: string }) => (owner === project ? name : `${owner}/${name}`);
 
 export function asIpamctl(project: string, body: Body): string {
@@ -38,7 +38,7 @@ export function asIpamctl(project: string, body: Body): string {
   return words.join(" ");
 }
 
-/** A selector in the syntax of Kubernetes. */
+/** Formats a selector in the syntax of Kubernetes. */
 function conditions({ matchLabels, matchExpressions }: Schemas["LabelSelector"]): string {
   const written = { In: "in", NotIn: "notin" } as const;
   return [
@@ -48,14 +48,17 @@ function conditions({ matchLabels, matchExpressions }: Schemas["LabelSelector"])
   ].join(",");
 }
 
-/** The command by which a team claims its first block from a pool that was carved for it. The pool has no default size, so the command has one. */
+/**
+ * Returns the command with which a team claims its first block from a pool that was carved for it. It names a size, because the pool has no default
+ * one.
+ */
 export function claimCommand(team: string, owner: string, pool: Pool): string {
   const block = parseBlock(pool.status.allocatedCIDR)!;
   const prefixLength = pool.spec.allocation?.defaultPrefixLength ?? Math.min(bits(block.family), block.length + 4);
   return asIpamctl(team, { metadata: { name: "first-block" }, spec: { poolRef: { project: owner, name: pool.metadata.name }, prefixLength } });
 }
 
-/** A string of Terraform's language, in which ${ begins an expression. */
+/** Formats a string of Terraform's language, in which ${ begins an expression. */
 const text = (value: string) => JSON.stringify(value).replaceAll(/[$%]\{/g, (begin) => begin[0] + begin);
 
 const map = (values: Record<string, string>) =>
@@ -82,5 +85,5 @@ export function asTerraform(project: string, { metadata, spec }: Body): string {
   return [`resource "carve_claim" "${identifier(metadata.name ?? "block")}" {`, ...lines, "}"].join("\n");
 }
 
-/** A name as Terraform has them: letters, digits and underscores, no digit first. */
+/** Makes an identifier for Terraform: letters, digits and underscores, no digit first. */
 const identifier = (name: string) => name.replaceAll(/[^a-z0-9_]/g, "_").replace(/^(?=\d)/, "_");

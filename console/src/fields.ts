@@ -1,9 +1,9 @@
-// The fields of forms: what the contract allows in them, in words, and the errors of the server at the field that they are about.
+// The fields of forms: their rules in words, and the server's errors at the fields that they concern.
 import { Refused, type Problem } from "./api";
 
 const nameForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Why a text cannot be a name; undefined for one that can, and for an empty field. */
+/** Returns why a text cannot be a name; undefined for a valid name and for an empty field. */
 export function nameError(name: string): string | undefined {
   if (name === "" || nameForm.test(name)) return undefined;
   if (/[A-Z]/.test(name)) return "Use lower-case letters.";
@@ -14,7 +14,7 @@ export function nameError(name: string): string | undefined {
 
 export interface Labels { labels: Record<string, string>; error?: string }
 
-/** Reads labels such as env=prod, with spaces or commas between them. */
+/** Parses labels such as env=prod, separated by spaces or commas. */
 export function labelsOf(text: string): Labels {
   const labels: Record<string, string> = {};
   for (const part of text.split(/[\s,]+/).filter((each) => each !== "")) {
@@ -27,7 +27,7 @@ export function labelsOf(text: string): Labels {
   return { labels };
 }
 
-/** Reads a prefix length, with or without its slash. */
+/** Removes the slash and the spaces around a prefix length. */
 export const lengthText = (text: string) => text.replace(/^\s*\//, "").trim();
 
 export function lengthError(text: string, most = 128): string | undefined {
@@ -35,7 +35,7 @@ export function lengthError(text: string, most = 128): string | undefined {
   return /^\d{1,3}$/.test(text) && Number(text) <= most ? undefined : `Give the length of the prefix as a number from 0 to ${most}.`;
 }
 
-/** The names of fields on the screen, by their place in a request. */
+/** The names of fields on the screen, by their JSON pointer in a request. */
 const names: [RegExp, string][] = [
   [/^\/metadata\/(name|generateName)/, "Name"],
   [/^\/metadata\/labels/, "Labels"],
@@ -63,15 +63,15 @@ const names: [RegExp, string][] = [
 
 export const fieldName = (pointer: string) => names.find(([form]) => form.test(pointer))?.[1] ?? pointer;
 
-/** A sentence of the server with the names that fields have on the screen in place of their pointers. */
+/** Replaces the pointers in a sentence of the server by the names of fields on the screen. */
 export const inWords = (sentence: string) => sentence.replace(/(?<![\w/])(\/(?:metadata|spec)(?:\/[\w~-]+)*|(?:query|path):\w+)/g, (pointer) => fieldName(pointer));
 
-/** What an error says about the field with this name on the screen. */
+/** Returns the server's errors about the field with this name on the screen. */
 export function errorAt(error: unknown, field: string): string | undefined {
   if (!(error instanceof Refused)) return undefined;
   return error.problem.errors?.filter((each) => fieldName(each.pointer) === field).map((each) => inWords(each.detail)).join(" ") || undefined;
 }
 
-/** A problem without the errors that the form shows at its fields. */
+/** Returns the errors of a problem that the form does not show at its fields. */
 export const elsewhere = (problem: Problem, fields: string[]): Problem["errors"] =>
   problem.errors?.filter((each) => !fields.includes(fieldName(each.pointer)));

@@ -1,4 +1,4 @@
-// Times and numbers as people read them.
+// Formats of times and numbers for people.
 
 const absolute = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
@@ -11,12 +11,12 @@ const minute = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
 const month = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric" });
 export const formatClock = (at: string) => clock.format(new Date(at));
 
-/** A moment on an axis of so many milliseconds. */
+/** Formats a moment on an axis that spans so many milliseconds. */
 export function formatDate(at: number, span: number): string {
   return (span <= 2 * day ? minute : span <= 200 * day ? short : month).format(at);
 }
 
-/** Today, yesterday, or the date with its weekday. */
+/** Formats a date with its weekday, and with Today or Yesterday. */
 export function formatDay(at: Date): string {
   const midnight = new Date();
   midnight.setHours(0, 0, 0, 0);
@@ -27,7 +27,7 @@ export function formatDay(at: Date): string {
   return days === 0 ? `Today, ${name}` : days === 1 ? `Yesterday, ${name}` : name;
 }
 
-/** 3 min, 5 h, 12 days: how long this took or has been. */
+/** Formats a duration: 3 min, 5 h, 12 days. */
 export function formatSpan(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -36,13 +36,13 @@ export function formatSpan(milliseconds: number): string {
   return `${Math.floor(seconds / 86400).toLocaleString("en")} days`;
 }
 
-/** How many hours a duration of the API has: of 1h30m 1.5. */
+/** Returns the hours of a duration of the API: 1.5 for 1h30m. */
 export function hoursOf(duration: string): number {
   const [, h = 0, m = 0, s = 0] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(duration) ?? [];
   return Number(h) + Number(m) / 60 + Number(s) / 3600;
 }
 
-/** 168h is 7 days to people. */
+/** Formats a duration of the API in days if it is whole days: 168h is 7 days. */
 export const formatDuration = (duration: string) => (hoursOf(duration) % 24 === 0 ? plural(hoursOf(duration) / 24, "day") : duration);
 
 export function formatAge(at: string): string {
@@ -59,7 +59,7 @@ export function formatPercent(percent: number): string {
 
 export const plural = (count: number, one: string, many = one + "s") => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** Used of limit in percent, of numbers that may not fit a float. */
+/** Returns used/limit in percent, for numbers that may not fit a float. */
 export function share(used: string | number, limit: string | number): number {
   const whole = BigInt(limit);
   return whole === 0n ? 100 : Number((BigInt(used) * 10000n) / whole) / 100;

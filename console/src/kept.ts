@@ -1,4 +1,5 @@
-// Values that this tab keeps: the contents of forms and the state of lists. They survive a reload, Back and the end of a session, until the user signs out.
+// Values that this tab keeps: the contents of forms and the state of lists. They survive a reload, Back and the end of a session, until the user
+// signs out.
 import { useState } from "preact/hooks";
 import { unique } from "./api";
 import { path, query } from "./router";
@@ -6,7 +7,7 @@ import { whoami } from "./session";
 
 const prefix = "carve.kept:";
 
-/** A place in the storage of the tab, for one user and one page. Another user of this tab does not see it. */
+/** Returns a key in the tab's storage for one user and one page. Another user of this tab does not see the value. */
 const placeOf = (name: string, parameters = true) => `${prefix}${whoami.value?.subject ?? ""}:${path.value}?${parameters ? query.value : ""}#${name}`;
 
 export function readKept<T>(place: string): T | undefined {
@@ -24,7 +25,7 @@ function writeKept(place: string, value: unknown) {
   } catch { /* The storage is full or forbidden: the page works without it. */ }
 }
 
-/** Drops everything, when the user signs out. */
+/** Removes all values when the user signs out. */
 export function forgetKept() {
   for (const place of Object.keys(sessionStorage)) if (place.startsWith(prefix)) sessionStorage.removeItem(place);
 }
@@ -32,13 +33,13 @@ export function forgetKept() {
 export interface Kept<T> {
   value: T;
   set: (value: T) => void;
-  /** Drops the value here and in the storage. */
+  /** Removes the value here and in the storage. */
   clear: () => void;
   /** The value is from an earlier visit to this page. */
   restored: boolean;
 }
 
-/** A state that the tab keeps for this page under this name; without `parameters` for the page whatever its filters are. */
+/** Is useState with a value that the tab keeps for this page under this name. Without `parameters`, all filters of the page share the value. */
 export function useKept<T>(name: string, first: () => T, parameters = true): Kept<T> {
   const [place] = useState(() => placeOf(name, parameters)); // of the page as it was opened: a page may change its own address
   const [{ value, restored }, setState] = useState(() => {
@@ -55,13 +56,16 @@ export function useKept<T>(name: string, first: () => T, parameters = true): Kep
 const most = 100; // contents of one form whose keys are kept
 
 export interface Intents {
-  /** The key for a request with these contents: the same for the same contents, until `done`. */
+  /** Returns the key for a request with these contents: the same for the same contents, until `done`. */
   keyFor: (contents: unknown) => { "Idempotency-Key": string };
-  /** The server has answered that it did what was asked: the same contents are a new request from now on. */
+  /** Ends the keys after the server has confirmed success: from now on the same contents are a new request. */
   done: () => void;
 }
 
-/** The keys of the requests of a form. When an answer was lost, the user sends the same contents with the same key, and the server acts once. */
+/**
+ * Keeps the idempotency keys of a form's requests. After a lost response, the user sends the same contents with the same key, and the server acts
+ * once.
+ */
 export function useIntents(name: string): Intents {
   const [place] = useState(() => placeOf(`intents ${name}`));
   return {

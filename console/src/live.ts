@@ -1,21 +1,21 @@
-// Follows the feed of the project on the screen. Pages learn only that something of a kind has changed, and ask again.
+// Follows the change feed of the project on the screen. Pages learn only that a kind has changed, and load again.
 import { signal } from "@preact/signals";
 import { api, ask, Refused, signedOut, type Schemas } from "./api";
 import { changes } from "./load";
 
-/** Whether changes are shown as they come. */
+/** Whether the page shows changes as they come. */
 export const live = signal(false);
 
 const waitSeconds = 25;
-const limit = 50; // more changes than this in a second are many: pages then ask again less often
+const limit = 50; // changes in one response; after a full one, pages reload only every 5 s
 const pause = (ms: number, stop: AbortSignal) => new Promise<void>((done) => {
   const timer = setTimeout(done, ms);
   stop.addEventListener("abort", () => { clearTimeout(timer); done(); });
 });
 
 async function step(project: string, after: string | undefined, stop: AbortSignal): Promise<string | undefined> {
-  const skipped = live.value && after === undefined; // what changed while it paused is not told
-  const wait = live.value ? { waitSeconds: skipped ? 5 : waitSeconds } : {}; // at first it only asks whether it can follow
+  const skipped = live.value && after === undefined; // the changes during a pause are not in the feed's answer
+  const wait = live.value ? { waitSeconds: skipped ? 5 : waitSeconds } : {}; // the first request only checks that it can follow
   const query = { ...(after === undefined ? {} : { after }), ...wait, limit };
   const answer = (await ask(api.GET("/v1/projects/{project}/changes", {
     params: { path: { project }, query }, signal: stop, fetch: quiet,
@@ -29,7 +29,7 @@ async function step(project: string, after: string | undefined, stop: AbortSigna
   } else if (skipped) {
     poke();
   }
-  // Who cannot keep up goes on from now: only that there was something is of interest here.
+  // If there are too many changes, follow from now: the pages need to know only that there were some.
   return answer.items.length >= limit ? undefined : answer.cursor;
 }
 
@@ -47,7 +47,7 @@ function shown(stop: AbortSignal): Promise<void> {
   });
 }
 
-/** Follows a project until the signal stops it. */
+/** Follows a project until the signal aborts. */
 export async function follow(project: string, stop: AbortSignal) {
   let cursor: string | undefined;
   let failures = 0;
@@ -68,7 +68,7 @@ export async function follow(project: string, stop: AbortSignal) {
   }
 }
 
-/** After a gap everything may have changed. */
+/** Marks every kind as changed, because anything may have changed in a gap. */
 function poke() {
   changes.value = Object.fromEntries(
     ["IPPool", "IPClaim", "IPAllocation", "IPClass", "Quota", "IPConsumer", "Alert"].map((k) => [k, (changes.value[k] ?? 0) + 1]),

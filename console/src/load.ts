@@ -1,4 +1,4 @@
-// Loading for pages: what was shown before stays on the screen while it is asked for again.
+// Loading for pages: the earlier data stays on the screen while the page loads again.
 import { effect, signal } from "@preact/signals";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { isGone } from "./api";
@@ -6,10 +6,10 @@ import { isGone } from "./api";
 const kept = new Map<string, unknown>();
 const keepAtMost = 200;
 
-/** Counts the changes that the feed told of each kind. */
+/** The number of changes of each kind that the feed has reported. */
 export const changes = signal<Record<string, number>>({});
 
-/** Drops all answers: they belong to whoever was signed in. */
+/** Removes all cached data: it belongs to the user who was signed in. */
 export function forget() {
   kept.clear();
 }
@@ -27,7 +27,7 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** Loads what belongs to a key, and again when the feed tells of a change of one of the kinds, not more often than each `calm` milliseconds. */
+/** Loads the data of a key, and loads again when the feed reports a change of one of the kinds, at most once in `calm` milliseconds. */
 export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>, kinds: string[] = [], calm = 1000): Loaded<T> {
   const [state, setState] = useState<{ key?: string | undefined; data?: T | undefined; error?: unknown; loading: boolean }>({ loading: true });
   const [turn, setTurn] = useState(0);
@@ -44,7 +44,7 @@ export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) 
         if (!stop.signal.aborted) setState({ key, data, loading: false });
       },
       (error: unknown) => {
-        if (isGone(error)) kept.delete(key); // the data that was shown is no longer true
+        if (isGone(error)) kept.delete(key); // the data on the screen is outdated
         if (!stop.signal.aborted) setState((was) => ({ key, data: isGone(error) ? undefined : was.data, error, loading: false }));
       },
     );
@@ -61,7 +61,7 @@ export function useLoad<T>(key: string | undefined, load: (signal: AbortSignal) 
   };
 }
 
-/** Calls back, not too often, when something of these kinds has changed. */
+/** Calls back when one of these kinds has changed, at most once in `calm` milliseconds. */
 export function useChanges(kinds: string[], then: () => void, calm = 1000) {
   const wanted = kinds.join();
   useEffect(() => {
@@ -81,7 +81,7 @@ export function useChanges(kinds: string[], then: () => void, calm = 1000) {
   }, [wanted, then, calm]);
 }
 
-/** A value that has not changed for a while. */
+/** Returns a value only after it has not changed for a while. */
 export function useCalm<T>(value: T, milliseconds = 250): T {
   const [settled, setSettled] = useState(value);
   const text = JSON.stringify(value);

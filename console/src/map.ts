@@ -1,4 +1,4 @@
-// The map of a pool as cells: what the server answers in runs, cell by cell, and its colours.
+// The map of a pool: the server sends runs of cells; this file expands them to cells and colours them.
 import { api, ask, type Schemas } from "./api";
 import { bits, formatCIDR, partOf, type Block } from "./net/cidr";
 
@@ -15,7 +15,7 @@ export const stateNames: Record<Schemas["PoolMapState"], string> = {
   Mixed: "Cut up further",
 };
 
-/** How many bits a look goes deeper: to the next border between nibbles that shows enough at once. */
+/** Returns by how many bits a map is deeper than its block: to the next nibble boundary that shows enough at once. */
 export function depthOf(within: Block): number {
   const target = Math.min(bits(within.family), Math.floor((within.length + 8) / 4) * 4);
   return Math.max(1, target - within.length);
@@ -34,7 +34,7 @@ export function cellsOf(map: PoolMap, within: Block): Cell[] {
   }));
 }
 
-/** Columns of the grid: 16, or what makes few cells a compact picture. */
+/** Returns the columns of the grid: 16, or fewer so that few cells form a compact picture. */
 export const columnsOf = (count: number) => (count >= 64 ? 16 : count >= 16 ? 8 : Math.min(4, count));
 
 export type Colouring = "state" | "project" | "class" | "age";
@@ -42,7 +42,7 @@ const hues = 8;
 
 const ages: [number, string][] = [[1, "today"], [7, "this week"], [30, "this month"], [90, "90 days"], [365, "a year"], [Infinity, "older"]];
 
-/** The class of style of a run, and the word for it in the legend. */
+/** Returns the CSS class of a run and its word in the legend. */
 export function paint(run: Run, by: Colouring, seen: Map<string, number>): { style: string; word: string } {
   if (by === "state" || !run.by || run.state === "Reserved") return { style: `is-${run.state}`, word: stateNames[run.state] };
   if (by === "age") {

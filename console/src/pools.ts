@@ -1,4 +1,4 @@
-// Reading pools: a project may have a hundred thousand, so that nothing here asks for all of them.
+// Reading pools. A project may have a hundred thousand, so nothing here loads all of them.
 import { api, ask, isGone, pagesOf, type Allocation, type Pool } from "./api";
 import { compareBlocks, contains, parseBlock, type Block } from "./net/cidr";
 
@@ -6,12 +6,12 @@ const page = 500;
 
 const query = (cursor: string | undefined, limit: number) => ({ limit, ...(cursor ? { cursor } : {}) });
 
-/** The first pools of a project in order of name; with no cursor in the answer, all. */
+/** Returns the first pools of a project in name order. Without a cursor in the result, these are all. */
 export const firstPools = (project: string, enough = page) => pagesOf<Pool>(
   (next) => ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: query(next, page) } })), enough,
 );
 
-/** Pools that were carved from a space and not from another pool: a page, or as many as asked for, and where to go on. */
+/** Returns root pools, which were carved from a space and not from a pool: a page or at least as many as asked for, and a cursor for the rest. */
 export const rootsOf = (project: string, cursor?: string, atLeast = 1) => pagesOf<Pool>(
   (next) => ask(api.GET("/v1/projects/{project}/pools", { params: { path: { project }, query: { roots: true, ...query(next, 200) } } })),
   atLeast, cursor,
@@ -20,7 +20,7 @@ export const rootsOf = (project: string, cursor?: string, atLeast = 1) => pagesO
 export const getPool = (project: string, pool: string) =>
   ask(api.GET("/v1/projects/{project}/pools/{pool}", { params: { path: { project, pool } } }));
 
-/** Child pools in order of address: a page, or as many as asked for, and where to go on. */
+/** Returns child pools in address order: a page or at least as many as asked for, and a cursor for the rest. */
 export const childrenOf = (project: string, pool: string, cursor?: string, atLeast = 1, within?: string) => pagesOf<Allocation>(
   (next) => ask(api.GET("/v1/projects/{project}/allocations", {
     params: { path: { project }, query: { pool, purpose: "ChildPool", ...(within ? { within } : {}), ...query(next, page) } },
@@ -28,8 +28,8 @@ export const childrenOf = (project: string, pool: string, cursor?: string, atLea
 );
 
 /**
- * Whether pools were carved from this one. Its figures do not say so: a child pool counts as held. The server looks at the first 5,000 blocks;
- * "unknown" means that they are all claims.
+ * Reports whether pools were carved from this one. Its figures do not show that, because a child pool counts as held. The server examines the first
+ * 5,000 blocks; "unknown" means that all of them are claims.
  */
 export async function division(project: string, pool: Pool): Promise<"divided" | "whole" | "unknown"> {
   if (pool.status.capacity.allocated === "0") return "whole";
@@ -39,10 +39,10 @@ export async function division(project: string, pool: Pool): Promise<"divided" |
   return items.length > 0 ? "divided" : nextCursor === undefined ? "whole" : "unknown";
 }
 
-/** A reference as the project writes it: without the project's own name. */
+/** Formats a reference without the project if it is the own project. */
 export const refText = (project: string, ref: { project: string; name: string }) => (ref.project === project ? ref.name : `${ref.project}/${ref.name}`);
 
-/** Runs at most some at once, and answers the results in order. After a failure none begins. */
+/** Runs work for all items, at most some at once, and returns the results in order. After a failure it starts no more. */
 export async function each<T, R>(items: T[], work: (item: T, index: number) => Promise<R>, atOnce = 6): Promise<R[]> {
   const results: R[] = [];
   let next = 0;
@@ -67,18 +67,18 @@ export interface Node {
   block?: Block | undefined;
   parent?: string | undefined;
   pool?: Pool | undefined;
-  /** Other pools were carved from it: its percentage says how much was handed on, not how much is used. */
+  /** Other pools were carved from it. Its percentage then counts the space in child pools, used or not. */
   divided?: boolean | undefined;
 }
 
-/** What the tree has of a pool, or of one of which only name and block are known yet. */
+/** Makes the tree's node of a pool, or of a pool of which only name and block are known yet. */
 export function nodeOf(of: Pool | Node): Node {
   if (!("metadata" in of)) return { ...of, block: parseBlock(of.cidr) };
   const { metadata, status } = of;
   return { name: metadata.name, cidr: status.allocatedCIDR, block: parseBlock(status.allocatedCIDR), parent: status.parentRef?.name, pool: of };
 }
 
-/** The space of an outermost pool, as it is written for its project. */
+/** Formats the space of a root pool for its project. */
 export const spaceOf = (node: Node) => {
   const space = node.pool?.status.spaceRef;
   return !space || node.parent ? "" : space.project === node.pool?.metadata.project ? space.name : `${space.project}/${space.name}`;
@@ -89,7 +89,7 @@ export function byAddress(a: Node, b: Node): number {
   return left === right ? compareBlocks(a.block, b.block) : left < right ? -1 : 1;
 }
 
-/** Whether a pool is what somebody looks for: by name, by label, by an address in it or a block around it. */
+/** Reports whether a pool matches a filter: by name, label, an address in it, or a block that overlaps it. */
 export function matches(node: Node, text: string): boolean {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return true;
@@ -99,7 +99,7 @@ export function matches(node: Node, text: string): boolean {
   return Object.entries(node.pool?.metadata.labels ?? {}).some(([k, v]) => `${k}=${v}`.toLowerCase().includes(wanted));
 }
 
-/** A pool may be deleted while it is asked for. */
+/** Ignores that a pool was deleted in the meantime. */
 export function ignoreGone(cause: unknown): undefined {
   if (isGone(cause)) return undefined;
   throw cause;

@@ -1,4 +1,4 @@
-// Deep links by path below /console/.
+// Routes below /console/: each page has its own URL.
 import { computed, signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
@@ -10,7 +10,7 @@ export const query = computed(() => new URLSearchParams(here.value.split("?")[1]
 
 addEventListener("popstate", () => { here.value = location.pathname + location.search; });
 
-/** Goes to a place of the console; `replace` leaves no step to go back to. */
+/** Opens a page of the console; `replace` adds no step to the history. */
 export function go(to: string, replace = false) {
   if (base + to === here.value) return;
   history[replace ? "replaceState" : "pushState"](null, "", base + to);
@@ -19,7 +19,7 @@ export function go(to: string, replace = false) {
   if (moved) scrollTo(0, 0);
 }
 
-/** Changes parameters of this page's address; an empty value leaves one out. */
+/** Changes query parameters of the current page; an empty value removes one. */
 export function goQuery(changes: Record<string, string | undefined>, replace = true) {
   const next = new URLSearchParams(query.value);
   for (const [name, value] of Object.entries(changes)) {
@@ -41,7 +41,7 @@ export function Link({ to, children, ...rest }: LinkProps) {
   return <a {...rest} href={base + to} onClick={follow}>{children}</a>;
 }
 
-/** The parts of a path that matches a pattern such as /projects/:project/pools, decoded. */
+/** Returns the decoded parts of a path that match a pattern such as /projects/:project/pools. */
 export function match(pattern: string, at: string): Record<string, string> | undefined {
   const wanted = pattern.split("/");
   const parts = at.replace(/\/$/, "").split("/");
@@ -64,7 +64,7 @@ function decode(text: string): string {
 }
 
 const e = encodeURIComponent;
-/** The addresses of pages. */
+/** The paths of pages. */
 export const to = {
   home: () => "/",
   projects: () => "/projects",

@@ -1,4 +1,4 @@
-// Finding things by address, block, name or label, over all projects of the caller.
+// Search by address, block, name or label over all projects of the user.
 import { api, ask, type Schemas } from "./api";
 import { to } from "./router";
 
@@ -7,7 +7,7 @@ export type Hit = Pick<Schemas["SearchItem"], "name" | "project" | "cidr" | "con
   why: string;
 };
 
-/** What was found, the best first. Truncated: there may be more. */
+/** The hits, best first. truncated means that there may be more. */
 export interface Hits { items: Hit[]; truncated: boolean }
 
 const reasons: Record<Schemas["SearchReason"], string> = {
@@ -22,7 +22,7 @@ export async function searchFor(
   }));
   return { items: items.map((item) => ({ ...item, why: reasons[item.why] })), truncated };
 }
-/** The page that shows what was found. */
+/** Returns the page that shows a hit. */
 export function pageOf(hit: Hit): string {
   const project = hit.project ?? hit.name;
   if (hit.kind === "IPPool") return to.pool(project, hit.name);
@@ -42,5 +42,5 @@ export const kindNames: Record<Hit["kind"], string> = {
   Address: "Address",
 };
 
-/** What a hit is called: an allocation has no name that anybody gave it. */
+/** Returns the title of a hit. An allocation has no name of its own. */
 export const titleOf = (hit: Hit) => (hit.kind === "IPAllocation" ? hit.consumer ?? hit.purpose ?? "Held" : hit.name);

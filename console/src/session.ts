@@ -1,4 +1,4 @@
-// Who is signed in, and what that caller may do. The credential itself stays in a cookie that no script can read.
+// The signed-in user and the user's roles. The credential stays in a cookie that no script can read.
 import { computed, signal } from "@preact/signals";
 import { api, ask, askPath, Refused, send, signedOut, type Schemas } from "./api";
 import { forgetKept } from "./kept";
@@ -12,7 +12,7 @@ export interface Session {
   issuers?: { name: string }[];
 }
 
-/** Where the browser keeps the project of the last visit, until somebody signs out. */
+/** The key in the browser's storage for the project of the last visit, until the user signs out. */
 export const lastProject = "carve.project";
 
 export const session = signal<Session | undefined>(undefined);
@@ -23,17 +23,17 @@ export type Role = (typeof ranks)[number];
 
 const roles = computed(() => new Map(whoami.value?.roles.map((r) => [r.project, r.role])));
 
-/** Whether the caller has this role in the project, or a larger one. */
+/** Reports whether the user has this role or a higher one in the project. */
 export function may(role: Role, project: string): boolean {
   if (whoami.value?.platformAdmin) return true;
   const has = roles.value.get(project);
   return has !== undefined && ranks.indexOf(has) >= ranks.indexOf(role);
 }
 
-/** The console is asking who is signed in: until it knows, it shows neither a page nor the form to sign in. */
+/** True while the console asks the server for the user. Meanwhile it shows neither a page nor the sign-in form. */
 export const beginning = signal(true);
 
-/** Asks who is signed in. A server without sessions is asked directly: it may admit everybody. */
+/** Asks the server for the user. A server without sessions gets the request directly: it may admit everybody. */
 export async function begin() {
   beginning.value = true;
   try {
@@ -60,7 +60,7 @@ async function identify() {
   }
 }
 
-/** What other tabs of this browser are told. They have the same cookie: who signs out here is out there. */
+/** Notifies the browser's other tabs. They share the cookie, so a sign-out applies to all of them. */
 const tabs = new BroadcastChannel("carve.session");
 tabs.onmessage = () => {
   drop();

@@ -1,4 +1,4 @@
-// What is around every page: navigation, project, search, theme, and how the connection is.
+// The frame of every page: navigation, project, search, theme, and the state of the connection.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, ask, network, pagesOf, type Schemas } from "./api";
@@ -29,7 +29,7 @@ export function Shell({ project, children }: { project: string | undefined; chil
   const first = useRef(true);
   useEffect(() => {
     setOpen(false);
-    // Screen readers and keyboards begin at the heading of the new page.
+    // Screen readers and keyboards start at the heading of the new page.
     if (!first.current) main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
     first.current = false;
   }, [place]);
@@ -82,7 +82,7 @@ function Sections({ project, place }: { project: string; place: string }) {
   );
 }
 
-/** All projects of the caller, as far as one list can show them. */
+/** Loads the projects of the user, up to the size of one list. */
 export const loadProjects = () => pagesOf<Schemas["Project"]>(
   (cursor) => ask(api.GET("/v1/projects", { params: { query: { limit: 500, ...(cursor ? { cursor } : {}) } } })), 1000,
 );

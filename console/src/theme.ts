@@ -1,4 +1,4 @@
-// Dark or light as the system says, until somebody says otherwise.
+// Dark or light as the system is set, unless the user chooses.
 import { effect, signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";

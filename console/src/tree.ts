@@ -1,21 +1,21 @@
-// The tree of pools as rows: what is open, what was loaded, what is to be loaded.
+// The tree of pools as rows, with the state of what is open and what is loaded.
 import type { Pool } from "./api";
 import { byAddress, childrenOf, division, each, firstPools, getPool, ignoreGone, matches, nodeOf, rootsOf, type Node } from "./pools";
 
 export interface Row {
   node: Node;
   depth: number;
-  /** Which one of how many among its parent's children. */
+  /** The position among the children of its parent, and their number. */
   place: number;
   of: number;
-  /** A row that stands for what is still to be loaded here: below this pool, or of the roots. */
+  /** A row for children that are not loaded yet, of this pool or of the roots. */
   more?: boolean;
 }
 
-const openAtMost = 12; // roots that are open at the beginning
-const openAgain = 100; // pools that are opened again when somebody comes back
-const again = 2000; // rows of a level that are loaded again at once when something has changed
-const pause = 80; // ms that rows stay on the screen before their figures are asked for
+const openAtMost = 12; // if a project has at most so many roots, they are open at the beginning
+const openAgain = 100; // pools that are opened again when the user comes back
+const again = 2000; // rows of a level that a reload loads at once
+const pause = 80; // ms that rows stay on the screen before their figures are loaded
 
 interface Level {
   nodes: Node[];
@@ -25,11 +25,11 @@ interface Level {
 }
 
 const empty = (done: boolean): Level => ({ nodes: [], done, loading: false });
-const beyond: Node = { name: "", cidr: "" }; // stands for roots that are still to be loaded
+const beyond: Node = { name: "", cidr: "" }; // stands for roots that are not loaded yet
 
 export class Tree {
   readonly open: Set<string>;
-  /** All pools of the project are here. */
+  /** All pools of the project are loaded. */
   complete = false;
   error: unknown;
   private fresh = true;
@@ -39,7 +39,7 @@ export class Tree {
   private asked = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The tree begins with these pools open; without any it opens the roots, when they are few. */
+  /** Starts the tree with these pools open. Without any it opens the roots, if they are few. */
   constructor(
     readonly project: string,
     private changed: () => void,
@@ -49,7 +49,7 @@ export class Tree {
     this.restored = open.length > 0;
   }
 
-  /** Loads the tree, or loads again as much of it as was there. */
+  /** Loads the tree, or loads again as much of it as it had. */
   async load() {
     const whole = this.fresh || this.complete ? await firstPools(this.project) : undefined;
     this.complete = whole !== undefined && whole.cursor === undefined;
@@ -82,7 +82,7 @@ export class Tree {
     for (const node of nodes) node.divided = this.below.get(node.name)!.nodes.length > 0;
   }
 
-  /** Whether a pool can be opened, as far as is known. */
+  /** Reports whether a pool can be opened, as far as is known. */
   opens(node: Node): boolean {
     const below = this.below.get(node.name);
     if (below === undefined) return node.divided !== false;
@@ -116,7 +116,7 @@ export class Tree {
     });
   }
 
-  /** Adds what is loaded to a level, unless it is complete or being loaded. */
+  /** Adds loaded nodes to a level, unless the level is complete or loading. */
   private async extend(level: Level, load: () => Promise<{ nodes: Node[]; cursor?: string | undefined }>) {
     if (level.done || level.loading) return;
     level.loading = true;
@@ -133,14 +133,14 @@ export class Tree {
     this.changed();
   }
 
-  /** Loads what rows on the screen lack: more of their level at once, their figures when they stay there. */
+  /** Loads missing data of the rows on the screen: more of their level at once, and their figures after a pause. */
   look(rows: Row[]) {
     for (const row of rows) if (row.more) void (row.node === beyond ? this.fetchRoots() : this.fetchBelow(row.node.name));
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.fill(rows.filter((row) => !row.more).map((row) => row.node)), pause);
   }
 
-  /** Loads the figures of pools that have none yet, and whether nearly full ones are divided among child pools. */
+  /** Loads the missing figures of pools, and whether nearly full pools are divided among child pools. */
   async fill(nodes: Node[]) {
     const bare = nodes.filter((node) => (!node.pool || this.doubtful(node)) && !this.asked.has(node.name));
     for (const node of bare) this.asked.add(node.name);
@@ -153,7 +153,7 @@ export class Tree {
     if (bare.length > 0) this.changed();
   }
 
-  /** Whether the figures of a pool leave open if it is full, or divided among child pools. */
+  /** Reports whether the figures of a pool leave open if it is full or divided among child pools. */
   private doubtful(node: Node): boolean {
     if (node.divided !== undefined || !node.pool) return false;
     const { capacity, utilizationPercent } = node.pool.status;
@@ -163,7 +163,7 @@ export class Tree {
     return node.divided === undefined && utilizationPercent >= 80;
   }
 
-  /** The rows to show: everything that is open, or what a filter finds and what is above it. */
+  /** Returns the rows to show: the open part of the tree, or the matches of a filter with their parents. */
   rows(filter: string): Row[] {
     const rows: Row[] = [];
     const wanted = filter.trim() === "" ? undefined : this.found(filter);

@@ -1,4 +1,4 @@
-// Words for what the API names by code.
+// Words for the API's operations and kinds.
 
 export const kindWords: Record<string, string> = { class: "Class", pool: "Pool", quota: "Quota", grant: "Grant" };
 

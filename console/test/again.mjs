@@ -1,8 +1,8 @@
-// Answers that are lost and steps that are interrupted: nothing is made twice, and what is missing can be made later.
+// Lost responses and interrupted steps: nothing is created twice, and missing objects can be created later.
 import { call, open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 
-/** Lets requests reach the server and cuts their answers, from the one with this number on, for so many of them. */
+/** Lets requests reach the server and cuts their responses: `count` of them, starting with number `from`. */
 async function cut(page, pattern, method, { from = 1, count = 1, reaches = true } = {}) {
   const seen = { keys: [], cut: 0 };
   await page.route(pattern, async (route) => {
@@ -20,7 +20,7 @@ async function cut(page, pattern, method, { from = 1, count = 1, reaches = true 
 const claims = async (owner) => (await call("GET", `/v1/projects/${owner}/claims?limit=500`)).items;
 const pools = async (owner) => (await call("GET", `/v1/projects/${owner}/pools?limit=500`)).items.map((pool) => pool.metadata.name).sort();
 
-/** A project of its own with one pool. */
+/** Creates a project with one pool. */
 async function make(owner) {
   await call("POST", "/v1/projects", { metadata: { name: owner } });
   await call("POST", `/v1/projects/${owner}/pools`, { metadata: { name: "net" }, spec: { cidr: "10.0.0.0/16" } });

@@ -1,11 +1,11 @@
-// Charts of utilisation and runway, of what is recorded once an hour: the test answers in the server's place for a pool with a past.
+// Charts of utilisation and runway. The server records them once an hour, so the test itself responds, with the records of a pool with a past.
 import { call, open } from "./harness.mjs";
 import { check, everything } from "./looks.mjs";
 import { project } from "./seed.mjs";
 
 const hour = 3_600_000;
 
-/** A pool that fills up by two percent a day, has a night without records, and was fuller for a while. */
+/** A pool that fills by two percent a day, has a night without records, and was fuller for a while. */
 export function past(now = Date.now()) {
   const points = [];
   for (let hours = 30 * 24; hours >= 0; hours -= 4) {

@@ -1,6 +1,6 @@
-// What something that somebody does costs: time of the page's own thread, apart from the server's and from what the machine does besides.
+// The costs of a user's action: the time of the page's own thread, without the time of the server and of other programs.
 
-/** Has to run before the page does anything: notes how long inputs wait for their picture, and long tasks. */
+/** Must run before the page's own scripts. It records long tasks, and how long inputs wait for the next frame. */
 export const watch = (page) => page.addInitScript(() => {
   globalThis.seen = { inputs: [], tasks: [] };
   const note = (into) => new PerformanceObserver((list) => into.push(...list.getEntries().map((e) => e.duration)));
@@ -8,7 +8,7 @@ export const watch = (page) => page.addInitScript(() => {
   note(globalThis.seen.tasks).observe({ type: "longtask" });
 });
 
-/** Answers a function that does something and says what it cost. */
+/** Returns a function that runs an action and records its costs. */
 export async function costs(page) {
   const debug = await page.context().newCDPSession(page);
   await debug.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -37,7 +37,7 @@ export async function costs(page) {
   };
 }
 
-/** Waits until nothing is drawn any more. */
+/** Waits until the page draws nothing more. */
 const settled = (page) => page.evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done)), 250)));
 
 export function tell(rows) {

@@ -1,4 +1,4 @@
-// Forms: errors stand at the field and in words, previews are true, commands work, and contents are kept.
+// Forms: errors are at the field and in words, previews are correct, commands work, and contents are kept.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { call, open, server } from "./harness.mjs";

@@ -1,4 +1,4 @@
-// A browser against the server in CARVE_SERVER, and a watch on everything that the page asks for or complains about.
+// A browser that uses the server in CARVE_SERVER, with records of the page's requests and errors.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
@@ -10,11 +10,11 @@ const program = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium
 /** Root cannot use Chromium's sandbox. */
 export const launch = () => chromium.launch({ executablePath: program, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
 
-/** Opens a page that records what must not happen: errors, violations of the policy, requests to other origins. */
+/** Opens a page and records errors, violations of the policy, and requests to other origins. None of these may happen. */
 export async function open(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", timezoneId: "UTC", ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(120_000); // a guard: the machine may have much else to do
+  page.setDefaultTimeout(120_000); // a safeguard: the machine may be busy
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -30,7 +30,7 @@ export async function open(browser, options = {}) {
   return { page, context, wrong, at: (path) => page.goto(`${server}/console${path}`) };
 }
 
-/** Asks the API. */
+/** Sends a request to the API. */
 export async function call(method, path, body, headers = {}) {
   const response = await fetch(server + path, {
     method,

@@ -1,4 +1,4 @@
-// What a newcomer has to manage without reading anything.
+// The tasks that a newcomer must manage without documentation.
 import { call, open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 
@@ -78,14 +78,14 @@ export const journeys = {
   async "see what changed yesterday, and by whom"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     const { metadata } = await call("GET", `/v1/projects/${project}/quotas/total`);
-    await page.clock.setFixedTime(Date.parse(metadata.createdAt) + 86_400_000); // it may be another day by now
+    await page.clock.setFixedTime(Date.parse(metadata.createdAt) + 86_400_000); // the day may have changed by now
     await at(`/projects/${project}`);
     await page.getByRole("link", { name: "Audit trail" }).first().click();
     await page.getByRole("button", { name: "Yesterday" }).click();
     await page.getByRole("heading", { name: /^Yesterday/ }).waitFor();
     await page.getByText(/changes (shown )?by/).waitFor();
     await page.getByLabel("Kind").selectOption("Quota");
-    await page.locator(".events summary").filter({ hasNotText: "quota" }).first().waitFor({ state: "detached" }); // or else the list is drawn anew behind the click
+    await page.locator(".events summary").filter({ hasNotText: "quota" }).first().waitFor({ state: "detached" }); // or it is redrawn during the click
     const event = page.locator(".events summary").filter({ hasText: "set quota total" });
     await event.click();
     await page.getByRole("row").filter({ hasText: "spec.limits.claims" }).getByText("100").waitFor();
@@ -158,7 +158,7 @@ export const journeys = {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("row").filter({ hasText: "soon" }).getByText("full within 14 days").waitFor();
     await page.getByRole("button", { name: "Change soon" }).click();
-    await page.getByLabel("When").selectOption("percent"); // and the runway goes
+    await page.getByLabel("When").selectOption("percent"); // the runway disappears
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("row").filter({ hasText: "soon" }).getByText("80 % or more").waitFor();
     await page.context().close();

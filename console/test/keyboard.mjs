@@ -1,8 +1,8 @@
-// Everything by keyboard alone.
+// All actions by keyboard alone.
 import { open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 
-/** Waits until what has the focus reads like this. */
+/** Waits until the text of the focused element matches. */
 const focused = (page, pattern) => page.waitForFunction((text) => new RegExp(text).test(document.activeElement.textContent), pattern);
 const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
 
@@ -49,11 +49,11 @@ export const keyboard = {
     await press(page, "ArrowRight", "ArrowDown");
     await page.locator('[role=gridcell][aria-label^="10.1.1.16/28"]:focus').waitFor();
     await press(page, "Enter");
-    await page.locator('[role=gridcell][aria-label^="10.1.1.16:"]:focus').waitFor(); // the focus goes in with the view
+    await page.locator('[role=gridcell][aria-label^="10.1.1.16:"]:focus').waitFor(); // the focus follows the view inwards
     await press(page, "ArrowRight");
     await page.locator('[role=gridcell][aria-label^="10.1.1.17:"]:focus').waitFor();
     await press(page, "Escape");
-    await page.locator('[role=gridcell][aria-label^="10.1.1.16/28"]:focus').waitFor(); // and out again, to where it came from
+    await page.locator('[role=gridcell][aria-label^="10.1.1.16/28"]:focus').waitFor(); // the focus returns to where it came from
     await page.locator('[role=gridcell][aria-label^="10.1.1.16/28"]').click();
     await page.locator('[role=gridcell][aria-label^="10.1.1.16:"]:focus').waitFor();
     await page.context().close();
@@ -71,7 +71,7 @@ export const keyboard = {
     await page.getByRole("dialog").waitFor();
     await press(page, "Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await focused(page, "^Delete$"); // the focus is back where it was
+    await focused(page, "^Delete$"); // the focus returns to where it was
     await page.reload();
     await page.getByRole("heading", { name: "eu-dns" }).waitFor();
     await press(page, "Tab");

@@ -1,10 +1,10 @@
-// A project with many pools and claims: it is not loaded as a whole, scrolls without hanging, and answers at once.
+// A project with many pools and claims: the page does not load all of it, scrolls without hanging, and responds at once.
 import { costs, tell, watch } from "./cost.mjs";
 import { open } from "./harness.mjs";
 import { many } from "./seed.mjs";
 
-const goal = 100; // ms of the page's thread for what somebody does once
-const frame = 16; // and for a frame while something scrolls
+const goal = 100; // ms of the page's thread for one action
+const frame = 16; // ms of the page's thread for a frame while scrolling
 
 export const large = {
   async "what somebody does is done, and what it costs is told"(browser, assert, pools, claims) {
@@ -56,7 +56,7 @@ export const large = {
     console.log(`  ${pools} pools, ${claims} claims: first paint ${Math.round(paint)} ms`);
     tell(rows);
     await page.context().close();
-    // A timing is no test: what is over its goal is told, of the page's own thread, as what else the machine does is no fault of the page.
+    // Times do not fail the test. They are printed if the page's own thread is over its goal; load from other programs is not the page's fault.
     const slow = rows.filter(({ thread, frames, times = 1 }) => thread / (frames ?? times) > (frames ? frame : goal));
     for (const { name, thread, frames } of slow) console.log(`  over the goal: ${name}: ${thread} ms${frames ? ` in ${frames} frames` : ""}`);
     assert.deepEqual(wrong, []);
@@ -79,7 +79,7 @@ export const large = {
   },
 };
 
-/** Types into a box as somebody does, and waits for what is found. */
+/** Types into a box at a user's pace and waits for the result. */
 async function type(box, text, found) {
   await box.fill("");
   await box.pressSequentially(text, { delay: 30 });
@@ -87,7 +87,7 @@ async function type(box, text, found) {
   return { times: text.length };
 }
 
-/** Scrolls the tree for two seconds, and answers how many frames there were. */
+/** Scrolls the tree for two seconds and returns the number of frames. */
 function scroll() {
   return new Promise((done) => {
     const box = document.querySelector(".virtual");

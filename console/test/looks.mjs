@@ -1,4 +1,4 @@
-// Every page in both colour schemes: what axe finds, and whether it fits a phone.
+// Every page in both colour schemes: checks it with axe, and that it fits a phone.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { open } from "./harness.mjs";
@@ -32,7 +32,7 @@ export const pages = {
   "nothing there": ["/nowhere", "There is no such page"],
 };
 
-/** Loads a page and waits until it shows what it has. */
+/** Loads a page and waits until it shows its data. */
 export async function settle(page, go, [path, heading]) {
   await go(path);
   await page.getByRole("heading", { name: heading, exact: true, level: 1 }).waitFor();
@@ -41,7 +41,7 @@ export async function settle(page, go, [path, heading]) {
 }
 
 export const everything = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const coloured = ["color-contrast", "link-in-text-block"]; // what differs by scheme
+const coloured = ["color-contrast", "link-in-text-block"]; // rules whose result depends on the scheme
 
 export async function check(page, name, found, rules) {
   await page.evaluate(axe);
@@ -56,7 +56,7 @@ export async function check(page, name, found, rules) {
 }
 
 const inScheme = (colorScheme, rules) => async (browser, assert) => {
-  // Axe is put in by the debugger's protocol: the policy admits no script that the server did not send.
+  // The debugger's protocol injects axe, because the policy admits only scripts of the server.
   const { page, at: go, wrong } = await open(browser, { colorScheme });
   const found = [];
   for (const [name, where] of Object.entries(pages)) {

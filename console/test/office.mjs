@@ -1,6 +1,6 @@
-// A project whose table shows all that the console can write into one: internal/cli/source/testdata/console.csv is what it exports of this.
+// A project with everything that the console can export: internal/cli/source/testdata/console.csv is its export.
 
-/** Makes the project on a server; ask sends a request and answers {status, body}. */
+/** Creates the project on a server. ask sends a request and returns {status, body}. */
 export async function office(ask, name) {
   const make = async (path, body) => {
     const { status, body: said } = await ask("POST", path, body);

@@ -1,4 +1,4 @@
-// Signing in at an issuer, Swagger UI, import and export in a real browser, each with servers of its own.
+// Sign-in at an issuer, Swagger UI, import and export in a real browser, each with its own servers.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { launch } from "./harness.mjs";

@@ -1,4 +1,4 @@
-// What the tests find: a company with pools, teams, claims, quotas and a pool that is full; and a project with many pools.
+// The data of the tests: a company with pools, teams, claims, quotas and a full pool; and a project with many pools.
 import { call, each } from "./harness.mjs";
 
 export const project = "fernwood";
@@ -69,7 +69,7 @@ export async function seed() {
   });
 }
 
-/** Many pools: one in eight is a root, the others are below one of the roots, which is the largest level that a tree can have. */
+/** Many pools: one in eight is a root. All others are below one root, which is the largest level that a tree can have. */
 export async function seedMany(count) {
   await makePools(many, [{ name: "root", cidr: "10.0.0.0/8" }]);
   const roots = Math.floor(count / 8);
@@ -88,12 +88,12 @@ export async function seedMany(count) {
   );
 }
 
-/** Single addresses in eight pools below a root of their own, claimed by the thousand. */
+/** Single addresses in eight pools below their own root, claimed in batches. */
 export async function seedClaims(count) {
   if (count === 0) return;
   const pools = Array.from({ length: 8 }, (_, i) => ({ name: `hosts-${i}`, parent: "hosts", cidr: `11.${i * 4}.0.0/14` }));
   await makePools(many, [{ name: "hosts", cidr: "11.0.0.0/8" }, ...pools]);
-  const size = 250; // a request has 10 s, also on a slow machine
+  const size = 250; // a request has 10 s, even on a slow machine
   const batches = Array.from({ length: Math.ceil(count / size) }, (_, i) => i);
   await each(
     batches,

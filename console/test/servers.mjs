@@ -1,4 +1,4 @@
-// Servers of these tests' own, an issuer that people sign in at, and browsers that watch what pages do.
+// Servers for these tests, an OpenID Connect issuer, and browsers that record the requests and errors of pages.
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { spawn } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -10,10 +10,10 @@ import { createInterface } from "node:readline";
 const program = process.env.SERVER_PROGRAM;
 if (!program) throw new Error("SERVER_PROGRAM is not set: make console-test sets it");
 
-/** Starts a server; without a database it has one of its own. */
+/** Starts a server. Without a database URL it has its own database. */
 export async function start(flags, database) {
   const dir = await mkdtemp(join(tmpdir(), "carve-console-"));
-  await chmod(dir, 0o755); // PostgreSQL runs as another user where this one is root
+  await chmod(dir, 0o755); // PostgreSQL runs as another user if this one is root
   const where = database ? [`--database-url=${database}`] : [`--data-dir=${join(dir, "data")}`];
   const child = spawn(program, ["--listen=127.0.0.1:0", "--request-timeout=60s", ...where, ...flags], { stdio: ["ignore", "pipe", "pipe"] });
   const server = { said: "", logged: "" };
@@ -34,7 +34,7 @@ export async function start(flags, database) {
 
 const base64 = (value) => Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 
-/** An OpenID Connect issuer with a page that asks who somebody is. It is of another site than the servers: localhost is not 127.0.0.1. */
+/** An OpenID Connect issuer with a page that asks for the user. Its site differs from the servers': localhost is not 127.0.0.1. */
 export async function issuer() {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const asked = new Map();
@@ -102,10 +102,10 @@ export async function issuer() {
   return provider;
 }
 
-/** A page that records what must not happen. Other origins than these must not be asked. */
+/** Opens a page and records errors, violations of the policy, and requests to other origins than these. None of these may happen. */
 export async function watch(context, ...origins) {
   const page = await context.newPage();
-  page.setDefaultTimeout(120_000); // a guard: the machine may have much else to do
+  page.setDefaultTimeout(120_000); // a safeguard: the machine may be busy
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -119,7 +119,7 @@ export async function watch(context, ...origins) {
   return { page, wrong };
 }
 
-/** Asks a server's API, as everybody may in development. */
+/** Sends a request to a server's API, which admits everybody in development. */
 export async function ask(server, method, path, body, headers = {}) {
   const response = await fetch(server.url + path, {
     method, headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers }, ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,9 +1,9 @@
-// Signing in at an issuer: cookies, redirections and tabs as a real browser has them.
+// Sign-in at an issuer: cookies, redirects and tabs in a real browser.
 import { watch } from "./servers.mjs";
 
 const cookie = "carve-session";
 
-/** A new person at a browser, with one page. */
+/** A new user with their own browser context and one page. */
 async function person(browser, { server, other, issuer }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB", timezoneId: "UTC" });
   const { page, wrong } = await watch(context, server.url, other.url, issuer.url);
@@ -126,7 +126,7 @@ export const signIn = {
     assert.equal(await signedIn(at.server, held), 401);
     const until = Date.now() + 120_000;
     while (await signedIn(at.other, held) !== 401) assert.ok(Date.now() < until, "the other server still takes the session");
-    await tabs[1].page.getByRole("link", { name: "Quotas" }).click({ timeout: 2000 }).catch(() => {}); // unless its feed has told it already
+    await tabs[1].page.getByRole("link", { name: "Quotas" }).click({ timeout: 2000 }).catch(() => {}); // unless its feed has reported the sign-out already
     await heading("Sign in to Carve", tabs[1].page);
     await page.reload();
     await heading("Sign in to Carve");

@@ -1,4 +1,4 @@
-// Swagger UI on a server that has nothing yet: it opens, loads nothing from elsewhere, and its first operations work at the first click.
+// Swagger UI on an empty server: it opens, loads nothing from other origins, and its first operations work at the first click.
 import { watch } from "./servers.mjs";
 
 export const swagger = {
@@ -18,7 +18,7 @@ export const swagger = {
       const tryIt = operation.getByRole("button", { name: "Try it out" });
       await operation.getByRole("button", { name: "Execute" }).or(tryIt).first().waitFor();
       if (await tryIt.count() > 0) await tryIt.click();
-      // A change needs If-Match, which the contract calls optional so that its absence has an answer of its own.
+      // A change needs If-Match. The contract has it as optional so that its absence gets a problem of its own.
       const filled = await operation.locator(".parameters tr").evaluateAll((rows) => rows
         .filter((row) => !row.querySelector(".required") && !/^If-Match/.test(row.textContent) && [...row.querySelectorAll("input, textarea")].some((e) => e.value !== ""))
         .map((row) => row.textContent));
@@ -40,7 +40,7 @@ export const swagger = {
     assert.notEqual(await ground(), light);
     await page.emulateMedia({ colorScheme: "light" });
     await page.getByRole("button", { name: "Authorize" }).first().click();
-    await page.locator(".auth-container").getByText(/API key/).first().waitFor(); // which says how one comes by a key
+    await page.locator(".auth-container").getByText(/API key/).first().waitFor(); // it explains how to get a key
     await context.close();
     assert.deepEqual(wrong, []);
   },

@@ -1,4 +1,4 @@
-// Import and export: there and back, refusals row by row, ten thousand rows, stopping and going on.
+// Import and export: round trip, refusals row by row, ten thousand rows, stopping and continuing.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { office } from "./office.mjs";
@@ -144,7 +144,7 @@ export const transfer = {
     await page.waitForFunction(() => Number(document.querySelector("progress")?.value) >= 1500);
     await page.getByRole("button", { name: "Stop" }).click();
     await status(/imported, .* new/);
-    const longest = Math.round(await page.evaluate(() => globalThis.longest)); // a timing is told, and is no test
+    const longest = Math.round(await page.evaluate(() => globalThis.longest)); // times are printed and do not fail the test
     const before = (await page.getByRole("status").filter({ hasText: "rows.csv" }).textContent()).match(/([\d,]+) imported/)[1];
     await page.reload();
     await choose(lines);

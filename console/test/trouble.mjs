@@ -1,4 +1,4 @@
-// What the console says when it is refused, when the server is slow, and when there is no connection.
+// Refusals, a slow server, and a lost connection in the console.
 import { call, open } from "./harness.mjs";
 import { project } from "./seed.mjs";
 

@@ -1,4 +1,4 @@
-// Pages show everything that is there, also in large projects and in projects whose spaces overlap, or say that they do not.
+// Pages show everything, even in large projects and in projects whose spaces overlap, or report that they do not.
 import { call, open } from "./harness.mjs";
 import { many, project } from "./seed.mjs";
 
@@ -48,7 +48,7 @@ export const whole = {
     await page.getByText("The first 100 pools; there are more.").waitFor();
     await page.getByText("Type more of the name").waitFor();
     await at(`/projects/${many}/pools?filter=10.0.0.0/22`);
-    await page.getByText("17 pools", { exact: true }).waitFor(); // root, and sixteen /26
+    await page.getByText("17 pools", { exact: true }).waitFor(); // the root and sixteen /26
     await at("/search?q=p-00");
     await page.getByText("The first 100; there are more.").waitFor();
     await page.getByRole("combobox", { name: /Search/ }).fill("p-00");

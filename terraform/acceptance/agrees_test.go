@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pathOf is where the server has the object of a resource.
+// pathOf returns the API path of a resource's object.
 func pathOf(t testing.TB, r thing) string {
 	t.Helper()
 	parts, kind := strings.Split(r.id, "/"), r.kind()
@@ -31,7 +31,7 @@ func pathOf(t testing.TB, r thing) string {
 	return "/v1/projects/" + parts[0] + "/" + collection + "/" + strings.Join(parts[1:], "/")
 }
 
-// kind is the kind of a resource, without "carve_".
+// kind returns a resource's kind, without "carve_".
 func (r thing) kind() string {
 	address := r.address
 	if at := strings.LastIndex(address, "carve_"); at >= 0 {
@@ -41,7 +41,7 @@ func (r thing) kind() string {
 	return kind
 }
 
-// attached reports whether the server has an attachment. It can only be found in the list of its claim.
+// attached reports whether the server has an attachment. The API shows it only in the claim's list of consumers.
 func (f *folder) attached(path string) bool {
 	f.t.Helper()
 	list, rest, _ := strings.Cut(path, "/consumers/")
@@ -55,13 +55,13 @@ func (f *folder) attached(path string) bool {
 	})
 }
 
-// agrees checks that each object in the state exists on the server, as it is in the state, and that no two resources have the same object or block.
+// agrees checks that the server has each object as the state has it, and that no two resources have the same object or block.
 func (f *folder) agrees() {
 	f.t.Helper()
 	objects, blocks := map[string]string{}, map[string]string{}
 	for _, r := range f.state() {
 		if r.kind() == r.address {
-			continue // another provider's
+			continue // another provider's resource
 		}
 		path := pathOf(f.t, r)
 		require.Empty(f.t, objects[path], "%s and %s hold %s", objects[path], r.address, path)

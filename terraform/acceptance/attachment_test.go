@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// attachment is the configuration of a claim, a consumer and an attachment.
+// attachment returns a configuration with a claim, a consumer and an attachment.
 func attachment(project string) string {
 	return `resource "carve_claim" "web" {
   project       = "` + project + `"
@@ -36,7 +36,8 @@ func attach(project, local, uid string) string {
 `
 }
 
-// TestAttachmentOfAnotherHolderIsNotTakenOver has an agent attach its consumer. Terraform neither takes the attachment over nor detaches the consumer.
+// TestAttachmentOfAnotherHolderIsNotTakenOver lets an agent attach its consumer. Terraform neither takes the attachment over nor detaches the
+// consumer.
 func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -54,7 +55,7 @@ func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	require.Contains(t, said, `id = "`+project+`/web/default/theirs"`)
 	f.agrees()
 
-	// The lost state of this configuration is found again.
+	// This configuration finds its objects again after its state was lost.
 	f.write("main.tf", head+attachment(project))
 	f.remove("terraform.tfstate", "terraform.tfstate.backup")
 	f.apply()
@@ -66,7 +67,8 @@ func TestAttachmentOfAnotherHolderIsNotTakenOver(t *testing.T) {
 	f.destroy()
 }
 
-// TestAttachmentIsNotKeptWithoutItsClaimOrConsumer destroys what an attachment needs. The plan refuses, and an attachment that was ended outside is made again.
+// TestAttachmentIsNotKeptWithoutItsClaimOrConsumer destroys an attachment's claim or consumer. The plan refuses that, and Terraform recreates an
+// attachment that ended outside of it.
 func TestAttachmentIsNotKeptWithoutItsClaimOrConsumer(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)

@@ -101,7 +101,7 @@ func TestWhatTheAPICannotChangeIsReplacedAndNothingElse(t *testing.T) {
 	f := newFolder(t, world.main, "", project+web)
 	f.apply()
 	uid := f.value("carve_claim.web", "uid")
-	// The same block by other words is the same claim.
+	// The same block, configured as a CIDR, is the same claim.
 	cidr, _ := f.value("carve_claim.web", "cidr").(string)
 	f.write("main.tf", head+project+strings.Replace(web, "prefix_length = 28", `cidr = "`+cidr+`"`, 1))
 	f.empty()
@@ -155,14 +155,14 @@ func TestARefusalSaysWhereAndWhatWouldHelp(t *testing.T) {
 	f.destroy()
 }
 
-// secret is an API key.
+// secret matches an API key.
 var secret = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
 
 func TestSecretsAreNotInLogs(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
 	f := newFolder(t, world.main, "", project)
-	f.apply() // a key for a run is made as soon as the run begins
+	f.apply() // the run of the next configuration creates an ephemeral key at its start
 	f.write("main.tf", head+project+`resource "carve_api_key" "it" {
   project = carve_project.team.name
   name    = "pipeline"

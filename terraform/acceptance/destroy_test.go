@@ -46,7 +46,8 @@ resource "carve_claim" "web" {
 	}
 }
 
-// TestDestroyWaitsForBlocksThatCoolDown waits within timeouts, and otherwise says at once until when they cool down.
+// TestDestroyWaitsForBlocksThatCoolDown checks that a destroy waits within its timeouts, and otherwise fails at once with the time at which the
+// blocks have cooled down.
 func TestDestroyWaitsForBlocksThatCoolDown(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
@@ -68,7 +69,7 @@ func TestDestroyWaitsForBlocksThatCoolDown(t *testing.T) {
 	require.Len(t, f.state(), 2, "the claim is released, the pool stays")
 }
 
-// TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan changes what a pool cannot change, while claims, children and grants are in it.
+// TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan changes an immutable attribute of a pool that has claims, children or grants.
 func TestReplacedPoolThatHoldsSomethingIsRefusedByThePlan(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drifting has every attribute that can be changed, and the same changed by somebody else: the documents of requests that do it.
+// drifting has every attribute that can be changed, and the requests by which another client changes them.
 var drifting = []struct {
 	address, path, config string
-	set, patch            string // attributes, as they are set; what somebody else sends
+	set, patch            string // configured attributes; the other client's request body
 }{
 	{
 		address: "carve_project.it", path: "/v1/projects/TEAM-drift", config: `name = "TEAM-drift"`,
@@ -126,7 +126,7 @@ annotations = { a = "b" }`,
 	},
 }
 
-// around is what the drifting ones need.
+// around has the resources that the drifting ones need.
 const around = `resource "carve_class" "std" {
   project   = carve_project.team.name
   name      = "std"
@@ -170,7 +170,7 @@ func TestDriftOfEveryAttributeIsSeenAndPutRight(t *testing.T) {
 			for _, d := range drifting {
 				path := strings.ReplaceAll(d.path, "TEAM", name)
 				was[d.address] = f.server.send(t, "GET", path, "")
-				if !full { // what the server says is as good as another thing, and a block that is retained would keep the project
+				if !full { // the server may keep its own value of an attribute that is not configured, and a retained block would keep the project
 					d.patch = strings.Replace(d.patch, `,"spec":{"reclaimPolicy":"Retain"}`, "", 1)
 				}
 				if strings.Contains(d.path, "/quotas/") || strings.Contains(d.path, "/members/") || strings.Contains(d.path, "/consumers/") {
@@ -208,10 +208,11 @@ func TestDriftOfEveryAttributeIsSeenAndPutRight(t *testing.T) {
 	}
 }
 
-// still are attributes that do not drift here: there is one region, only the platform's classes can be shared, and TestPoolThatIsDrained... has drain.
+// still lists attributes that do not drift here: the server has one region, only the platform's classes can be shared, and TestPoolThatIsDrained...
+// covers drain.
 var still = map[string]bool{"carve_pool.regions": true, "carve_class.visibility": true, "carve_pool.drain": true}
 
-// serverSays are attributes that are the server's to say when a configuration does not.
+// serverSays lists attributes that the server sets if a configuration does not.
 var serverSays = map[string]bool{"carve_claim.reclaim_policy": true, "carve_class.empty_pool_ttl": true}
 
 func metadata(d map[string]any, of string) any {
@@ -219,7 +220,8 @@ func metadata(d map[string]any, of string) any {
 	return all[of]
 }
 
-// mutable are the attributes of a resource that a configuration can have and a change of which makes no new one, by what its page says.
+// mutable returns the resource attributes that a configuration can set and that can change without a new resource, according to the schema's
+// descriptions.
 func mutable(t testing.TB, kind string) []string {
 	t.Helper()
 	f := newFolder(t, world.main, "", "")
@@ -249,5 +251,5 @@ func mutable(t testing.TB, kind string) []string {
 	return names
 }
 
-// forces is how pages say that an attribute cannot be changed.
+// forces ends the description of an attribute that cannot be changed.
 const forces = "Changing it forces a new resource."

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// examples are the folders of examples that are in the pages of the registry.
+// examples returns the example files that the registry's pages show.
 func examples(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob(root("terraform/examples/*/*/*e.tf"))
@@ -26,7 +26,7 @@ func examples(t testing.TB) []string {
 	return append(files, provider...)
 }
 
-// TestExamplesCanBeApplied applies all of them in one project, which has what they take for granted, and imports what they say can be imported.
+// TestExamplesCanBeApplied applies all examples in one project, which has the objects that they require, and imports the objects that they import.
 func TestExamplesCanBeApplied(t *testing.T) {
 	t.Parallel()
 	s, project := world.main, prepared(t, world.main)

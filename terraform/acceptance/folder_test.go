@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder is a configuration, with its state.
+// folder is a configuration with its state.
 type folder struct {
 	t      testing.TB
 	dir    string
@@ -30,7 +30,7 @@ const head = `terraform {
 }
 `
 
-// newFolder has a configuration for a server, whose state belongs to an owner, if it has one.
+// newFolder writes a configuration for a server. owner is the provider's owner setting and may be empty.
 func newFolder(t testing.TB, s *server, owner, config string) *folder {
 	t.Helper()
 	f := &folder{t: t, dir: t.TempDir(), server: s, env: []string{"CARVE_SERVER=" + s.url, "CARVE_API_KEY=" + s.key, "CARVE_OWNER=" + owner}}
@@ -43,7 +43,7 @@ func (f *folder) write(name, text string) {
 	require.NoError(f.t, os.WriteFile(filepath.Join(f.dir, name), []byte(text), 0o600))
 }
 
-// module writes a configuration that is used by the folder's own.
+// module writes a configuration as a module for the folder's own configuration.
 func (f *folder) module(name, config string) {
 	f.t.Helper()
 	require.NoError(f.t, os.MkdirAll(filepath.Join(f.dir, name), 0o700))
@@ -58,7 +58,7 @@ func (f *folder) remove(names ...string) {
 	}
 }
 
-// command is Terraform in the folder, in a group of processes of its own, because it starts the provider.
+// command returns a command that runs Terraform in the folder. It has its own process group, because Terraform starts the provider as a process.
 func (f *folder) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, world.terraform, append(args, "-no-color")...)
 	cmd.Dir = f.dir
@@ -69,7 +69,7 @@ func (f *folder) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// try runs Terraform, and answers what it says and with what it ends.
+// try runs Terraform and returns its output and its exit code.
 func (f *folder) try(args ...string) (string, int) {
 	f.t.Helper()
 	said, err := f.command(f.t.Context(), args...).CombinedOutput()
@@ -92,7 +92,7 @@ func (f *folder) apply(args ...string) string {
 	return f.run(append([]string{"apply", "-auto-approve", "-input=false"}, args...)...)
 }
 
-// fails applies what is refused, and answers what is said in one line, as Terraform wraps its lines.
+// fails runs an apply that must fail, and returns its output as one line, because Terraform wraps lines.
 func (f *folder) fails(args ...string) string {
 	f.t.Helper()
 	said, code := f.try(append([]string{"apply", "-auto-approve", "-input=false"}, args...)...)
@@ -104,7 +104,7 @@ func flat(said string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "╷", " ", "╵", " ").Replace(said)), " ")
 }
 
-// plan says whether there is anything to do.
+// plan returns a plan's output, and whether it has changes.
 func (f *folder) plan() (said string, changes bool) {
 	f.t.Helper()
 	said, code := f.try("plan", "-detailed-exitcode", "-input=false")
@@ -123,13 +123,13 @@ func (f *folder) destroy() {
 	f.run("destroy", "-auto-approve", "-input=false")
 }
 
-// thing is what a state has of one resource.
+// thing is a resource in the state.
 type thing struct {
 	address, id string
 	values      map[string]any
 }
 
-// state is what is managed.
+// state returns the state's managed resources.
 func (f *folder) state() (things []thing) {
 	f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(f.dir, "terraform.tfstate"))
@@ -176,7 +176,7 @@ func (f *folder) value(address, attribute string) any {
 	return nil
 }
 
-// imports are the import blocks of all that is managed.
+// imports returns import blocks for all managed resources.
 func (f *folder) imports() string {
 	text := ""
 	for _, t := range f.state() {
@@ -185,13 +185,13 @@ func (f *folder) imports() string {
 	return text
 }
 
-// change is what a plan does to one resource.
+// change is a resource's planned change.
 type change struct {
 	Actions       []string
 	Before, After map[string]any
 }
 
-// changes are those that are planned, by address.
+// changes returns the planned changes by address.
 func (f *folder) changes() map[string]change {
 	f.t.Helper()
 	f.run("plan", "-input=false", "-out=planned")

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// TestListOfSeveralPagesIsCompleteOrRefused lists more claims than a page of the API can have. A list that would be longer than max_items is refused.
+// TestListOfSeveralPagesIsCompleteOrRefused lists more claims than fit on one API page. The provider refuses a list longer than max_items.
 func TestListOfSeveralPagesIsCompleteOrRefused(t *testing.T) {
 	t.Parallel()
 	const batches, size = 3, 400
@@ -53,7 +53,7 @@ output "numbers" {
 	require.Contains(t, said, "label_selector")
 }
 
-// TestListsReadEveryKindByTheirFilters makes one or two objects of each kind and lists them, with every filter that the API has.
+// TestListsReadEveryKindByTheirFilters creates one or two objects of each kind and lists them with every API filter.
 func TestListsReadEveryKindByTheirFilters(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)

@@ -1,5 +1,5 @@
-// Package acceptance runs the real Terraform with the provider as it is built, against servers of Carve with databases of their own, all of them
-// processes. TERRAFORM names another program, such as OpenTofu.
+// Package acceptance runs the real Terraform with the built provider against Carve servers with databases of their own. All of them are processes.
+// The variable TERRAFORM names another program, such as OpenTofu.
 package acceptance_test
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// world is what all tests share.
+// world is shared by all tests.
 var world struct {
 	dir, terraform string
 	main           *server
@@ -44,7 +44,7 @@ func run(m *testing.M) (code int) {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(world.dir) }()
-	if err := errors.Join(os.Chmod(world.dir, 0o755), build()); err != nil { // the database's user looks into it
+	if err := errors.Join(os.Chmod(world.dir, 0o755), build()); err != nil { // the database's user must be able to enter it
 		fmt.Println(err)
 		return 1
 	}
@@ -56,7 +56,7 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// build builds the provider, and has Terraform take it instead of asking a registry.
+// build builds the provider and configures Terraform to use it instead of a registry.
 func build() error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-X main.version=1.2.3",
 		"-o", filepath.Join(world.dir, "bin", "terraform-provider-carve"), "github.com/carve-ipam/carve/terraform")
@@ -69,17 +69,17 @@ func build() error {
 	return os.WriteFile(filepath.Join(world.dir, "rc"), []byte(rc), 0o600)
 }
 
-// server is a server of Carve, and its operators' key.
+// server is a Carve server with its operators' API key.
 type server struct {
 	*client.Carve
 	url, key string
 	cmd      *exec.Cmd
 }
 
-// root is a path from the root of the checkout.
+// root returns a path below the repository's root.
 func root(path string) string { return filepath.Join("..", "..", path) }
 
-// serve starts a server, and waits until it listens.
+// serve starts a server and waits until it listens.
 func serve(name string, flags ...string) (*server, error) {
 	data := filepath.Join(world.dir, name)
 	program, err := filepath.Abs(root("bin/server"))
@@ -121,7 +121,7 @@ func (s *server) stop() {
 	_ = s.cmd.Wait()
 }
 
-// send makes a request as the operators, and answers the document.
+// send sends a request with the operators' key and returns the document of a 200.
 func (s *server) send(t testing.TB, method, path, body string) map[string]any {
 	t.Helper()
 	status, document := s.ask(t, method, path, body)
@@ -129,13 +129,13 @@ func (s *server) send(t testing.TB, method, path, body string) map[string]any {
 	return document
 }
 
-// get reads what is at a path.
+// get reads the document at a path.
 func (s *server) get(t testing.TB, path string) (status int, document map[string]any) {
 	t.Helper()
 	return s.ask(t, http.MethodGet, path, "")
 }
 
-// remove deletes what is at a path.
+// remove deletes the object at a path.
 func (s *server) remove(t testing.TB, path string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.url+path, nil)
@@ -147,7 +147,7 @@ func (s *server) remove(t testing.TB, path string) {
 	require.Less(t, resp.StatusCode, http.StatusBadRequest, path)
 }
 
-// ask makes a request as the operators.
+// ask sends a request with the operators' key.
 func (s *server) ask(t testing.TB, method, path, body string) (status int, document map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))

@@ -20,18 +20,18 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// group is a resource block of the model: one object, or several by count or for_each.
+// group is a resource block in the model: one object, or several by count or for_each.
 type group struct {
 	kind, local string
 	form        string // "", "count" or "for_each"
-	base        string // with count, and with names of for_each that came from it, objects are called base-0, base-1, ...
+	base        string // count, and for_each keys converted from it, name the objects base-0, base-1, ...
 	n           int
 	length      int
 	label       string
 	before      bool // create_before_destroy
 }
 
-// modelled lists the kinds of the groups; claims are as frequent as in real configurations.
+// modelled lists the groups' kinds; claims are as frequent as in real configurations.
 var modelled = []string{"claim", "claim", "claim", "pool", "quota", "member", "space", "alert_rule", "webhook", "consumer_attachment"}
 
 // model is a configuration that changes at random.
@@ -43,7 +43,7 @@ type model struct {
 	next    int
 }
 
-// text writes the configuration.
+// text returns the configuration.
 func (m *model) text() string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -88,7 +88,7 @@ func (m *model) text() string {
 	return b.String()
 }
 
-// keys are the instances of a group, as addresses have them.
+// keys returns a group's instance keys as addresses spell them.
 func (g group) keys() []string {
 	if g.form == "" {
 		return []string{""}
@@ -104,7 +104,7 @@ func (g group) keys() []string {
 	return keys
 }
 
-// move writes moved blocks from one form of a group to another.
+// move adds moved blocks from one form of a group to another.
 func (m *model) move(from, to group) {
 	keys := to.keys()
 	for i, key := range from.keys() {
@@ -116,7 +116,7 @@ func (m *model) move(from, to group) {
 
 func (m *model) fresh(of string) string { m.next++; return of + strconv.Itoa(m.next) }
 
-// change changes one group, and says how.
+// change changes one group and returns a description of the change.
 func (m *model) change() string {
 	m.moved = ""
 	if len(m.groups) < 3 || len(m.groups) < 8 && m.IntN(4) == 0 {
@@ -173,13 +173,14 @@ func (m *model) change() string {
 	}
 }
 
-// refusals are the errors that an apply of the model may end with.
+// refusals lists the errors that may end an apply of the model.
 var refusals = []string{
 	"Another resource of this configuration has the", "It exists already", "It cannot be replaced while it is in use", "Its container is destroyed",
 }
 
-// TestModelOfStatesPlansAndServers changes a configuration at random, kills Terraform, loses the state and replaces. After each apply that ends with success,
-// the state, a fresh plan and the server agree, and no object and no block has two resources. MODEL_SEED and MODEL_STEPS say which run, and how long.
+// TestModelOfStatesPlansAndServers changes a configuration at random, kills Terraform, loses the state and replaces objects. After each successful
+// apply the state, a new plan and the server agree, and no object or block has two resources. MODEL_SEED and MODEL_STEPS set the seed and the number
+// of steps.
 func TestModelOfStatesPlansAndServers(t *testing.T) {
 	t.Parallel()
 	seed, steps := uint64(7), 24
@@ -242,7 +243,7 @@ func TestModelOfStatesPlansAndServers(t *testing.T) {
 	f.destroy()
 }
 
-// killed begins an apply, and kills Terraform and the provider after some changes.
+// killed starts an apply and kills Terraform and the provider after some changes.
 func (f *folder) killed(after int) {
 	f.t.Helper()
 	cmd := f.command(f.t.Context(), "apply", "-auto-approve", "-input=false", "-parallelism=2")
@@ -264,11 +265,11 @@ func (f *folder) killed(after int) {
 	f.remove(".terraform.tfstate.lock.info")
 	path := filepath.Join(f.dir, "terraform.tfstate")
 	if text, err := os.ReadFile(path); err == nil && !json.Valid(text) {
-		f.remove("terraform.tfstate") // it was killed while it wrote
+		f.remove("terraform.tfstate") // Terraform was killed while it wrote the state
 	}
 }
 
-// clear deletes the objects of a project that no state has, as a person would do after a kill before another configuration is applied.
+// clear deletes a project's objects that no state has. After a kill, a person would do that before applying another configuration.
 func (f *folder) clear(project string) {
 	f.t.Helper()
 	known := map[string]bool{"/v1/projects/" + project + "/pools/prod": true, "/v1/projects/" + project + "/spaces/default": true, "/v1/projects/" + project + "/claims/shared": true}

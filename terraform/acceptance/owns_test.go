@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRenamedResourceWithoutMovedIsRefusedByThePlan renames a resource of every kind. Without a moved block Terraform would destroy and create one object at once.
+// TestRenamedResourceWithoutMovedIsRefusedByThePlan renames a resource of every kind. Without a moved block Terraform would destroy and create the
+// same object at once.
 func TestRenamedResourceWithoutMovedIsRefusedByThePlan(t *testing.T) {
 	for _, owner := range []string{"", "rename"} {
 		t.Run("owner "+owner, func(t *testing.T) {
@@ -72,7 +73,8 @@ moved {
 	f.destroy()
 }
 
-// TestReplacedClaimIsHeldByItsState replaces a claim in both orders. After an apply that succeeded the state has a claim of the server, and nobody else has its block.
+// TestReplacedClaimIsHeldByItsState replaces a claim in both orders. After a successful apply the server has the state's claim, and no other claim
+// has its block.
 func TestReplacedClaimIsHeldByItsState(t *testing.T) {
 	lifecycle := "  lifecycle {\n    create_before_destroy = true\n  }\n}\n"
 	for name, c := range map[string]struct {
@@ -115,7 +117,7 @@ func TestReplacedClaimIsHeldByItsState(t *testing.T) {
 	}
 }
 
-// TestTwoResourcesOfOneNameAreRefused has two modules whose lists have one name in common.
+// TestTwoResourcesOfOneNameAreRefused has two modules whose lists share one name.
 func TestTwoResourcesOfOneNameAreRefused(t *testing.T) {
 	for _, owner := range []string{"", "twice"} {
 		t.Run("owner "+owner, func(t *testing.T) {
@@ -161,7 +163,8 @@ resource "carve_member" "vm" {
 	}
 }
 
-// TestClaimThatAnotherResourceTookOverIsLeftAlone hides the holder from Terraform by -target. The claim changes hands once, and only its holder releases it.
+// TestClaimThatAnotherResourceTookOverIsLeftAlone hides the holder from Terraform with -target. The claim changes its holder once, and only the
+// holder releases it.
 func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -183,8 +186,7 @@ func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-// TestStateThatWasLostIsFoundAgain loses the state of every kind of resource. API keys and webhooks are left out, because
-// their secret cannot be read again.
+// TestStateThatWasLostIsFoundAgain loses the state of every kind of resource except API keys and webhooks, whose secrets cannot be read again.
 func TestStateThatWasLostIsFoundAgain(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "lost", "")
@@ -212,7 +214,7 @@ func TestStateThatWasLostIsFoundAgain(t *testing.T) {
 	f.destroy()
 }
 
-// TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the secret of a webhook with the state. The error says how to go on, and an import has no secret.
+// TestWebhookWhoseStateWasLostIsRefusedWithARemedy loses the state with a webhook's secret. The error has a remedy, and an import has no secret.
 func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
@@ -240,7 +242,8 @@ func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
 	f.destroy()
 }
 
-// TestObjectThatIsHeldTwiceIsDroppedByTheFirstHolder has Terraform read both: the claim stays with the resource that took it over last.
+// TestObjectThatIsHeldTwiceIsDroppedByTheFirstHolder makes two resources have one claim and lets Terraform read both. The claim stays with the
+// resource that took it over last.
 func TestObjectThatIsHeldTwiceIsDroppedByTheFirstHolder(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ignoring has a resource of each kind that can be changed, an attribute that is ignored, another that changes, and the change that somebody else makes.
+// ignoring has a resource of each changeable kind, with an attribute that it ignores, an attribute that it changes, and another client's change.
 var ignoring = []struct{ kind, path, config, ignored, first, second, patch string }{
 	{"project", "/v1/projects/TEAM-ignore", `name = "TEAM-ignore"`, "labels", `description = "a"`, `description = "b"`, `{"metadata":{"labels":{"theirs":"x"}}}`},
 	{"space", "/v1/projects/TEAM/spaces/s", `name = "s"`, "annotations", `description = "a"`, `description = "b"`, `{"metadata":{"annotations":{"theirs":"x"}}}`},
@@ -24,7 +24,8 @@ var ignoring = []struct{ kind, path, config, ignored, first, second, patch strin
 		`{"spec":{"ttlSeconds":1200,"name":"a"}}`},
 }
 
-// TestIgnoredChangeSurvivesAnotherChange changes an attribute of each resource, after somebody else has changed one that the resource ignores.
+// TestIgnoredChangeSurvivesAnotherChange changes an attribute of each resource after another client has changed an attribute that the resource
+// ignores.
 func TestIgnoredChangeSurvivesAnotherChange(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
@@ -83,7 +84,7 @@ resource "carve_pool" "prod" {
 	f.destroy()
 }
 
-// TestNestedValueInOtherWordsIsNoChange spells values inside objects in ways that the server writes otherwise.
+// TestNestedValueInOtherWordsIsNoChange spells values inside objects in other ways than the server does.
 func TestNestedValueInOtherWordsIsNoChange(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
@@ -138,7 +139,7 @@ resource "carve_claim" "web" {
 	f.destroy()
 }
 
-// TestGeneratedConfigurationCanBePlanned has Terraform write the configuration of every kind of resource.
+// TestGeneratedConfigurationCanBePlanned lets Terraform generate the configuration for every resource kind.
 func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "", "")
@@ -159,7 +160,7 @@ func TestGeneratedConfigurationCanBePlanned(t *testing.T) {
 	f.destroy()
 }
 
-// TestDefaultMovesFromOneClassToAnotherInOneApply moves it in both directions, and refuses two defaults.
+// TestDefaultMovesFromOneClassToAnotherInOneApply moves the default in both directions. Two defaults are refused.
 func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// dice makes configurations up. What it makes is valid: each resource has what it needs, and nothing that overlaps.
+// dice generates valid random configurations: each resource has its dependencies, and no blocks overlap.
 type dice struct {
 	*rand.Rand
 	text    strings.Builder
@@ -26,7 +26,7 @@ func (d *dice) likely() bool { return d.IntN(3) > 0 }
 
 func one[T any](d *dice, of ...T) T { return of[d.IntN(len(of))] }
 
-// resource writes one, with the attributes that it must have and any of those that it can have.
+// resource writes a resource with its required attributes and some optional ones.
 func (d *dice) resource(kind, name string, must []string, may ...string) {
 	fmt.Fprintf(&d.text, "resource %q %q {\n", "carve_"+kind, name)
 	for _, line := range must {
@@ -40,7 +40,7 @@ func (d *dice) resource(kind, name string, must []string, may ...string) {
 	d.text.WriteString("}\n")
 }
 
-// words are texts that somebody might write, and that something on the way might read as something else.
+// words returns a text that is plausible and that could be misread on its way.
 func (d *dice) words() string {
 	return one(d, `"plain"`, `"Zürich – 東京"`, `"\"quoted\" \\ $${not} %%{a template}"`, `" blanks "`, `"null"`, `"<b>&amp;</b>"`, `"12"`)
 }
@@ -56,7 +56,7 @@ func (d *dice) annotations() string {
 func (d *dice) description() string { return "description = " + d.words() }
 func (d *dice) span() string        { return `"` + one(d, "90s", "90m", "1h30m", "72h", "0s") + `"` }
 
-// configuration has some of each kind of resource.
+// configuration generates resources of each kind.
 func (d *dice) configuration() string {
 	d.resource("project", "team", []string{fmt.Sprintf("name = %q", d.project)}, "display_name = "+d.words(), d.description(), d.labels(), d.annotations(),
 		"deletion_protection = false", `timeouts = { create = "2m" }`)
@@ -89,7 +89,7 @@ func (d *dice) configuration() string {
 	return d.text.String()
 }
 
-// pools are a root and a child of it.
+// pools writes a root pool and its child.
 func (d *dice) pools(i int, in string, spaces, classes []string) (addresses []string) {
 	root, child := fmt.Sprintf("r%d", i), fmt.Sprintf("k%d", i)
 	d.resource("pool", root, []string{
@@ -104,7 +104,7 @@ func (d *dice) pools(i int, in string, spaces, classes []string) (addresses []st
 	return []string{"carve_pool." + root, "carve_pool." + child}
 }
 
-// claims are those on a root and its child, or by a class. All pools are made before, so that no claim is where a child is to be.
+// claims writes claims on a root and its child, or by a class. They depend on all pools, so that no claim takes a child's place.
 func (d *dice) claims(i int, in string, pools, classes []string) {
 	root, child := pools[2*i], pools[2*i+1]
 	before := "depends_on = [" + strings.Join(pools, ", ") + "]"
@@ -116,7 +116,7 @@ func (d *dice) claims(i int, in string, pools, classes []string) {
 		}, d.labels(), d.annotations(), `reclaim_policy = "Delete"`, "max_consumers = 3", `when_unused = "Keep"`,
 			`owner_ref = { kind = "Cluster", name = `+d.words()+" }", "deletion_protection = false")
 	}
-	exact := fmt.Sprintf("x%d", i) // the others on the child are at its beginning
+	exact := fmt.Sprintf("x%d", i) // the child's other claims are at its beginning
 	d.resource("claim", exact, []string{
 		in, fmt.Sprintf("name = %q", exact), "pool = " + child + ".id",
 		one(d, "address = cidrhost("+child+".cidr, 4000)", "cidr = cidrsubnet("+child+".cidr, 12, 4000)"),
@@ -128,7 +128,7 @@ func (d *dice) claims(i int, in string, pools, classes []string) {
 	d.resource("grant", name, []string{in, "pool = " + root + ".name", "consumer = " + one(d, `"*"`, `"nobody"`)})
 }
 
-// rest are those that depend on nothing.
+// rest writes resources on which no others depend.
 func (d *dice) rest(in string) {
 	d.resource("pool", "six", []string{in, `name = "six"`, "cidr = " + one(d, `"2001:DB8::/48"`, `"2001:db8:0:0::/48"`)}, "classes = [carve_class.six.name]", `drain = "Keep"`, "reuse_after = "+d.span())
 	d.resource("member", "alice", []string{in, `subject = "corp:alice@example.com"`, `role = "` + one(d, "viewer", "consumer", "provider", "admin") + `"`})
@@ -146,8 +146,8 @@ func (d *dice) rest(in string) {
 		d.labels(), d.annotations())
 }
 
-// TestWhateverIsAppliedIsThenAsPlanned applies configurations that were made up, takes them over again by import blocks and by what ipamctl exports, and
-// destroys them. RANDOM_ROUNDS says how many, RANDOM_SEED which.
+// TestWhateverIsAppliedIsThenAsPlanned applies generated configurations, imports them by import blocks and by ipamctl's export, and destroys them.
+// RANDOM_ROUNDS sets how many rounds run and RANDOM_SEED the seed.
 func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 	rounds := 2
 	if s := os.Getenv("RANDOM_ROUNDS"); s != "" {
@@ -180,7 +180,7 @@ func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 			require.NoError(t, err)
 			f.remove("terraform.tfstate", "terraform.tfstate.backup")
 			f.write("imports.tf", blocks)
-			// An import has nothing where a configuration says that there is nothing, and no settings of the state.
+			// An import leaves empty attributes null and does not set Terraform's own settings.
 			f.write("main.tf", head+strings.NewReplacer("labels = {}", "", "reservations = []", "", `timeouts = { create = "2m" }`, "").Replace(d.text.String()))
 			said := f.apply()
 			require.Contains(t, said, " 0 added, 0 changed, 0 destroyed", said)
@@ -201,7 +201,7 @@ func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
 	}
 }
 
-// export is what ipamctl writes of a project for Terraform.
+// export returns ipamctl's Terraform export for a project.
 func export(t testing.TB, s *server, project string) string {
 	t.Helper()
 	program, err := filepath.Abs(root("bin/ipamctl"))

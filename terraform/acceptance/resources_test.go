@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// each has every kind of resource, with the attributes that it can have. "TEAM" stands for a project of the test's own.
+// each has every resource kind with all its attributes. "TEAM" stands for the test's own project.
 var each = []struct{ name, config, changed string }{
 	{"project", `resource "carve_project" "it" {
   name         = "TEAM-b"
@@ -261,7 +261,7 @@ resource "carve_webhook" "all" {
 }`, `resource_kinds = ["IPAllocation", "IPClaim"]`},
 }
 
-// team is the project of a test.
+// team returns the test project's name and configuration.
 func team(t testing.TB) (name, config string) {
 	t.Helper()
 	name = strings.Trim(strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name())), "-")
@@ -269,7 +269,7 @@ func team(t testing.TB) (name, config string) {
 	return name, "resource \"carve_project\" \"team\" {\n  name = \"" + name + "\"\n}\n"
 }
 
-// modules writes the configuration of each as a module of its own, so that one run has them all.
+// modules writes each configuration as its own module, so that one run has them all.
 func modules(t testing.TB, f *folder, edit func(config, changed string) string) {
 	t.Helper()
 	name, _ := team(t)
@@ -332,7 +332,7 @@ func TestEveryResourceIsMadeImportedChangedAndDestroyed(t *testing.T) {
 	require.Equal(t, len(each)+2, gone, "all projects, and with them what was in them")
 }
 
-// replaced changes the first line of "it" that sets an attribute.
+// replaced replaces the first line of "it" that sets an attribute.
 func replaced(t testing.TB, config, attribute, line string) string {
 	t.Helper()
 	begin := strings.Index(config, `" "it" {`)
@@ -347,7 +347,7 @@ func replaced(t testing.TB, config, attribute, line string) string {
 	return ""
 }
 
-// bare leaves out of "it" what it can be without.
+// bare removes the optional attributes from "it".
 func bare(config string) string {
 	begin := strings.Index(config, `" "it" {`)
 	var kept []string

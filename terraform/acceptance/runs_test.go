@@ -14,17 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnInterruptedApplyKnowsWhatItMade: without an owner, what is in no state would be lost to it.
+// TestAnInterruptedApplyKnowsWhatItMade interrupts an apply without an owner. Such a configuration could not find objects again that are in no state.
 func TestAnInterruptedApplyKnowsWhatItMade(t *testing.T) {
 	t.Parallel()
 	const n = 80
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, "", many(project, n, "c"))
-	cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slowly, so that it is not done before it is seen
+	cmd := f.command(t.Context(), "apply", "-auto-approve", "-parallelism=2") // slow enough to be interrupted
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
-	for len(claims(t, world.main, project)) < n/5 { // each look is a request
+	for len(claims(t, world.main, project)) < n/5 { // each iteration sends a request
 		require.NoError(t, t.Context().Err())
 	}
 	require.NoError(t, syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)) // as Ctrl-C does

@@ -1,4 +1,4 @@
-/** Checks a base URL and answers it without a slash at its end. What may be a password is not repeated in an error. */
+/** Checks a base URL and returns it without a slash at its end. Its errors do not contain a password. */
 export function parseBaseUrl(text: string, insecureHttp: boolean): string {
   let url: URL;
   try {
@@ -21,8 +21,8 @@ export function parseBaseUrl(text: string, insecureHttp: boolean): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** Whether a host is this machine, by its name alone: no name service is asked who it is. */
+/** Reports whether a host is this machine. It decides by the name or address alone and makes no DNS lookup. */
 function isLoopback(host: string): boolean {
-  // URL has written addresses in their one form: 127.1 is 127.0.0.1 here, and IPv6 stands in brackets.
+  // URL has normalized the address: 127.1 is 127.0.0.1 here, and IPv6 is in brackets.
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host) || /^\[::ffff:7f[0-9a-f]{2}:/.test(host);
 }

@@ -7,13 +7,13 @@ import { checkRetry, defaultRetry, retryAfter } from "./retry.js";
 import { takesNoKey } from "./safe.js";
 import { contractVersion } from "./version.js";
 
-/** Where a client's requests go, and the fetch that it calls by. */
+/** The base URL of a client and the fetch that it uses. */
 export interface Calling {
   readonly baseUrl: string;
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Makes a fetch that signs, keys, sends and repeats, and that throws when there is no answer to use. */
+/** Makes a fetch that adds the headers and the key, sends the request with retries, and throws if the response is not a success. */
 export function calling(options: CarveOptions): Calling {
   const baseUrl = parseBaseUrl(options.baseUrl, options.insecureHttp ?? false);
   const policy = checkRetry({ ...defaultRetry, ...options.retry });
@@ -43,7 +43,7 @@ async function headersOf(request: Request, options: CarveOptions): Promise<Heade
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     if (!headers.has(name) || name.toLowerCase() === "user-agent") headers.set(name, value);
   }
-  // Given once for a call, before its first attempt: the server answers every repeat with what became of the first.
+  // Set once for a call, before the first attempt, so that all attempts have the same key and the server returns the result of the first.
   if (request.method === "POST" && !takesNoKey(request) && !headers.has("Idempotency-Key")) {
     headers.set("Idempotency-Key", crypto.randomUUID());
   }
@@ -53,7 +53,7 @@ async function headersOf(request: Request, options: CarveOptions): Promise<Heade
   return headers;
 }
 
-/** Whether an answer is the success that the contract has for a request of its kind. */
+/** Reports whether a response is the success that the contract defines for the request. */
 function succeeded(request: Request, answer: Whole): boolean {
   const isJson = answer.mediaType === "application/json";
   switch (answer.response.status) {
@@ -87,7 +87,7 @@ function unusable(request: Request, end: Ending): CarveProblem | CarveNoAnswer |
   return new CarveForeignAnswer(`${new URL(request.url).host} does not answer like a Carve server (${call.status}): ${begin}`, call);
 }
 
-/** fetch says "fetch failed"; what happened is in the cause. */
+/** The message of fetch is only "fetch failed"; the cause has the reason. */
 function sentence(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
   const cause = failure.cause instanceof Error ? failure.cause : undefined;

@@ -7,7 +7,7 @@ import { pages, type Item, type ListInit, type ListPath } from "./pages.js";
 import type { components, paths } from "./schema.js";
 import { watch, type Watched, type WatchEvent, type WatchInit } from "./watch.js";
 
-/** What an operation answers when it succeeds: its body, and the response for its headers. */
+/** The result of a successful operation: its body, and the response for its headers. */
 export interface Answer<Body> {
   readonly data: Body;
   readonly response: Response;
@@ -17,7 +17,7 @@ type Body<Response> = Response extends { data: infer Data; error?: never } ? Dat
 
 type Init<Path extends keyof paths, Method extends HttpMethod> = MaybeOptionalInit<paths[Path], Method & keyof paths[Path]>;
 
-/** A method of HTTP over the paths of the contract that have it. It throws a CarveError when there is no answer to use. */
+/** An HTTP method on the paths of the contract that have it. It throws a CarveError if the call does not succeed. */
 export type Call<Method extends HttpMethod> = <Path extends PathsWithMethod<paths, Method>>(
   path: Path,
   ...init: undefined extends Init<Path, Method> ? [init?: Init<Path, Method>] : [init: Init<Path, Method>]
@@ -30,30 +30,30 @@ export interface Carve {
   readonly PUT: Call<"put">;
   readonly PATCH: Call<"patch">;
   readonly DELETE: Call<"delete">;
-  /** Goes through a list item by item; the next page is fetched when the last item of the one before was taken. */
+  /** Yields the items of a list. It fetches the next page after the loop has taken the last item of the page before. */
   items<Path extends ListPath>(path: Path, ...init: ListInit<Path>): AsyncGenerator<Item<Path>, void, undefined>;
   /**
-   * Tells what there is of a kind, and then what changes, until its signal ends it: through lost connections, servers that are replaced and cursors
-   * that are too old. A refusal that stays is thrown.
+   * Yields the objects of a kind and then their changes until its signal aborts. It survives lost connections, replaced servers and cursors that are
+   * too old. It throws a permanent refusal.
    */
   watch<Kind extends keyof Watched>(kind: Kind, init: WatchInit): AsyncGenerator<WatchEvent<Watched[Kind]>, void, undefined>;
   /**
-   * Asks for a block under a name, and answers the block as a CIDR. Asked again with the same name and spec, by this program
-   * or after it was started anew, it answers the same block: the name is the key.
+   * Requests a block under a name and returns it as a CIDR. The name is the key: a later call with the same name and spec returns the same block,
+   * even from a restarted program.
    */
   claim(project: string, name: string, spec: components["schemas"]["IPClaimSpec"]): Promise<string>;
   /**
-   * Deletes a claim. It reads the claim first and deletes that very one, so that it can be repeated safely: never is a claim
-   * deleted that somebody made under the name meanwhile.
+   * Deletes a claim. It reads the claim first and deletes only that revision, so that a retry is safe: it never deletes a claim that another client
+   * has created under the name since.
    */
   release(project: string, name: string): Promise<void>;
 }
 
-/** Makes a client for a server. It connects to nothing yet. */
+/** Makes a client for a server. It does not connect yet. */
 export function createCarve(options: CarveOptions): Carve {
   const api = createClient<paths>(calling(options));
   const carve: Carve = {
-    // What api answers without an error is what Call says: the fetch under it throws everything else.
+    // The results of api without an error have the type of Call: the fetch below it throws in all other cases.
     GET: api.GET as Carve["GET"],
     POST: api.POST as Carve["POST"],
     PUT: api.PUT as Carve["PUT"],

@@ -1,27 +1,27 @@
 import type { Problem, ProblemCode, ProblemOf } from "./problem.js";
 
-/** What is known of a call that has no answer to use. */
+/** Facts about a call that did not succeed. */
 export interface Circumstances {
   readonly method: string;
   readonly path: string;
-  /** Status of the last answer; 0 when there was none. */
+  /** HTTP status of the last response, or 0 if there was none. */
   readonly status: number;
-  /** How often the request was sent. */
+  /** The number of times that the request was sent. */
   readonly attempts: number;
   /**
-   * Nobody knows whether the request was carried out. Repeat it with the same Idempotency-Key, or the same name: it is
-   * carried out once. Without either, read first.
+   * The client cannot know whether the server carried out the request. It is safe to repeat the call with the same Idempotency-Key or the same name:
+   * the server carries it out once. Without a key and a name, read first.
    */
   readonly mayBeDone: boolean;
-  /** The one that was sent with a POST. */
+  /** The key that was sent with a POST. */
   readonly idempotencyKey: string | undefined;
-  /** Names the last attempt in the server's log. */
+  /** Identifies the last attempt in the server's log. */
   readonly requestId: string | undefined;
-  /** How many seconds the server asked to wait, if it did. */
+  /** The number of seconds that the server asked the client to wait. */
   readonly retryAfter: number | undefined;
 }
 
-/** A call that has no answer to use: a CarveProblem, a CarveNoAnswer or a CarveForeignAnswer. */
+/** The error of a call: a CarveProblem, a CarveNoAnswer or a CarveForeignAnswer. */
 export class CarveError extends Error {
   override readonly name: string = "CarveError";
 
@@ -44,7 +44,7 @@ export class CarveProblem extends CarveError {
   override readonly name = "CarveProblem";
   readonly code: ProblemCode;
   readonly status: number;
-  /** A test of its code narrows it to the figures of that code. */
+  /** Checking its code narrows it to the figures of that code. */
   readonly problem: ProblemOf;
 
   constructor(problem: Problem, call: Circumstances) {
@@ -55,17 +55,17 @@ export class CarveProblem extends CarveError {
   }
 }
 
-/** There was no answer, or not to its end; `cause` says why. */
+/** The call got no complete response; `cause` has the reason. */
 export class CarveNoAnswer extends CarveError {
   override readonly name = "CarveNoAnswer";
 }
 
-/** An answer that is not of the contract: a proxy's, or another server's. */
+/** The response does not follow the contract: it is a response of a proxy or another server. */
 export class CarveForeignAnswer extends CarveError {
   override readonly name = "CarveForeignAnswer";
 }
 
-/** Whether something thrown is a refusal, with one of these codes if any are given. */
+/** Reports whether a thrown value is a refusal, with one of the codes if any are given. */
 export function isProblem<C extends ProblemCode = ProblemCode>(
   thrown: unknown,
   ...codes: C[]

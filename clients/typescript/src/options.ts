@@ -2,21 +2,21 @@ import type { RetryPolicy } from "./retry.js";
 
 /** Settings of a client. */
 export interface CarveOptions {
-  /** The server, such as https://carve.example.com. Plain http is refused but for this machine: see insecureHttp. */
+  /** The server, such as https://carve.example.com. Plain http is refused except to this machine; see insecureHttp. */
   readonly baseUrl: string;
   /** An API key, carve_<id>_<secret>. */
   readonly apiKey?: string | undefined;
-  /** Is asked at every call for the credential, when it changes: an API key, or the JWT of an OpenID Connect issuer. */
+  /** Returns the credential and is called at every call, for credentials that change: an API key, or the JWT of an OpenID Connect issuer. */
   readonly token?: (() => string | Promise<string>) | undefined;
-  /** Are sent with every request that does not set them itself. */
+  /** Headers for every request that does not set them itself. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces parts of defaultRetry. */
   readonly retry?: Partial<RetryPolicy> | undefined;
-  /** Bounds a call with all its repeats, in milliseconds; a minute unless it is given. */
+  /** Bounds a call with all its retries, in milliseconds. The default is a minute. */
   readonly timeout?: number | undefined;
-  /** Names the program that calls, before this client: "deployer/1.4". Browsers do not let it be set. */
+  /** The name of the calling program, such as "deployer/1.4", which precedes this client's in User-Agent. Browsers do not allow setting it. */
   readonly userAgent?: string | undefined;
-  /** Allows plain http to another machine, where everybody on the way can read the credential. */
+  /** Allows plain http to another machine. The network can then read the credential. */
   readonly insecureHttp?: boolean | undefined;
   /** Sends requests instead of the global fetch. */
   readonly fetch?: typeof fetch | undefined;

@@ -8,35 +8,35 @@ interface Page {
   nextCursor?: string;
 }
 
-/** What a path's GET answers with 200. */
+/** The body of a path's GET with status 200. */
 type Listed<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { "application/json": infer Body } } } };
 }
   ? Body
   : never;
 
-/** The paths of lists: those whose GET answers items. */
+/** The paths of lists: their GET returns items. */
 export type ListPath = { [Path in keyof paths]: Listed<Path> extends { items: unknown[] } ? Path : never }[keyof paths];
 
-/** What the list at a path holds. */
+/** The type of the items in the list at a path. */
 export type Item<Path extends ListPath> = Listed<Path> extends { items: (infer T)[] } ? T : never;
 
 type Parameters<Path extends ListPath> = paths[Path] extends { get: { parameters: infer P } } ? P : never;
 
 type Wanted<Path extends ListPath> = { params: Pick<Parameters<Path>, keyof Parameters<Path> & ("path" | "query")>; signal?: AbortSignal };
 
-/** What a list is asked with. It may be left out where the path and the filters have nothing that must be said. */
+/** The parameters of a list. They are optional where the path and the filters need none. */
 export type ListInit<Path extends ListPath> = Record<never, never> extends Wanted<Path>["params"]
   ? [init?: Partial<Wanted<Path>>]
   : [init: Wanted<Path>];
 
-/** Goes through a list. A page holds as many items as `query.limit` says; without it, as many as the server likes. */
+/** Yields the items of a list. `query.limit` is the page size; without it the server chooses. */
 export async function* pages<Path extends ListPath>(
   api: Client<paths>,
   path: Path,
   init: Partial<Wanted<Path>> | undefined,
 ): AsyncGenerator<Item<Path>, void, undefined> {
-  // The parameters of all lists are of one shape, which the compiler cannot see in a union of paths.
+  // The parameters of all lists have one shape, which the compiler cannot see in a union of paths.
   const get = api.GET as (path: string, init: object) => Promise<{ data: Page }>;
   const params = (init?.params ?? {}) as { path?: object; query?: { cursor?: string } };
   let cursor = params.query?.cursor;

@@ -1,24 +1,24 @@
 import type { components } from "./schema.js";
 
-/** What a refusal says: a problem document (RFC 9457) with a code, and with the figures that go with the code. */
+/** A refusal: a problem document (RFC 9457) with a code and the figures of the code. */
 export type Problem = components["schemas"]["Problem"];
 
-/** What kind of refusal it is. A code never changes its meaning; a later server may say codes that are not here. */
+/** The kind of a refusal. A code never changes its meaning; a later server may send codes that are not here. */
 export type ProblemCode = components["schemas"]["ProblemCode"];
 
-/** The figures that every refusal with a code has. A refusal may have further ones. */
+/** The figures that every refusal with a code has. A refusal may have more. */
 interface Figures {
   exhausted_by_cooldown: "wantedPrefixLength";
   pool_exhausted: "wantedPrefixLength" | "availableAddresses";
   quota_exceeded: "limit" | "used" | "requested";
 }
 
-/** A refusal with one of some codes. A test of `code` narrows it to the figures of that code. */
+/** A refusal with one of some codes. Checking `code` narrows it to the figures of that code. */
 export type ProblemOf<C extends ProblemCode = ProblemCode> = C extends keyof Figures
   ? Problem & { code: C } & Required<Pick<Problem, Figures[C]>>
   : Problem & { code: C };
 
-/** Every code of this version of the contract. It does not compile when one is missing, or is none. */
+/** Every code of this version of the contract. The compiler reports a missing or unknown code. */
 export const problemCodes = Object.keys({
   allocation_retained: true,
   already_exists: true,
@@ -61,7 +61,7 @@ export const problemCodes = Object.keys({
   unsupported_media_type: true,
 } satisfies Record<ProblemCode, true>) as readonly ProblemCode[];
 
-/** Reads a problem document. What is refused otherwise was not refused by Carve. */
+/** Reads a problem document. A response that is not one does not come from Carve. */
 export function readProblem(answer: Whole): Problem | undefined {
   if (answer.mediaType !== "application/problem+json") return undefined;
   try {
@@ -76,7 +76,7 @@ function isProblemDocument(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "code" in value && typeof value.code === "string" && value.code !== "";
 }
 
-/** An answer that was read to its end. */
+/** A response whose body is in memory. */
 export class Whole {
   readonly mediaType: string;
 
@@ -91,7 +91,7 @@ export class Whole {
     return new TextDecoder().decode(this.bytes);
   }
 
-  /** The same answer as a Response whose body has not been read. */
+  /** The same response as a Response with an unread body. */
   again(status = this.response.status): Response {
     const empty = status === 204 || status === 304;
     return new Response(empty ? null : this.bytes, { status, headers: this.response.headers });

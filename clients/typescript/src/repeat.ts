@@ -2,7 +2,7 @@ import { readProblem, Whole } from "./problem.js";
 import { pauseAfter, wait, type RetryPolicy } from "./retry.js";
 import { isRepeatable, isSafeTwice, stillOpen, worthRepeating, type Outcome } from "./safe.js";
 
-/** What became of a call. */
+/** The outcome of a call. */
 export interface Ending {
   readonly outcome: Outcome;
   readonly attempts: number;
@@ -10,8 +10,8 @@ export interface Ending {
 }
 
 /**
- * Sends a request, and again where that is safe and may help. An answer is read to its end: one that breaks off is none.
- * It ends with the signal, and begins no pause that outlasts the deadline (as of Date.now()).
+ * Sends a request and retries it where that is safe and may help. It reads the whole body of a response; a response that breaks off counts as a
+ * failure. It ends when the signal aborts, and starts no pause that outlasts the deadline (as in Date.now()).
  */
 export async function repeat(
   send: typeof fetch,
@@ -26,7 +26,7 @@ export async function repeat(
     const outcome = await attempt(send, request, body, policy.attemptTimeout, signal);
     const answer = "answer" in outcome ? outcome.answer : undefined;
     if (open && request.method === "DELETE" && answer?.response.status === 404 && readProblem(answer)?.code === "not_found") {
-      // An earlier attempt has deleted the thing, or somebody else has meanwhile: it is as the caller wanted it.
+      // An earlier attempt, or another client, has deleted the object. Either way the caller has the result that it asked for.
       const gone = new Whole(new Response(null, { status: 204, headers: answer.response.headers }), new ArrayBuffer(0));
       return { outcome: { answer: gone }, attempts, mayBeDone: false };
     }

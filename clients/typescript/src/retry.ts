@@ -1,25 +1,24 @@
 /**
- * Bounds the repeats of a call.
+ * Bounds the retries of a call. All times are in milliseconds.
  *
- * Repeated is what ended without an answer, and what was answered with 429, 503, or 502 and 504 by something before the
- * server, where the request may be carried out twice: GET; a POST with an Idempotency-Key; a PUT without If-Match; a DELETE
- * with If-Match; a PATCH with If-Match: *; every dry run. Others are repeated as long as no attempt can have been carried
- * out. The not_found of a repeated DELETE is its success. All times are in milliseconds.
+ * A call is retried if it gets no response, a 429, a 503, or a 502 or 504 from a proxy. The request must be one that the server may carry out twice:
+ * GET; a POST with an Idempotency-Key; a PUT without a precondition; a DELETE with an ETag in If-Match; a PATCH with If-Match: *; every dry run.
+ * Other requests, except a POST, are retried as long as no attempt can have been carried out. A retried DELETE that gets not_found succeeds.
  */
 export interface RetryPolicy {
-  /** How often a call is tried, the first time included. 1 repeats nothing. */
+  /** The highest number of attempts, including the first. 1 means no retry. */
   readonly attempts: number;
-  /** The pause after the first attempt, of which up to a half is taken off by chance. Each pause is four times the one before. */
+  /** The pause after the first attempt, of which a random part, up to a half, is subtracted. Each pause is four times the one before. */
   readonly firstPause: number;
-  /** Bounds a pause. Retry-After is waited for; who is asked to wait for longer than this gives up. */
+  /** Bounds a pause. The client waits as long as Retry-After asks, but gives up if that is longer than longestPause. */
   readonly longestPause: number;
-  /** Bounds one attempt, so that a server that went silent is asked again. */
+  /** Bounds one attempt, so that the client retries when a server hangs. */
   readonly attemptTimeout: number;
-  /** Is told before each pause. */
+  /** Is called before each pause. */
   readonly onRepeat?: (repeat: Repeat) => void;
 }
 
-/** One attempt that is going to be repeated. */
+/** An attempt that will be retried. */
 export interface Repeat {
   readonly method: string;
   readonly url: string;
@@ -29,8 +28,8 @@ export interface Repeat {
 }
 
 /**
- * Five attempts within a minute. The pauses are 7 s to 14 s together, so a call waits for a server that restarts and refuses connections
- * meanwhile. An attempt has more time than the server's own deadline for a request.
+ * Five attempts. The pauses add up to 7 s to 14 s, so a call outlasts a server that restarts and refuses connections meanwhile. attemptTimeout is
+ * longer than the server's own deadline for a request.
  */
 export const defaultRetry: RetryPolicy = { attempts: 5, firstPause: 200, longestPause: 10_000, attemptTimeout: 15_000 };
 
@@ -43,8 +42,8 @@ export function checkRetry(policy: RetryPolicy): RetryPolicy {
 }
 
 /**
- * How long to wait after an attempt, and whether that is within bounds. Half of it is chance, so that many who were refused
- * together do not come back together; never is it less than the server asks for.
+ * Returns the time to wait after an attempt, and whether the server's Retry-After is within longestPause. Half of the pause is random, so that
+ * clients that were refused together do not return together. The pause is never shorter than Retry-After.
  */
 export function pauseAfter(policy: RetryPolicy, attempt: number, answer: Response | undefined): { pause: number; bounded: boolean } {
   const full = Math.min(policy.firstPause * 4 ** (attempt - 1), policy.longestPause);
@@ -52,7 +51,7 @@ export function pauseAfter(policy: RetryPolicy, attempt: number, answer: Respons
   return { pause: Math.max(full / 2 + (Math.random() * full) / 2, asked), bounded: asked <= policy.longestPause };
 }
 
-/** What an answer asks to wait for, in seconds: a number, as Carve says, or a date, as something before it may. */
+/** Returns the wait that a response asks for, in seconds. Carve sends seconds; a proxy may send a date. */
 export function retryAfter(answer: Response | undefined): number | undefined {
   const value = answer?.headers.get("Retry-After");
   if (value === null || value === undefined) return undefined;
@@ -60,7 +59,7 @@ export function retryAfter(answer: Response | undefined): number | undefined {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }
 
-/** Waits, unless the signal ends it before: then it throws the signal's reason. */
+/** Waits. If the signal aborts first, it rejects with the signal's reason. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {

@@ -1,2 +1,2 @@
-/** The version of the contract that this client was made from: `info.version` of openapi.yaml, and that of the package. */
+/** The version of the contract (`info.version` of openapi.yaml) from which this client was generated. The package has the same version. */
 export const contractVersion = "0.1.0";

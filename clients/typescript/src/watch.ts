@@ -6,7 +6,7 @@ import type { components, paths } from "./schema.js";
 
 type Schemas = components["schemas"];
 
-/** What can be watched, by kind. */
+/** The kinds that can be watched, with their types. */
 export interface Watched {
   IPPool: Schemas["IPPool"];
   IPClaim: Schemas["IPClaim"];
@@ -15,25 +15,28 @@ export interface Watched {
   Quota: Schemas["Quota"];
 }
 
-/** One step of a watch. An allocation is named by its uid. */
+/** One event of a watch. The name of an allocation is its UID. */
 export type WatchEvent<T> =
-  /** The object is now as the event has it. */
+  /** The object was created or changed; the event has its new state. */
   | { readonly type: "Put"; readonly name: string; readonly object: T }
-  /** There is no object of the name, or none that is watched. */
+  /** No object has the name any more, or it no longer matches the watch. */
   | { readonly type: "Delete"; readonly name: string }
-  /** The events until now have told everything there was when the list was read. */
+  /** The events so far cover the whole list. */
   | { readonly type: "Synced" };
 
-/** What is watched, and how. */
+/** The parameters of a watch. */
 export interface WatchInit {
   readonly project: string;
-  /** Only what has such labels: of pools, claims and classes. */
+  /** Limits the watch to matching objects. Pools, claims and classes have labels. */
   readonly labelSelector?: string;
-  /** Ends the watch, without an error. */
+  /** Ends the watch without an error. */
   readonly signal?: AbortSignal;
-  /** Is told of what may pass: a lost connection, a server that is busy. The watch goes on where it was, with growing pauses of at most 30 s. */
+  /** Is called with each temporary error: a lost connection, a busy server. The watch continues where it was, with growing pauses of at most 30 s. */
   readonly onError?: (error: CarveError) => void;
-  /** For how long the server keeps a request that has nothing to answer yet, up to 60; it must be shorter than an attempt may last. */
+  /**
+   * How many seconds the server holds a request while nothing changes, up to 60. It must be shorter than the timeout of an attempt. The default is
+   * 10.
+   */
   readonly waitSeconds?: number;
 }
 
@@ -59,8 +62,8 @@ const firstPause = 250;
 const longestPause = 30_000;
 
 /**
- * Tells first what there is, then that this was all, and from then on what changes. An object may be told again without a change, and states in between
- * may be left out; what is told last is how it is. A refusal that stays is thrown.
+ * Yields a Put for each existing object, then Synced, and then the changes. It may yield an object again without a change and may skip intermediate
+ * states; the last event of an object is its current state. It throws a permanent refusal.
  */
 export async function* watch<Kind extends keyof Watched>(
   api: Client<paths>,
@@ -101,7 +104,7 @@ export async function* watch<Kind extends keyof Watched>(
   }
 }
 
-/** Tells what there is, and what was known and is no more; answers from where the changes are followed. */
+/** Yields a Put for each object of the list and a Delete for each known object that is not in it. Returns the cursor from which to follow. */
 async function* list<T extends Named>(
   api: Client<paths>,
   kind: keyof Watched,
@@ -130,7 +133,7 @@ async function* list<T extends Named>(
   return after;
 }
 
-/** Reads a page or the changes. The parameters of these lists are of one shape, which the compiler cannot see in a union of paths. */
+/** Reads a page or the changes. The parameters of these lists have one shape, which the compiler cannot see in a union of paths. */
 async function ask<T>(api: Client<paths>, path: string, { project, labelSelector, signal }: WatchInit, query: object): Promise<T> {
   const get = api.GET as (path: string, init: object) => Promise<{ data: T }>;
   const selected = labelSelector === undefined ? query : { ...query, labelSelector };
@@ -138,7 +141,7 @@ async function ask<T>(api: Client<paths>, path: string, { project, labelSelector
   return data;
 }
 
-/** Whether a refusal will be the same at the next attempt. */
+/** Reports whether a retry would get the same refusal. */
 function stays(error: CarveError): boolean {
   return error instanceof CarveProblem && error.status < 500 && error.status !== 429 && error.status !== 409;
 }

@@ -2,32 +2,34 @@ import type { components } from "./schema.js";
 
 type Schemas = components["schemas"];
 
-/** The body of a request of a webhook. Answer a type that you do not know with a success: a later server may have more. */
+/** The body of a webhook's request. Respond to an unknown type with success: a later server may have more types. */
 export type WebhookMessage =
   | {
       readonly type: "changes";
       readonly webhook: string;
       readonly project: string;
-      /** In their order. */
+      /** In order. */
       readonly changes: readonly Schemas["Change"][];
       readonly cursor: string;
     }
-  /** Changes are missing and will not come: list again, and go on with what is sent from then on. */
+  /** Changes are lost and will not be sent: list again, and apply the messages sent after this one. */
   | { readonly type: "resync"; readonly webhook: string; readonly project: string; readonly cursor: string };
 
-/** What a request of a webhook has brought. */
+/** A verified request of a webhook. */
 export interface WebhookDelivery {
-  /** The same whenever the delivery is repeated: who has seen it has nothing to do. */
+  /** The same in every retry of the delivery, to detect duplicates. */
   readonly id: string;
-  /** When this attempt was sent, to the second. */
+  /** Time of this attempt, in whole seconds. */
   readonly sentAt: Date;
   readonly message: WebhookMessage;
 }
 
-/** Headers as `fetch` has them, or as Node has them. */
+/** Headers in the form of `fetch` or of Node. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Why a request is not believed: `signature`, it lacks a header or no secret made its signature; `time`, it was not sent within the tolerance. */
+/**
+ * The error for an untrusted request. `signature`: it lacks a header, or none of the secrets signed it. `time`: it was not sent within the tolerance.
+ */
 export class WebhookUntrusted extends Error {
   override readonly name = "WebhookUntrusted";
 
@@ -36,11 +38,11 @@ export class WebhookUntrusted extends Error {
   }
 }
 
-const shortestKey = 24; // bytes: what Standard Webhooks asks for
+const shortestKey = 24; // bytes, as Standard Webhooks requires
 
 /**
- * Reads a request that one of the secrets has signed. There are several while a webhook is replaced by another. Give the body as it came, byte for
- * byte. The time of the request may be `toleranceSeconds` from this machine's, 300 if it is left out.
+ * Reads a request that one of the secrets has signed. Pass several secrets while one webhook replaces another. The body must be the exact bytes
+ * received. The request's time may differ from this machine's clock by `toleranceSeconds`, by default 300.
  */
 export async function verifyWebhook(
   secrets: string | readonly string[],
@@ -58,14 +60,14 @@ export async function verifyWebhook(
   return { id, sentAt: new Date(Number(time) * 1000), message };
 }
 
-/** A secret that is none is an error of whoever configured it, whatever was sent. */
+/** An invalid secret is a configuration error, whatever the request is. */
 async function keyOf(secret: string, at: number): Promise<CryptoKey> {
   const key = decode(secret.replace(/^whsec_/, ""));
   if (key === undefined || key.length < shortestKey) throw new TypeError(`carve: webhook secret ${at + 1} is not as the server answered it`);
   return crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 
-/** Whether one of the keys made one of the signatures. */
+/** Reports whether one of the keys made one of the signatures. */
 async function signed(keys: readonly CryptoKey[], signatures: string, text: Uint8Array<ArrayBuffer>): Promise<boolean> {
   for (const versioned of signatures.split(" ")) {
     const [version, signature = ""] = versioned.split(",");

@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 
 import { createCarve, type Carve, type CarveOptions } from "../src/index.js";
 
-/** The server that the tests run against; test/with-server.sh starts it. */
+/** The server that the tests use; test/with-server.sh starts it. */
 export const direct = process.env["CARVE_SERVER"] ?? "";
 if (direct === "") throw new Error("CARVE_SERVER is not set: make client-ts-test");
 
-/** What a request said. */
+/** A recorded request. */
 export interface Seen {
   readonly method: string;
   readonly url: URL;
@@ -15,8 +15,8 @@ export interface Seen {
 }
 
 /**
- * Something between a client and a server that loses answers: the request reaches the server and is carried out, the answer
- * is read whole, and then the connection is cut, before its first byte or in the middle of its body.
+ * A proxy that loses responses. The server carries out the request, the proxy reads the whole response, and then it cuts the connection: before the
+ * first byte of the response or in the middle of its body.
  */
 export class Between implements AsyncDisposable {
   #losses = 0;
@@ -52,7 +52,7 @@ export class Between implements AsyncDisposable {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Makes it lose the answers to the next requests, or to those of one method, and forget what was before. */
+  /** Sets how many of the next responses are lost, optionally those to one method, and resets the records. */
   lose(losses: number, { midway = false, only = "" } = {}): void {
     [this.#losses, this.#midway, this.#only, this.lost, this.seen] = [losses, midway, only, [], []];
   }
@@ -86,7 +86,7 @@ export class Between implements AsyncDisposable {
   }
 }
 
-/** A project of its own with a pool, a client of it, and what loses answers between the client and the server. */
+/** Creates a project with a pool, a client, and a proxy between client and server. */
 export async function setUp(options: Partial<CarveOptions> = {}): Promise<{ carve: Carve; between: Between; project: string }> {
   const between = await Between.start();
   const carve = createCarve({ baseUrl: between.url, retry: { firstPause: 1, attemptTimeout: 120_000 }, ...options });
@@ -106,7 +106,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 
-/** Every claim of a project, asked of the server itself. */
+/** Lists every claim of a project, directly from the server. */
 export function claimsOf(project: string) {
   return all(createCarve({ baseUrl: direct }).items("/v1/projects/{project}/claims", { params: { path: { project } } }));
 }

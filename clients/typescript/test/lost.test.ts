@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { CarveNoAnswer, isProblem, type CarveOptions } from "../src/index.js";
 import { claimsOf, setUp } from "./between.js";
 
-/** Claims while the first answers are lost. */
+/** Claims while the first responses are lost. */
 async function claimThroughLoss(losses: number, midway: boolean, options: Partial<CarveOptions> = {}) {
   const { carve, between, project } = await setUp(options);
   try {
@@ -31,7 +31,7 @@ for (const [name, midway] of [["before its first byte", false], ["in its middle"
 }
 
 test("without the same key blocks are lost: the tests above would see it", async () => {
-  // A broken twin: a new key for each attempt.
+  // A broken variant of the client that sends a new key with each attempt.
   const rekey: typeof fetch = (input, init) => {
     const request = new Request(input, init);
     if (request.method === "POST") request.headers.set("Idempotency-Key", randomUUID());

@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { direct } from "./between.js";
 
-// As a user does it: the package is packed, installed in a project of its own, and the program is type-checked and run there.
+// Does the same as a user: the package is packed and installed in a new project, where the program is type-checked and run.
 test("the quick start says what its page says, with the package as it is packed", (t) => {
   const project = mkdtempSync(join(tmpdir(), "carve-quickstart-"));
   t.after(() => rmSync(project, { recursive: true }));

@@ -10,10 +10,10 @@ import { test } from "node:test";
 import { all } from "./between.js";
 import { createCarve, type CarveError } from "../src/index.js";
 
-/** Starts a server on the data of a folder; SIGKILL ends it as a power failure does. */
+/** Starts a server on the data of a folder. SIGKILL ends it without a shutdown, as a power failure does. */
 async function start(folder: string, listen: string) {
   const flags = ["--auth=dev", `--listen=${listen}`, `--data-dir=${join(folder, "data")}`, "--log-level=error"];
-  const { SERVER_PROGRAM = "", PATH } = process.env; // a server refuses variables that are none of its flags
+  const { SERVER_PROGRAM = "", PATH } = process.env; // a server refuses unknown CARVE_ variables
   const server = spawn(SERVER_PROGRAM, flags, { env: { PATH }, stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(server, "exit");
   const end = async (signal: NodeJS.Signals) => {
@@ -24,11 +24,11 @@ async function start(folder: string, listen: string) {
   return { address: String(line).replace("listening on ", ""), end };
 }
 
-// Whether the second claim is told before the server is killed is chance; afterwards the watch goes on where it was.
+// The watch may or may not yield the second claim before the server is killed. Afterwards it continues where it was.
 test("a watch outlives its server", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "carve-restart-"));
-  chmodSync(folder, 0o755); // PostgreSQL runs as another user where this one is root
-  // The port is taken again: on Linux that of an address at which nobody else listens meanwhile.
+  chmodSync(folder, 0o755); // PostgreSQL runs as another user if this one is root
+  // The restarted server needs the same port. On Linux it has an address on which no other program listens meanwhile.
   let { address, end: endServer } = await start(folder, process.platform === "linux" ? "127.0.0.2:0" : "127.0.0.1:0");
   t.after(async () => {
     await endServer("SIGTERM");

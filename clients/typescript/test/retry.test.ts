@@ -34,7 +34,7 @@ test("a pause ends with its signal", async () => {
   await assert.rejects(pause, /enough/);
 });
 
-/** A client of somebody who answers by a function, and what it was told of repeats. */
+/** Makes a client whose fetch is a function, and records its retries. */
 function client(fetch: typeof globalThis.fetch, options: Partial<CarveOptions> = {}) {
   const repeats: Repeat[] = [];
   const carve = createCarve({

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { repeat } from "../src/repeat.js";
 import { defaultRetry } from "../src/retry.js";
 
-type Reply = "cut" | "refused" | number | string; // a number: a proxy's answer; a string: a problem's code
+type Reply = "cut" | "refused" | number | string; // number: a proxy's response; string: the code of a problem
 
 const statuses: Record<string, number> = {
   rate_limited: 429,
@@ -18,7 +18,7 @@ const statuses: Record<string, number> = {
   precondition_failed: 412,
 };
 
-/** Sends a request to somebody who answers by a script. */
+/** Sends a request to a fetch that replies by a script. */
 async function sendBy(replies: Reply[], method: string, path: string, headers: Record<string, string>, policy = {}) {
   const sent: { headers: [string, string][]; body: string }[] = [];
   const send = async (input: string | URL | Request): Promise<Response> => {

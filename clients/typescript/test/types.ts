@@ -1,4 +1,4 @@
-// What must not compile. `npm run check` fails when one of these lines has no error.
+// Code that must not compile. `npm run check` fails if one of these lines has no error.
 import { createCarve, isProblem, type Item } from "../src/index.js";
 
 export async function wrong(): Promise<void> {

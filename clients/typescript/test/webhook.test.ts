@@ -5,7 +5,7 @@ import { mock, test } from "node:test";
 
 import { verifyWebhook, WebhookUntrusted, type WebhookHeaders } from "../src/index.js";
 
-// As a server has sent it: client/webhook/verify_test.go writes it. npm runs tests in the folder of the package.
+// A request as a server sent it; client/webhook/verify_test.go writes the file. npm runs tests in the folder of the package.
 const vector = JSON.parse(readFileSync("../../client/webhook/testdata/delivery.json", "utf8")) as {
   secret: string;
   headers: Record<string, string>;
@@ -16,7 +16,7 @@ const other = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 mock.timers.enable({ apis: ["Date"], now: sent * 1000 });
 
-/** The headers of the vector, with some changed. */
+/** Returns the headers of the vector with changes. */
 const but = (changes: Record<string, string | undefined>) => ({ ...vector.headers, ...changes });
 const untrusted = (reason: string) => (thrown: unknown) => thrown instanceof WebhookUntrusted && thrown.reason === reason;
 

@@ -28,7 +28,7 @@ function parse6(text: string): bigint | undefined {
   return all.reduce((sum, g) => (sum << 16n) | BigInt("0x" + g), 0n);
 }
 
-/** Reads an address or a CIDR; an address is a block of one. Bits behind the length are dropped. */
+/** Parses an address or a CIDR; an address is a block of one. Clears the bits behind the prefix length. */
 export function parseBlock(text: string): Block | undefined {
   const [address, suffix, more] = text.trim().split("/");
   if (!address || more !== undefined) return undefined;
@@ -68,12 +68,12 @@ export function contains(outer: Block, inner: Block): boolean {
   return outer.family === inner.family && outer.length <= inner.length && outer.base >> rest === inner.base >> rest;
 }
 
-/** The part at this place of the block cut into parts of this length. */
+/** Returns the part with this index of a block that is cut into parts of this length. */
 export function partOf(b: Block, length: number, index: number): Block {
   return { family: b.family, base: b.base + (BigInt(index) << BigInt(bits(b.family) - length)), length };
 }
 
-/** 4,294,967,296 as people write it, and 2ⁿ where nobody counts any more. */
+/** Formats a count as 4,294,967,296, and from 10¹² on as a power of two, 2ⁿ. */
 export function formatCount(count: bigint | number | string): string {
   const value = BigInt(count);
   if (value < 10n ** 12n) return value.toLocaleString("en");
@@ -82,7 +82,7 @@ export function formatCount(count: bigint | number | string): string {
   return `${value === 1n << BigInt(power) ? "" : "≈ "}2${raised}`;
 }
 
-/** Order of address, IPv4 first. */
+/** Orders blocks by address, IPv4 first. */
 export function compareBlocks(a: Block | undefined, b: Block | undefined): number {
   if (!a || !b) return a ? -1 : b ? 1 : 0;
   if (a.family !== b.family) return a.family - b.family;

@@ -1,4 +1,4 @@
-// An address: each space in which the project has it, with its holder and its pools there, and the former holders.
+// An address: each space in which the project has it, with its holder and pools there, and its former holders.
 import { useState } from "preact/hooks";
 import { api, ask, pagesOf, type Allocation, type Schemas } from "../api";
 import { formatSpan, formatTime } from "../format";
@@ -14,7 +14,7 @@ import { Shown } from "../ui/trouble";
 type Entry = Schemas["HistoryEntry"];
 type Ref = Schemas["ResolvedRef"];
 
-/** One space with the address in it: the pools around the address, the outermost first, and the block in the last pool that holds it. */
+/** One space with the address: the pools around it, outermost first, and the block in the innermost pool that holds it. */
 interface Place { space: Ref; pools: Hit[]; held?: Allocation | undefined }
 interface Found { places: Place[]; foreign: Entry[]; past: Entry[]; more: boolean; partial: boolean }
 
@@ -37,7 +37,7 @@ async function look(project: string, address: string, enough: number, signal: Ab
   };
 }
 
-/** The pools around an address, space by space. In one space they lie one inside the other. */
+/** Groups the pools around an address by space. In one space they are nested. */
 function bySpace(pools: Hit[]): Place[] {
   const places = new Map<string, Place>();
   for (const pool of pools) {
@@ -53,7 +53,7 @@ function bySpace(pools: Hit[]): Place[] {
 
 const lengthOf = (cidr: string) => Number(cidr.split("/")[1]);
 
-/** The block of this pool that holds the address. A child pool is no holder: it is the next pool around the address. */
+/** Returns the block of this pool that holds the address. A child pool is not a holder but the next pool around the address. */
 async function holderIn(project: string, pool: string, address: string, signal: AbortSignal): Promise<Allocation | undefined> {
   const { items } = await ask(api.GET("/v1/projects/{project}/allocations", {
     params: { path: { project }, query: { pool, contains: address, limit: 10 } }, signal,
@@ -139,7 +139,7 @@ function HeldBy({ held: { spec, status } }: { held: Allocation }) {
   return claim ? <>Held by claim <Link to={to.claim(claim.project, claim.name)}>{claim.name}</Link></> : <>Held by project <strong>{spec.consumer}</strong></>;
 }
 
-/** What this project holds in a pool of another project. */
+/** Shows the block that this project holds in a pool of another project. */
 function Foreign({ entry }: { entry: Entry }) {
   const claim = entry.claimRef;
   return (

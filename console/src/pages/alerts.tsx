@@ -16,7 +16,7 @@ type Alert = Schemas["Alert"];
 
 const page = 500;
 
-/** The alerts that there are now; with a cursor, the first ones. */
+/** Loads the current alerts. With a cursor in the result, these are only the first ones. */
 export const useAlerts = (project: string, enough = page) => useLoad(`alerts:${project}:${enough}`, () => pagesOf<Alert>(
   (cursor) => ask(api.GET("/v1/projects/{project}/alerts", { params: { path: { project }, query: { limit: page, ...(cursor ? { cursor } : {}) } } })), enough,
 ), ["Alert"], 5000);
@@ -66,7 +66,7 @@ export function Alerts({ alerts, project }: { alerts: Alert[]; project: string }
   return <ul class="plain">{alerts.map((alert) => <Line key={alert.name} alert={alert} project={project} />)}</ul>;
 }
 
-/** One alert. An alert about a pool that is divided among child pools says how much of it was handed on, not that it is full. */
+/** Shows one alert. For a pool that is divided among child pools it shows how much was carved, not that the pool is full. */
 function Line({ alert, project }: { alert: Alert; project: string }) {
   const { kind, name } = alert.subject;
   const isPool = kind === "IPPool";
@@ -111,7 +111,7 @@ function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit:
   );
 }
 
-/** From when on there is an alert. */
+/** Describes the threshold of a rule. */
 function from({ percent, runway }: { percent?: number; runway?: string }): string {
   return runway ? `full within ${formatDuration(runway)}` : `${percent} % or more`;
 }
@@ -132,7 +132,7 @@ const formOf = (rule: Rule | undefined): Form => ({
   resourceName: rule?.spec.resourceName ?? "", className: rule?.spec.className ?? "", labelSelector: rule?.spec.labelSelector ?? "",
 });
 
-/** Makes the rule, or changes it; an empty field is none. */
+/** Creates or changes the rule. An empty field removes the value. */
 function save(project: string, rule: Rule | undefined, { name, about: what, by, percent, days, resourceName, className, labelSelector }: Form, key: Intents["keyFor"]) {
   const level = what === "Pools" && by === "runway" ? { runway: `${Math.round(24 * Number(days))}h` } : { percent: Number(percent) };
   const narrow = what === "Pools" ? { resourceName, className, labelSelector } : { resourceName };

@@ -1,4 +1,4 @@
-// The audit trail: who changed what, day by day, with what was before and after.
+// The audit trail: all changes day by day, with user, before and after.
 import { useMemo, useState } from "preact/hooks";
 import { api, ask, pagesOf, type Schemas } from "../api";
 import { formatClock, formatDay, plural } from "../format";
@@ -77,7 +77,7 @@ export function AuditPage({ project }: { project: string }) {
   );
 }
 
-/** Gives the events as a table, one event in each line. */
+/** Saves the events as a CSV file, one event a line. */
 function saveTrail(project: string, events: Event[]) {
   const head = ["at", "subject", "operation", "outcome", "kind", "name", "remoteAddress", "requestId", "changes"];
   const lines = events.map((event) => line([
@@ -93,7 +93,7 @@ function dayBack(days: number): string {
   return `${at.getFullYear()}-${String(at.getMonth() + 1).padStart(2, "0")}-${String(at.getDate()).padStart(2, "0")}`;
 }
 
-/** The day in the time of who looks. */
+/** Returns the bounds of a day in the user's time zone. */
 function span(date: string): { since?: string; until?: string } {
   const from = date ? new Date(`${date}T00:00:00`) : undefined;
   if (!from || Number.isNaN(from.getTime())) return {};
@@ -106,7 +106,7 @@ function named({ by, kind, name, did }: { by: string; kind: string; name: string
   return { ...(did ? { operation: did as Schemas["AuditOperation"] } : {}), ...(by ? { subject: by } : {}), ...(kind ? { resourceKind: kind as Kind } : {}), ...(name ? { resourceName: name } : {}) };
 }
 
-/** Who made how many of the changes shown; one click shows only theirs. */
+/** Shows how many of the changes each user made; one click shows only the changes of that user. */
 function People({ events, complete }: { events: Event[]; complete: boolean }) {
   const counts = new Map<string, number>();
   for (const event of events) counts.set(event.subject, (counts.get(event.subject) ?? 0) + 1);
@@ -145,7 +145,7 @@ function Days({ events, project }: { events: Event[]; project: string }) {
   );
 }
 
-/** Changes that one request made, such as a batch of claims, are one line. */
+/** Groups the changes of one request, such as a batch of claims, into one line. */
 export function together(events: Event[]): Event[][] {
   const groups: Event[][] = [];
   for (const event of events) {
@@ -175,7 +175,7 @@ function Events({ events, project }: { events: Event[]; project: string }) {
   );
 }
 
-/** Whether a later one of these events deleted the resource of this event. */
+/** Reports whether one of these events later deleted the resource of this event. */
 export function goneIn(events: Event[], { at, resource }: Event): boolean {
   const deletes = (event: Event) => event.outcome === "ok" && (event.operation.startsWith("delete") || event.operation === "releaseClaims" || (!!event.before && !event.after));
   return events.some((event) => event.at >= at && event.resource.kind === resource.kind && event.resource.name === resource.name && deletes(event));
@@ -193,7 +193,7 @@ function What({ event, project, links }: { event: Event; project: string; links:
   );
 }
 
-/** What the server itself did to an alert. */
+/** Describes a change that the server itself made to an alert. */
 const alertWords = ({ before, after }: Event) => (!before ? "raised alert" : !after ? "ended alert" : "changed alert");
 
 export function EventLine({ events, project, gone }: { events: Event[]; project: string; gone: boolean }) {
@@ -252,7 +252,7 @@ function Diff({ changes }: { changes: [string, string | undefined, string | unde
   );
 }
 
-/** What differs, field by field. */
+/** Returns the differences field by field. */
 export function diff(before: unknown, after: unknown): [string, string | undefined, string | undefined][] {
   const old = flatten(before);
   const now = flatten(after);

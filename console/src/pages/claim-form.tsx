@@ -1,4 +1,4 @@
-// Claiming a block: the server's decision is shown while the form is filled in, before anything is sent.
+// Claiming a block. The form shows the server's decision while the user fills it in, before it sends the claim.
 import { useState } from "preact/hooks";
 import { api, ask, Refused, type Remedy, type Schemas } from "../api";
 import { asCurl, asIpamctl, asTerraform } from "../copies";
@@ -16,7 +16,7 @@ import { Shown, Trouble } from "../ui/trouble";
 type From = "pool" | "class" | "default";
 interface Form { name: string; from: From | ""; pool: string; className: string; size: string; cidr: string; labels: string }
 
-/** The body of the request that the form stands for. */
+/** Returns the request body for the form. */
 function bodyOf(form: Form, project: string): Schemas["IPClaimCreate"] {
   const [owner, pool] = form.pool.includes("/") ? form.pool.split("/") : [project, form.pool];
   const spec: Schemas["IPClaimSpec"] = {};
@@ -30,7 +30,7 @@ function bodyOf(form: Form, project: string): Schemas["IPClaimCreate"] {
   return { metadata, spec };
 }
 
-/** Writes a remedy into the form, where the form has the field. */
+/** Applies a remedy to the form, if the form has the field. */
 function remedied(form: Form, { pointer, value }: Remedy): Form {
   if (value === undefined) return form;
   if (pointer === "/spec/prefixLength") return { ...form, size: value, cidr: "" };
@@ -48,7 +48,7 @@ function begin(): Form {
 
 type Classes = Loaded<Schemas["IPClassList"]>;
 
-/** Where to claim from, as long as the user has not chosen: the default class if there is one, else the only class, else a pool. */
+/** Returns the source of a claim until the user chooses one: the default class if there is one, else the only class, else a pool. */
 function chosen(form: Form, classes: Classes): Form {
   if (form.from !== "" || !classes.data) return form;
   const { items, nextCursor } = classes.data;
@@ -56,7 +56,7 @@ function chosen(form: Form, classes: Classes): Form {
   return items.length === 1 ? { ...form, from: "class", className: items[0]!.metadata.name } : { ...form, from: items.length > 0 ? "class" : "pool" };
 }
 
-/** What is wrong with the fields, as far as the page knows without the server. */
+/** Returns the errors in the fields that the page can find without the server. */
 const wrongIn = (form: Form) => ({
   name: nameError(form.name),
   size: form.cidr === "" ? lengthError(form.size) : undefined,
@@ -94,7 +94,7 @@ export function ClaimForm({ project }: { project: string }) {
       kept.clear();
       go(to.claim(project, claim.metadata.name), true);
     } catch (cause) {
-      // The first attempt had succeeded, and its claim is gone: the next press asks for another claim.
+      // The first attempt succeeded and its claim has been released since: the next press requests another claim.
       if (cause instanceof Refused && cause.problem.code === "claim_released") intents.done();
       setError(cause);
       explained.reload();
@@ -138,7 +138,7 @@ interface FieldsProps {
 
 function Fields({ form, change, classes, error, wrong }: FieldsProps) {
   const set = (part: Partial<Form>) => change({ ...form, ...part });
-  const names = [...new Set(classes.data?.items.map((c) => c.metadata.name))]; // a class of the project hides one of platform with its name
+  const names = [...new Set(classes.data?.items.map((c) => c.metadata.name))]; // a class of the project hides a platform class of the same name
   return (
     <>
       <Input label="Name" hint="Left empty, the server makes one up." value={form.name} change={(name) => set({ name })} error={wrong.name ?? errorAt(error, "Name")} />

@@ -1,4 +1,4 @@
-// A claim: its block, where it is from, who uses it; and its release.
+// A claim: its block, its source, its consumers, and its release.
 import { useState } from "preact/hooks";
 import { api, ask, asSeen, type Claim } from "../api";
 import { asCurl, asIpamctl, asTerraform } from "../copies";

@@ -12,7 +12,7 @@ import { may } from "../session";
 import { Badge, Empty, Heading, Input, LabelList, Table, When } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
-/** What the filter means to the server: a block, an address, labels, or a name. */
+/** Converts the filter to parameters of the server: a block, an address, labels, or a name. */
 function filterOf(text: string): { within?: string; contains?: string; labelSelector?: string } {
   const block = /[.:]/.test(text) ? parseBlock(text) : undefined;
   if (block) return text.includes("/") ? { within: text } : { contains: text };
@@ -62,9 +62,9 @@ export function ClaimsPage({ project }: { project: string }) {
   );
 }
 
-const most = 100; // claims that are found by name where there are many
+const most = 100; // limit of claims found by name in a large project
 
-/** Where there are many claims the server finds them by the beginning of their names. */
+/** If there are many claims, the server finds them by the beginning of their names. */
 function ByName({ project, name, pool }: { project: string; name: string; pool: string }) {
   const found = useLoad(`claims-named:${project}:${name}`, (signal) => searchFor(`${project}/${name}`, { kind: "IPClaim", limit: most, signal }), ["IPClaim"], 5000);
   return (

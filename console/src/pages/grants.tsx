@@ -15,7 +15,7 @@ const mostGrants = 2000; // grants of one pool that are read
 interface Row { pool: Pool; consumers: string[]; more: boolean }
 interface Matrix { rows: Row[]; more: boolean }
 
-/** The server looks through all pools for the shared ones, a few thousand in each page. */
+/** The server filters all pools for the shared ones, a few thousand for each page. */
 async function load(project: string, enough: number): Promise<Matrix> {
   const { items, cursor } = await pagesOf<Pool>((next) => ask(api.GET("/v1/projects/{project}/pools", {
     params: { path: { project }, query: { visibility: "shared", limit: page, ...(next ? { cursor: next } : {}) } },
@@ -168,7 +168,7 @@ function Withdraw({
   );
 }
 
-/** Any shared pool can be granted, also one that is not in the list yet. */
+/** Adds a grant of any shared pool, including pools that are not in the list yet. */
 function Add({ project, rows, close, done }: { project: string; rows: Row[]; close: () => void; done: () => void }) {
   const [pool, setPool] = useState(rows.length === 1 ? rows[0]!.pool.metadata.name : "");
   const [consumer, setConsumer] = useState("");

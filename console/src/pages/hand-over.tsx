@@ -28,7 +28,7 @@ const grantOf = (project: string, pool: string, consumer: string) => ask(api.GET
   params: { path: { project, pool, consumer } },
 })).catch(ignoreGone);
 
-/** Whether a pool is the one that the form asks for: an earlier attempt made it. */
+/** Reports whether a pool matches the form, because an earlier attempt created it. */
 const isWanted = (pool: Pool, { spec, metadata }: Body) =>
   pool.status.parentRef?.name === spec.parentRef.name && pool.spec.visibility === "shared" && pool.metadata.labels?.team === metadata.labels.team &&
   Number(pool.status.allocatedCIDR.split("/")[1]) === spec.prefixLength;
@@ -119,7 +119,7 @@ function Ahead({ found: { pool, exists, granted }, project, team }: { found: Out
 
 type TeamProps = { label: string; hint: string; value: string; change: (team: string) => void; own: string; error?: string | undefined };
 
-/** The project that gets something. The server accepts any name; the page warns about one that it cannot see. */
+/** The input for the project that gets something. The server accepts any name; the page warns if it cannot see the project. */
 export function Team({ label, hint, value, change, own, error }: TeamProps) {
   const projects = useLoad("projects", loadProjects);
   const names = projects.data?.items.map((p) => p.metadata.name).filter((name) => name !== own) ?? [];

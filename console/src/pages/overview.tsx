@@ -1,4 +1,4 @@
-// A project at a glance: what is full, what cools down, which quotas are near their limits, what has just changed.
+// A project at a glance: the fullest pools, the pools that cool down, the quotas near their limits, and the latest changes.
 import { useEffect, useState } from "preact/hooks";
 import { api, ask, pagesOf, type Pool, type Quota, type Schemas } from "../api";
 import { formatSpan, plural, share } from "../format";
@@ -13,7 +13,7 @@ import { Shown } from "../ui/trouble";
 import { Alerts, useAlerts } from "./alerts";
 import { EventLine, goneIn, together } from "./audit";
 
-const lookAt = 5000; // pools that are looked at before somebody asks to go on
+const lookAt = 5000; // pools that are examined before the user asks for more
 
 export function Overview({ project }: { project: string }) {
   const [enough, setEnough] = useState(lookAt);
@@ -47,7 +47,7 @@ export function Overview({ project }: { project: string }) {
   );
 }
 
-/** Alerts that there are now; nothing while there are none. */
+/** Shows the current alerts, and nothing if there are none. */
 function Now({ project }: { project: string }) {
   const alerts = useAlerts(project);
   const { items = [], cursor } = alerts.data ?? {};
@@ -62,17 +62,17 @@ function Now({ project }: { project: string }) {
 }
 
 interface Look {
-  /** The fullest pools from which no other pool was carved, the fullest first. */
+  /** The fullest pools that have no child pools, fullest first. */
   fullest: Pool[];
   cooling: Pool[];
   looked: number;
-  /** Every pool of the project was looked at. */
+  /** Every pool of the project was examined. */
   all: boolean;
 }
 
 const shownAtMost = 10;
 
-/** Looks at the pools in order of name. Pools that are divided among child pools are left out: what is used of them, the child pools say. */
+/** Examines the pools in name order. It leaves out pools that are divided among child pools, because the child pools show their use. */
 async function load(project: string, enough: number): Promise<Look> {
   const { items, cursor } = await firstPools(project, enough);
   const parents = new Set(items.map((pool) => pool.status.parentRef?.name));
@@ -81,7 +81,7 @@ async function load(project: string, enough: number): Promise<Look> {
   const fullest: Pool[] = [];
   for (const pool of used) {
     if (fullest.length === shownAtMost) break;
-    // When not all pools were looked at, the child pools of this one may be among the others.
+    // If not all pools were examined, the child pools of this one may be among the others.
     if (cursor === undefined || await division(project, pool) !== "divided") fullest.push(pool);
   }
   const cooling = items.filter((pool) => pool.status.capacity.coolingDown !== "0").sort((a, b) => part(b) - part(a)).slice(0, shownAtMost);
@@ -115,7 +115,7 @@ function Fullest({ project, of: { fullest, looked, all }, further, busy }: Fulle
   );
 }
 
-/** The last 30 days of a pool in the size of a word, and when it will be full. */
+/** Shows the last 30 days of a pool in the size of a word, and when the pool will be full. */
 function Lately({ project, pool }: { project: string; pool: string }) {
   const used = useLoad(`lately:${project}:${pool}`, (stop) => loadUtilization(project, pool, 30, 30, stop));
   if (!used.data || used.data.points.length < 2) return null;
@@ -153,7 +153,7 @@ function Cooling({ project, of: { cooling, all, looked } }: { project: string; o
 
 const part = (pool: Pool) => share(pool.status.capacity.coolingDown, pool.status.capacity.total);
 
-/** The limits of a quota, and how much of each is used. */
+/** Returns the limits of a quota with their use. */
 export function measures(quota: Quota): { name: string; used: string; limit: string; percent: number }[] {
   const { limits } = quota.spec;
   return (["addresses", "claims", "pools"] as const).flatMap((name) => {
@@ -192,9 +192,9 @@ function Quotas({ project }: { project: string }) {
   );
 }
 
-const trailPages = 4; // that are read to find changes that people and programs made
+const trailPages = 4; // pages that are read to find changes by people and programs
 
-/** The latest changes without those of alerts, which have a card of their own. */
+/** Loads the latest changes without those of alerts, which have their own card. */
 const loadLatest = async (project: string) => {
   const { items } = await pagesOf<Schemas["AuditEvent"]>(async (cursor) => {
     const page = await ask(api.GET("/v1/projects/{project}/audit-events", {

@@ -1,4 +1,4 @@
-// What is held in a pool, in order of address, by whichever project.
+// The blocks that all projects hold in a pool, in address order.
 import { useState } from "preact/hooks";
 import { api, ask, pagesOf, type Allocation } from "../api";
 import { useLoad } from "../load";
@@ -68,7 +68,7 @@ function Held({ item, project }: { item: Allocation; project: string }) {
   );
 }
 
-/** The state of a block, in the words and colours of the list of claims. */
+/** Shows the state of a block in the words and colours of the list of claims. */
 function State({ spec, phase }: { spec: Allocation["spec"]; phase: Allocation["status"]["phase"] }) {
   if (spec.purpose === "Reservation") return <Badge>Reserved</Badge>;
   if (spec.purpose === "ChildPool") return <Badge>Child pool</Badge>;

@@ -1,4 +1,4 @@
-// Creating a pool: a root with a block of its own, or a child carved from another pool. A dry run shows the result beforehand.
+// Creating a pool: a root with its own block, or a child carved from another pool. A dry run shows the result beforehand.
 import { useState } from "preact/hooks";
 import { api, ask, pagesOf, type Pool, type Schemas } from "../api";
 import { errorAt, labelsOf, lengthError, lengthText, nameError } from "../fields";
@@ -38,19 +38,19 @@ function bodyOf(form: Form): Body {
   return { metadata: { name: form.name, ...(Object.keys(labels).length > 0 ? { labels } : {}) }, spec };
 }
 
-/** What creating it would do, decided by the server and rolled back. */
+/** Asks the server to create the pool in a dry run. */
 export const tryPool = (project: string, body: Body) => ask(api.POST("/v1/projects/{project}/pools", {
   params: { path: { project }, query: { dryRun: true } }, body,
 }));
 
-/** The key is the same for each repeat of the same request. */
+/** Creates the pool. The key is the same for each retry of the same request. */
 export const makePool = (project: string, body: Body, key: { "Idempotency-Key": string }) => ask(api.POST("/v1/projects/{project}/pools", {
   params: { path: { project }, header: key }, body,
 }));
 
 const previewName = "preview-of-the-console";
 
-/** What is wrong with the fields, as far as the page knows without the server. */
+/** Returns the errors in the fields that the page can find without the server. */
 const wrongIn = (form: Form) => ({
   name: nameError(form.name),
   size: form.root || form.cidr ? undefined : lengthError(form.size),

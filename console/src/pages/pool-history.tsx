@@ -1,4 +1,4 @@
-// How a pool filled up, and when it will be full.
+// The utilization of a pool over time, and when it will be full.
 import type { Pool } from "../api";
 import { useState } from "preact/hooks";
 import { formatTime } from "../format";

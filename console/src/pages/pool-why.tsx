@@ -1,4 +1,4 @@
-// Why a pool is full, and what would help, in sentences with figures.
+// Why a pool is full, and remedies, in sentences with figures.
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import { api, ask, type Pool, type Schemas } from "../api";

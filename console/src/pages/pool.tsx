@@ -1,4 +1,4 @@
-// A pool: what it is, what is in it, what is free, and why it is full.
+// A pool: its facts, its contents, its free space, and why it is full.
 import { useState } from "preact/hooks";
 import { api, ask, asSeen, pagesOf, type Pool, type Schemas } from "../api";
 import { bits, formatCount, formatCIDR, parseBlock, partOf } from "../net/cidr";
@@ -58,7 +58,7 @@ export function PoolPage({ project, name }: { project: string; name: string }) {
   );
 }
 
-/** The names of the pools around a pool, the outermost first. Until they are known, that of its parent. */
+/** Returns the names of the pools around a pool, outermost first. Until they are loaded it returns only the parent's name. */
 function usePath(project: string, pool: Pool | undefined): string[] {
   const parent = pool?.status.parentRef;
   const cidr = pool?.status.allocatedCIDR;
@@ -146,7 +146,7 @@ function Summary({ pool }: { pool: Pool }) {
   );
 }
 
-/** The block that a click on a free block claims: the block itself, or its beginning when the pool hands out smaller ones only. */
+/** Returns the block that a click on a free block claims: the block itself, or its beginning if the pool allows only smaller blocks. */
 function claimable(pool: Pool, cidr: string): string | undefined {
   const block = parseBlock(cidr)!;
   const { minPrefixLength = 0, maxPrefixLength = bits(block.family) } = pool.spec.allocation ?? {};

@@ -61,13 +61,13 @@ export function PoolsPage({ project }: { project: string }) {
   );
 }
 
-/** The version changes with the tree, which stays the same object. */
+/** Shows the rows of a tree. The version changes with the tree, which stays the same object. */
 function Rows({ tree, version, filter }: { tree: Tree; version: number; filter: string }) {
   const rows = useMemo(() => tree.rows(filter), [tree, version, filter]);
   const [at, setAt] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const focused = Math.min(at, rows.length - 1);
-  const follows = useRef(false); // the focus goes to the row as soon as it is drawn
+  const follows = useRef(false); // the row gets the focus when it is drawn
   const move = (next: number) => {
     follows.current = true;
     setAt(Math.max(0, Math.min(rows.length - 1, next)));
@@ -196,10 +196,12 @@ export function PoolBar({ pool, divided }: { pool: Pool; divided?: boolean | und
 
 const page = 100; // pools that are shown at once
 
-/** What a filter finds in a large project. `more` leads to more of them; without it, truncated says that the server stopped. */
+/**
+ * The matches of a filter in a large project. `more` means that the page can load more of them; truncated without it means that the server stopped.
+ */
 interface Matches { nodes: Node[]; truncated: boolean; more: boolean }
 
-/** In a large project the server looks: by address, by block, by label, by the beginning of a name. Figures come after. */
+/** Filters a large project on the server: by address, block, label, or the beginning of a name. Figures are loaded later. */
 function Found({ project, text }: { project: string; text: string }) {
   const calm = useCalm(text.trim(), 120);
   const [{ of, enough }, setEnough] = useState({ of: calm, enough: page });
@@ -208,7 +210,7 @@ function Found({ project, text }: { project: string; text: string }) {
   const tree = useMemo(() => new Tree(project, () => draw(0)), [project]);
   const [, draw] = useReducer((n: number) => n + 1, 0);
   const shown = useRef<Matches | undefined>(undefined);
-  if (found.data) shown.current = found.data; // stay until others are found
+  if (found.data) shown.current = found.data; // keep these until new matches are loaded
   useEffect(() => {
     const timer = setTimeout(() => void tree.fill(found.data?.nodes ?? []), 300);
     return () => clearTimeout(timer);
@@ -242,7 +244,10 @@ function Found({ project, text }: { project: string; text: string }) {
   );
 }
 
-/** By name the server finds the first pools; by label, and inside a block, it looks through the list, a few thousand pools in each page. */
+/**
+ * Finds pools on the server. By name it returns the first matches. By label, and inside a block, it filters the list, a few thousand pools for each
+ * page.
+ */
 async function find(project: string, text: string, enough: number, signal: AbortSignal): Promise<Matches> {
   const list = (query: { labelSelector: string } | { within: string }) => pagesOf<Pool>((next) => ask(api.GET("/v1/projects/{project}/pools", {
     params: { path: { project }, query: { ...query, limit: page, ...(next ? { cursor: next } : {}) } }, signal,

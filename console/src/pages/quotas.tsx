@@ -157,7 +157,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
   );
 }
 
-/** The scope of a new quota; nothing for one that counts everything. */
+/** Returns the scope of a new quota; undefined for a quota that counts everything. */
 function scopeOf(project: string, { scope, of }: Form): Schemas["QuotaScope"] | undefined {
   if (scope === "all") return undefined;
   if (scope === "IPv4" || scope === "IPv6") return { ipFamily: scope };

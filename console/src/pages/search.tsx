@@ -1,4 +1,4 @@
-// One search box over everything; / brings the focus to it.
+// One search box over everything; the key / moves the focus to it.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { parseBlock } from "../net/cidr";
 import { useCalm, useLoad } from "../load";
@@ -8,7 +8,7 @@ import { kindNames, pageOf, searchFor, titleOf, type Hit } from "../search";
 import { Badge, Empty, Heading } from "../ui/parts";
 import { Shown } from "../ui/trouble";
 
-/** The page of the address itself comes first: it says who holds it. */
+/** Puts the page of the address itself first, because it shows the holder. */
 function withAddress(hits: Hit[], text: string, project: string | undefined): Hit[] {
   const block = !text.includes("/") && /[.:]/.test(text) ? parseBlock(text) : undefined;
   const owner = project ?? hits[0]?.project;

@@ -1,4 +1,4 @@
-// Signing in with a key or at an issuer. The key is sent once and never kept.
+// Signing in with a key or at an issuer. The key is sent once and never stored.
 import { useState } from "preact/hooks";
 import { signedOut } from "../api";
 import { begin, session, signIn, whoami } from "../session";

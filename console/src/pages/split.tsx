@@ -1,4 +1,5 @@
-// Splitting a pool into child pools of one size: the page tries each part first, and carves the free ones. After an interruption it goes on with the rest.
+// Splitting a pool into child pools of one size. The page tries each part first and carves the free ones. After an interruption it continues with the
+// rest.
 import { useState } from "preact/hooks";
 import { Refused, type Pool } from "../api";
 import { nameError } from "../fields";
@@ -22,7 +23,7 @@ const bodyOf = (pool: string, part: Wanted) => ({
   spec: { parentRef: { name: pool }, cidr: part.cidr },
 });
 
-/** Tries one part: it can be carved, or it was carved before, or the server refuses it. */
+/** Tries one part in a dry run: it is free, or an earlier attempt carved it, or the server refuses it. */
 async function attempt(project: string, pool: string, part: Wanted): Promise<Part> {
   try {
     await tryPool(project, bodyOf(pool, part));
@@ -77,7 +78,7 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
           await makePool(project, body, intents.keyFor(body));
           setCarved(++made);
         } catch (cause) {
-          // A refusal is about this part: the preview shows it. Anything else is about all of them.
+          // A refusal concerns only this part, and the preview shows it. Any other error concerns all parts.
           if (!(cause instanceof Refused) || cause.problem.status === 401 || cause.problem.status >= 429) throw cause;
         }
       }, 2);
@@ -133,7 +134,7 @@ function sentence(free: number, there: number, refused: number): string {
   return words.join(", ") + ".";
 }
 
-/** The lengths of child pools that the bounds of the pool allow, and that make few enough parts. */
+/** Returns the lengths of child pools that the pool allows and that give few enough parts. */
 function lengthsOf(pool: Pool): number[] {
   const block = parseBlock(pool.status.allocatedCIDR)!;
   const { minPrefixLength = 0, maxPrefixLength = bits(block.family) } = pool.spec.allocation ?? {};

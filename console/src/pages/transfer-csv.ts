@@ -1,26 +1,26 @@
-// CSV as spreadsheets write and read it (RFC 4180), with cells that none of them takes for a formula. A file is read completely or refused.
+// CSV as spreadsheets write and read it (RFC 4180), with cells that no spreadsheet takes for a formula. A file is read completely or refused.
 import { Unfit } from "../api";
 
 const risky = /^'*[=+\-@\t\r]/;
 
-/** A cell: what a spreadsheet would compute is marked as text by an apostrophe. */
+/** Formats a cell. An apostrophe marks a text that a spreadsheet would compute. */
 export function cell(text: string): string {
   const guarded = risky.test(text) ? `'${text}` : text;
   return /[",;\r\n\t]|^\s|\s$|^'/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
 }
 
-/** What was meant by a cell: the apostrophe of `cell` goes, and no other. */
+/** Returns the meaning of a cell: it removes the apostrophe of `cell` and no other. */
 export const meant = (text: string) => (text.startsWith("'") && risky.test(text.slice(1)) ? text.slice(1) : text);
 
 export const line = (cells: string[]) => cells.map(cell).join(",") + "\r\n";
 
-/** Lets the page draw and answer. */
+/** Lets the page draw and handle input. */
 export const breathe = () => new Promise<void>((done) => { setTimeout(done); });
 
-/** A file that is not read. */
+/** Returns the error for a file that was not read. */
 export const unreadable = (detail: string) => new Unfit("The file was not read", detail);
 
-/** The text of a file: UTF-8, or UTF-16 with its mark at the beginning. Another encoding is refused, as its letters would be read wrongly. */
+/** Decodes a file: UTF-8, or UTF-16 with a byte order mark. It refuses another encoding, because it would read letters wrongly. */
 export function decode(bytes: Uint8Array): string {
   const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
   let text: string;
@@ -33,7 +33,7 @@ export function decode(bytes: Uint8Array): string {
   return text;
 }
 
-/** The line with the first byte that is not of the encoding. */
+/** Returns the line of the first byte that the encoding does not allow. */
 function lineOfFault(bytes: Uint8Array, encoding: string): number {
   const shown = new TextDecoder(encoding).decode(bytes);
   const at = shown.indexOf("\ufffd");
@@ -42,9 +42,9 @@ function lineOfFault(bytes: Uint8Array, encoding: string): number {
 
 export interface Record { line: number; cells: string[] }
 
-const atOnce = 1000; // records between two breaths
+const atOnce = 1000; // records between two calls of breathe
 
-/** Reads records: separated by commas, or by semicolons if the first line has those alone. Records without content are left out. */
+/** Parses records, separated by commas, or by semicolons if the first line has only those. It skips empty records. */
 export async function parse(text: string): Promise<Record[]> {
   const source = text.startsWith("\ufeff") ? text.slice(1) : text;
   const head = source.slice(0, source.search(/[\r\n]|$/));
@@ -72,7 +72,7 @@ export async function parse(text: string): Promise<Record[]> {
   return records;
 }
 
-/** One field from here: its text, where it ends, and how many line ends are in it. */
+/** Parses one field: returns its text, its end, and the number of line ends in it. */
 function field(source: string, from: number, separator: string, began: number): [string, number, number] {
   const where = (at: number) => `Line ${began}, column ${at - Math.max(source.lastIndexOf("\n", from - 1), source.lastIndexOf("\r", from - 1))}`;
   if (source[from] !== '"') {
@@ -99,7 +99,7 @@ function field(source: string, from: number, separator: string, began: number): 
   return [text, at, text.split(/\r\n|\r|\n/).length - 1];
 }
 
-/** Gives somebody a file. */
+/** Downloads a file. */
 export function save(name: string, parts: string[]) {
   const address = URL.createObjectURL(new Blob(parts, { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");

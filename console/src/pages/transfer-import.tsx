@@ -1,4 +1,4 @@
-// Import: a CSV file is compared with what is there, shown row by row, and applied when somebody says so.
+// Import: compares a CSV file with the project, shows the result row by row, and applies it when the user confirms.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { unique } from "../api";
 import { plural } from "../format";
@@ -15,7 +15,7 @@ interface Step { what: string; done: number; of?: number | undefined }
 
 const largest = 64 << 20; // bytes
 
-/** The plan and how far it is. Rows change in place, and are drawn again with each step. */
+/** The plan and its progress. Rows change in place and are drawn again with each step. */
 function useImport(project: string) {
   const [plan, setPlan] = useState<Plan>();
   const [phase, setPhase] = useState<Phase>("choose");
@@ -83,7 +83,7 @@ export function ImportPage({ project }: { project: string }) {
             {!busy && <button type="button" onClick={() => report(project, plan)}>Download the report</button>}
             {phase === "applied" && <button type="button" onClick={() => go(to.page(project, "claims"))}>Show the claims</button>}
           </div>
-          <Rows project={project} rows={[...plan.rows] /* a list of its own: parts with the same properties are not drawn again */} />
+          <Rows project={project} rows={[...plan.rows] /* a new array: a component with the same properties is not drawn again */} />
         </>
       )}
     </>
@@ -178,7 +178,7 @@ function Rows({ project, rows }: { project: string; rows: Row[] }) {
   );
 }
 
-/** Every row with what came of it. Import reads the file again: what was refused can be mended in it. */
+/** Saves every row with its outcome. Import can read the file again, so the user can correct refused rows in it. */
 function report(project: string, plan: Plan) {
   const lines = plan.rows.map((row) => line([...texts(row.cells), words[row.state][0].toLowerCase(), row.detail]));
   save(`${project}-import.csv`, [line([...columns, "outcome", "detail"]), ...lines]);

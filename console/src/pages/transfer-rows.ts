@@ -1,4 +1,4 @@
-// The form in which pools and claims are exported and imported: one row each.
+// The rows in which pools and claims are exported and imported.
 import type { Claim, Pool, Schemas } from "../api";
 import { parseBlock } from "../net/cidr";
 import { plural } from "../format";
@@ -10,7 +10,7 @@ type Cells = { [column in Column]?: string };
 
 export type State = "waiting" | "new" | "same" | "differs" | "refused" | "made";
 
-/** A row of a file, and what is known of it. */
+/** A row of a file with its state. */
 export interface Row {
   line: number;
   cells: Cells;
@@ -45,7 +45,7 @@ export const texts = (cells: Cells) => columns.map((column) => cells[column] ?? 
 
 export const mostRows = 100_000;
 
-/** The rows of a file. What a row alone shows to be wrong is refused here. */
+/** Parses the rows of a file. It refuses a row that is wrong by itself. */
 export function rowsOf(records: Record[]): Row[] {
   const [head, ...rest] = records;
   if (!head) throw unreadable("The file is empty.");
@@ -102,7 +102,7 @@ const mapOf = (text: string | undefined) => Object.fromEntries(split(text).map((
 const some = <K extends string, V>(key: K, value: V | undefined) => (value === undefined || value === "" ? {} : { [key]: value } as { [k in K]: V });
 const metadata = (row: Row) => ({ name: row.name, ...(row.cells.labels ? { labels: mapOf(row.cells.labels) } : {}) });
 
-/** The block, or its length alone. */
+/** Returns the block, or only its length. */
 function sizeOf(row: Row) {
   const text = row.cells.cidr ?? "";
   if (text.startsWith("/")) return { prefixLength: Number(text.slice(1)) };
@@ -129,7 +129,10 @@ export function claimOf(row: Row): Schemas["IPClaimCreate"] {
 const normal = { labels: (text: string) => pairs(mapOf(text)), scope: (text: string) => pairs(mapOf(text)), visibility: (text: string) => text || "consumer", space: (text: string) => (text === "default" ? "" : text) } as
   { [column in Column]?: (text: string) => string };
 
-/** What a row says and what is there: a sentence for each difference. A column that the file does not have is not compared, nor a block that is left to the server. */
+/**
+ * Compares a row with the existing object and returns a sentence for each difference. It does not compare a column that the file lacks, or a block
+ * that the row leaves to the server.
+ */
 export function differences(row: Row, there: Cells): string[] {
   const out: string[] = [];
   for (const column of columns) {

@@ -1,4 +1,4 @@
-// Export and import, a step at a time: each can be stopped, waits when the server is busy, and is safe to repeat.
+// Export and import, a step at a time. Each can be stopped, waits while the server is busy, and is safe to repeat.
 import { api, ask, Lost, Refused, type Claim, type Pool } from "../api";
 import { contains, parseBlock, type Block } from "../net/cidr";
 import { each } from "../pools";
@@ -17,7 +17,7 @@ function pause(ms: number, stop: AbortSignal) {
   });
 }
 
-/** Asks again, later and later, while the server is busy or away: whatever is asked here can be repeated. */
+/** Retries with growing pauses while the server is busy or away. All requests here can be repeated. */
 async function patiently<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let turn = 1; ; turn++) {
     stop.throwIfAborted();
@@ -38,7 +38,7 @@ export const listPools = (project: string, query: Query, signal: AbortSignal) =>
 export const listClaims = (project: string, query: Query, signal: AbortSignal) =>
   ask<{ items: Claim[]; nextCursor?: string }>(api.GET("/v1/projects/{project}/claims", { params: { path: { project }, query }, signal }));
 
-/** Reads a list page by page, and hands on each page. */
+/** Reads a list page by page and passes on each page. */
 export async function pageByPage<T>(
   project: string, list: (project: string, query: Query, signal: AbortSignal) => Promise<{ items: T[]; nextCursor?: string }>, stop: AbortSignal, take: (items: T[]) => void,
 ) {
@@ -53,7 +53,7 @@ export async function pageByPage<T>(
 }
 
 type Cells = Row["cells"];
-const fewRows = 100; // rows that are asked for by name; for more the whole list is read
+const fewRows = 100; // up to so many rows are read by name; for more the whole list is read
 
 async function whatIsThere(project: string, rows: Row[], stop: AbortSignal, progress: Progress): Promise<Map<string, Cells>> {
   const there = new Map<string, Cells>();
@@ -91,7 +91,7 @@ async function one(project: string, { kind, name }: { kind: Row["kind"]; name: s
   }
 }
 
-/** The dry run: what is there already, what differs, and what the server would refuse. Nothing is changed. */
+/** The dry run: finds existing objects, their differences, and the server's refusals. It changes nothing. */
 export async function compare(project: string, rows: Row[], stop: AbortSignal, progress: Progress) {
   const sound = rows.filter((row) => row.state !== "refused");
   const there = await whatIsThere(project, sound, stop, progress);
@@ -111,7 +111,7 @@ export async function compare(project: string, rows: Row[], stop: AbortSignal, p
   await place(project, asked, true, "", stop, progress, "new");
 }
 
-/** Rows of one pool, or of one space, must not overlap. */
+/** Refuses rows of one pool, or of one space, that overlap. */
 function refuseOverlaps(rows: Row[]) {
   const groups = new Map<string, { row: Row; block: Block }[]>();
   for (const row of rows) {
@@ -132,7 +132,7 @@ function refuseOverlaps(rows: Row[]) {
   }
 }
 
-/** What is to be in a pool that is new as well cannot be asked yet: its block is compared with the pool's. */
+/** Refuses rows outside a pool that is new as well. The server cannot check them before the pool exists, so this compares their blocks. */
 function refuseOutside(rows: Row[], coming: Map<string, Row>) {
   for (const row of rows) {
     const outer = parseBlock(coming.get(row.cells.pool ?? "")?.cells.cidr ?? "");
@@ -141,7 +141,7 @@ function refuseOutside(rows: Row[], coming: Map<string, Row>) {
   }
 }
 
-/** Makes what is new, pools before what is in them. A repeat of the same run makes nothing twice. */
+/** Creates the new objects, pools before their contents. Repeating the same run creates nothing twice. */
 export async function apply(project: string, rows: Row[], run: string, stop: AbortSignal, progress: Progress) {
   await place(project, rows.filter((row) => row.state === "new"), false, run, stop, progress, "made");
 }
@@ -168,7 +168,7 @@ async function place(project: string, rows: Row[], dry: boolean, run: string, st
   }
 }
 
-/** Pools in an order in which each comes after its parent. */
+/** Orders pools so that each comes after its parent. */
 function levels(pools: Row[]): Row[][] {
   const depths = new Map<string, number>();
   const byName = new Map(pools.map((row) => [row.name, row]));
@@ -198,7 +198,10 @@ async function placePool(project: string, row: Row, dry: boolean, run: string, s
   }
 }
 
-/** A batch is made as a whole: what the server names is taken out, and the rest is tried again in two parts. */
+/**
+ * Creates claims in a batch, which the server accepts or refuses as a whole. It removes the rows that the server names and tries the rest again in
+ * two parts.
+ */
 async function placeClaims(project: string, rows: Row[], dry: boolean, run: string, stop: AbortSignal, then: "new" | "made"): Promise<void> {
   if (rows.length === 0) return;
   try {
@@ -218,7 +221,7 @@ async function placeClaims(project: string, rows: Row[], dry: boolean, run: stri
   }
 }
 
-/** Whether the row leaves the block to the server. */
+/** Reports whether the row leaves the block to the server. */
 const leftOpen = (row: Row) => !row.cells.cidr || row.cells.cidr.startsWith("/");
 
 function settled(row: Row, state: "new" | "made", cidr: string) {
@@ -226,7 +229,7 @@ function settled(row: Row, state: "new" | "made", cidr: string) {
   row.detail = state === "made" && leftOpen(row) ? `Got ${cidr}.` : "";
 }
 
-/** The server's own words; what is no refusal of these rows ends the run. */
+/** Refuses the rows with the server's own words. An error that is not a refusal of these rows ends the run. */
 function refusedBy(cause: unknown, rows: Row[]) {
   if (!(cause instanceof Refused) || cause.problem.status === 401 || cause.problem.status >= 500) throw cause;
   for (const row of rows) refuse(row, `${cause.problem.code}: ${cause.problem.detail}`);

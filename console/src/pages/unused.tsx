@@ -1,4 +1,4 @@
-// What nobody used for a while: claims without a consumer that are old, to be looked through and released.
+// Claims that are old and have no consumer, to be reviewed and released.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, ask, type Claim } from "../api";
 import { day, plural } from "../format";
@@ -9,16 +9,16 @@ import { may } from "../session";
 import { Dialog, Empty, Heading, Input, LabelList, Select, Table, When } from "../ui/parts";
 import { Trouble } from "../ui/trouble";
 
-const batch = 50_000; // claims that are looked at before somebody is asked whether to go on
-const most = 500; // that are kept and shown
+const batch = 50_000; // claims that are examined before the user is asked to continue
+const most = 500; // claims that are kept and shown
 
 interface Scan {
   looked: number;
   count: number;
   addresses: bigint;
-  /** Those that were changed longest ago, in this order. */
+  /** The claims that have not changed for the longest time, in this order. */
   found: Claim[];
-  /** Of all that nobody uses, the one that was changed longest ago. */
+  /** The unused claim that has not changed for the longest time. */
   oldest?: Claim | undefined;
   cursor?: string | undefined;
   done: boolean;
@@ -30,7 +30,7 @@ const fresh: Scan = { looked: 0, count: 0, addresses: 0n, found: [], done: false
 const changed = (claim: Claim) => new Date(claim.metadata.updatedAt).getTime();
 const older = (a: Claim | undefined, b: Claim) => (a && changed(a) <= changed(b) ? a : b);
 
-/** What a page of claims adds to what was found. */
+/** Adds the unused claims of a page to a scan. */
 function add(scan: Scan, { items, nextCursor }: { items: Claim[]; nextCursor?: string }, before: number): Scan {
   const idle = items.filter((claim) => (claim.status.consumers ?? 0) === 0);
   const unused = idle.filter((claim) => changed(claim) <= before);
@@ -142,7 +142,7 @@ export function UnusedPage({ project }: { project: string }) {
   );
 }
 
-/** Nothing was found: what was found instead, and how to see it. */
+/** Shows that nothing was found, with the oldest unused claim and how to see it. */
 function None({ scan: { looked, done, oldest }, days, project }: { scan: Scan; days: number; project: string }) {
   return (
     <Empty>
@@ -216,7 +216,7 @@ function Found({
 
 interface Progress { released: number; gone: number; kept: string[]; over: boolean }
 
-/** Asks the server what would be released, and releases that and nothing else. After an interruption it asks again and goes on with the rest. */
+/** Asks the server which claims it would release, and releases only those. After an interruption it asks again and continues with the rest. */
 function ReleaseMany({ project, names, close, done }: { project: string; names: string[]; close: () => void; done: () => void }) {
   const [asked] = useState(names); // the list behind the dialog changes
   const [error, setError] = useState<unknown>();

@@ -16,7 +16,7 @@ export function BlockMap({ pool }: { pool: Pool }) {
   const asked = parseBlock(query.value.get("at") ?? "");
   const within = asked && contains(whole, asked) && asked.length < bits(asked.family) ? asked : whole;
   const by = (query.value.get("colour") ?? "state") as Colouring;
-  // After a step inwards or outwards the focus is in the map again, on the block where the step began or on its first cell.
+  // After zooming, the focus returns to the map: to the block from which the user zoomed out, or to the first cell.
   const landing = useRef<Block | undefined>(undefined);
   const map = useLoad(`map:${project}:${name}:${formatCIDR(within)}`, (stop) => loadMap(project, name, within, stop), [
     "IPAllocation",
@@ -37,7 +37,7 @@ export function BlockMap({ pool }: { pool: Pool }) {
   );
 }
 
-/** Where the view is: each step outward is a link. */
+/** Shows the path to the current block: each step outward is a link. */
 function Zoomed({ whole, within }: { whole: Block; within: Block }) {
   const steps: Block[] = [within];
   while (steps[0]!.length > whole.length) steps.unshift(outwards(steps[0]!, whole));
@@ -50,7 +50,7 @@ function Zoomed({ whole, within }: { whole: Block; within: Block }) {
   );
 }
 
-/** The block from which one step inwards leads here. */
+/** Returns the block from which one zoom step leads to this one. */
 function outwards(within: Block, whole: Block): Block {
   const length = Math.max(whole.length, within.length - 8 + ((4 - (within.length % 4)) % 4));
   const rest = BigInt(bits(within.family) - length);
@@ -119,7 +119,7 @@ interface GridProps {
   label: string;
 }
 
-/** The cells are drawn once; only which of them takes the focus changes as one moves over them. */
+/** Draws the cells once; moving over them changes only the cell that has the focus. */
 function Grid({ cells, at, setAt, painted, enter, leave, landing, label }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const columns = columnsOf(cells.length);

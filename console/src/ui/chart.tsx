@@ -1,4 +1,4 @@
-// How a pool filled up over time, as a picture and as a table.
+// The utilization of a pool over time, as a chart and as a table.
 import { useId } from "preact/hooks";
 import { api, ask, type Schemas } from "../api";
 import { day, formatDate, formatPercent, formatSpan, formatTime } from "../format";
@@ -15,7 +15,7 @@ export const loadUtilization = (project: string, pool: string, days: number, poi
 
 const time = (at: string) => new Date(at).getTime();
 
-/** Points that belong together: between two runs nothing was recorded. */
+/** Splits points into runs; nothing was recorded between two runs. */
 function runsOf(points: Point[], gap: number): Point[][] {
   const runs: Point[][] = [];
   for (const point of points) {
@@ -26,12 +26,12 @@ function runsOf(points: Point[], gap: number): Point[][] {
   return runs;
 }
 
-/** The smallest of a few rounded figures that has room for all of them. */
+/** Returns the smallest round figure that is large enough for all points. */
 const topOf = (highest: number) => [1, 2, 5, 10, 20, 50].find((top) => highest <= top) ?? 100;
 
 const box = { left: 72, right: 12, top: 12, bottom: 26, width: 720, height: 240 };
 
-/** The runway in a sentence. */
+/** Describes the runway in a sentence. */
 export function runwayWords({ runway, points }: Utilization): string {
   if (points.at(-1)?.usedPercent === 100) return "Nothing is free.";
   if (!runway) return "When it will be full cannot be said: too little was recorded, or what is used does not rise in a line.";
@@ -44,7 +44,7 @@ export function Chart({ of, days, label }: { of: Utilization; days: number; labe
   const { points, runway } = of;
   const now = time(points.at(-1)!.at);
   const span = days * day;
-  const from = now - span; // the whole time that was asked for, also when records began later
+  const from = now - span; // the whole requested period, even if the records start later
   const until = runway ? Math.min(time(runway.runsOutAt), now + (now - from) / 2) : now;
   const end = points.at(-1)!.usedPercent;
   const ahead = runway ? Math.min(100, end + (runway.percentPerDay * (until - now)) / day) : end;
@@ -115,7 +115,7 @@ export function Points({ points }: { points: Point[] }) {
 
 const small = { width: 96, height: 24 };
 
-/** The same in the size of a word. */
+/** Draws the same chart in the size of a word. */
 export function Spark({ of, label }: { of: Utilization; label: string }) {
   const { points } = of;
   const [from, until] = [time(points[0]!.at), time(points.at(-1)!.at)];

@@ -1,4 +1,4 @@
-// What a page shows in place of something that is not there, and who deleted it, as far as the audit trail says.
+// Shown for an object that does not exist, with the user who deleted it, if the audit trail has that.
 import { api, ask, type Schemas } from "../api";
 import { formatTime } from "../format";
 import { useLoad } from "../load";

@@ -1,4 +1,4 @@
-// What a claim would get, or why not and what would help: each remedy is one click.
+// The explanation of a claim: the block it would get, or the refusal with remedies. Each remedy is one click.
 import { kindWords } from "../words";
 import type { Remedy, Schemas } from "../api";
 import { Badge } from "./parts";

@@ -1,12 +1,12 @@
-// The small parts that pages are made of.
+// Small components of pages.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { formatAge, formatPercent, formatTime } from "../format";
 import { Link } from "../router";
 
 /**
- * How full something is, as a bar and as a number. A pool that is divided among child pools is not red when it is full: what is used
- * in the child pools is not known here.
+ * Shows a percentage as a bar and as a number. A full pool that is divided among child pools is not red, because the use of the child pools is not
+ * known here.
  */
 export function Bar({ percent, cooling = 0, label, divided = false }: { percent: number; cooling?: number; label?: string; divided?: boolean | undefined }) {
   const level = divided ? "divided" : percent >= 95 ? "full" : percent >= 80 ? "high" : "";
@@ -28,7 +28,7 @@ export function Badge({ kind = "", children }: { kind?: string; children: Compon
   return <span class={`badge ${kind}`}>{children}</span>;
 }
 
-/** A moment: how long ago, and exactly when on hover. */
+/** Shows the age of a moment, with the exact time on hover. */
 export function When({ at }: { at: string }) {
   return <time dateTime={at} title={formatTime(at)}>{formatAge(at)}</time>;
 }
@@ -68,7 +68,7 @@ export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
   );
 }
 
-/** A table that scrolls sideways by itself, also by keyboard. */
+/** A table that scrolls sideways on its own, also by keyboard. */
 export function Table({ label, head, children }: { label: string; head: (string | [string, string])[]; children: ComponentChildren }) {
   return (
     <div class="scroll" role="region" aria-label={label} tabIndex={0}>
@@ -118,7 +118,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
 type InputProps = {
   label: string; hint?: ComponentChildren; error?: string | undefined; value: string; change: (value: string) => void;
   type?: "text" | "date"; placeholder?: string; required?: boolean; disabled?: boolean; inputMode?: "numeric";
-  /** Values that the browser offers while somebody types. */
+  /** Values that the browser proposes while the user types. */
   suggest?: string[];
 };
 
@@ -166,7 +166,7 @@ export function Select({ label, hint, value, options, change, disabled }: Select
   );
 }
 
-/** Labels of a resource. */
+/** Shows the labels of a resource. */
 export function LabelList({ labels, most = 100 }: { labels: Record<string, string> | undefined; most?: number }) {
   const all = Object.entries(labels ?? {});
   if (all.length === 0) return null;
@@ -178,18 +178,18 @@ export function LabelList({ labels, most = 100 }: { labels: Record<string, strin
   );
 }
 
-/** Says that a form has what the user typed on an earlier visit, and offers to empty it. */
+/** Reports that a form has contents from an earlier visit, and offers to empty it. */
 export function Restored({ form }: { form: { restored: boolean; clear: () => void } }) {
   if (!form.restored) return null;
   return <p class="note" role="status">The form has what you typed before. <button type="button" class="link" onClick={form.clear}>Empty it</button></p>;
 }
 
-/** A text with a button that copies it. */
+/** Shows a text with a button that copies it. */
 export function Copy({ text, label }: { text: string; label: string }) {
   const [done, setDone] = useState(false);
   const shown = useRef<HTMLPreElement>(null);
   const copy = async () => {
-    // Browsers give the clipboard only to pages that came by HTTPS or from this machine: elsewhere the text is selected.
+    // Browsers allow the clipboard only on pages that came by HTTPS or from this machine. Elsewhere this selects the text.
     if (!navigator.clipboard) return getSelection()?.selectAllChildren(shown.current!);
     await navigator.clipboard.writeText(text);
     setDone(true);
@@ -212,7 +212,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
     const before = document.activeElement;
     shown.showModal();
     return () => {
-      shown.close(); // while it is modal nothing else takes the focus
+      shown.close(); // no other element can take the focus while the dialog is modal
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
@@ -224,7 +224,7 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
   );
 }
 
-/** Tabs by links would lose the focus; these are buttons that arrow keys move between. */
+/** Tabs are buttons, between which the arrow keys move. Links would lose the focus. */
 export function Tabs({ tabs, chosen, choose, label }: { tabs: [string, string][]; chosen: string; choose: (tab: string) => void; label: string }) {
   const move = (e: KeyboardEvent) => {
     const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;

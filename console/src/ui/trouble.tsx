@@ -1,11 +1,11 @@
-// What went wrong, in plain words, and what can be done about it.
+// Errors in plain words, with remedies.
 import type { ComponentChildren } from "preact";
 import { isGone, Lost, Refused, Unfit, type Problem } from "../api";
 import { elsewhere, fieldName, inWords } from "../fields";
 import type { Loaded } from "../load";
 import { Waiting } from "./parts";
 
-/** What the caller can do about a code, in one sentence; the problem's page has the rest. */
+/** The remedy for each code in one sentence; the problem's page has the rest. */
 const remedies: Record<string, string> = {
   pool_exhausted: "Ask for a smaller block, claim from another pool, or release what nobody uses.",
   exhausted_by_cooldown: "Wait until the cool-down is over, or ask for a smaller block.",
@@ -27,7 +27,7 @@ const remedies: Record<string, string> = {
   not_found: "Check the name. What you have no role for looks as if it did not exist.",
 };
 
-/** The fields are those that show their errors themselves. */
+/** Shows a problem. The fields named here show their errors themselves. */
 export function ProblemNote({ problem, fields = [], children }: { problem: Problem; fields?: string[]; children?: ComponentChildren }) {
   const remedy = remedies[problem.code];
   const errors = elsewhere(problem, fields);
@@ -51,7 +51,7 @@ export function ProblemNote({ problem, fields = [], children }: { problem: Probl
   );
 }
 
-/** Any error, with a button to try again. The fields are those that show their errors themselves. */
+/** Shows any error with a button to retry. The fields named here show their errors themselves. */
 export function Trouble({ error, retry, fields }: { error: unknown; retry?: (() => void) | undefined; fields?: string[] }) {
   const again = retry && <p><button type="button" onClick={retry}>Try again</button></p>;
   if (error instanceof Refused) {
@@ -78,7 +78,7 @@ export function Trouble({ error, retry, fields }: { error: unknown; retry?: (() 
 
 type ShownProps<T> = { of: Loaded<T>; rows?: number; gone?: ComponentChildren; children: (data: T) => ComponentChildren };
 
-/** Shows the data, or that it is being loaded, or why it could not be loaded. `gone` is shown in place of a 404. */
+/** Shows the data, or that it is loading, or why loading failed. `gone` replaces a 404. */
 export function Shown<T>({ of, rows, gone, children }: ShownProps<T>) {
   if (of.data === undefined) {
     if (of.error === undefined) return <Waiting rows={rows ?? 4} />;

@@ -1,18 +1,18 @@
-// Draws only the rows that can be seen, all of one height. A row that stays on the screen is not drawn again, nor moved.
+// Draws only the visible rows of a list whose rows have the same height. A row that stays on the screen is neither drawn again nor moved.
 import type { ComponentChild } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 const tallest = 8_000_000; // px; browsers do not lay out much more
-const step = 8; // rows that come and go together
+const step = 8; // rows that are added and removed together
 
 interface VirtualProps {
   count: number;
   rowHeight: number;
-  /** Draws a row; what it drew is used again until this is another function. */
+  /** Draws a row. The result is used again until this is another function. */
   row: (index: number, top: number) => ComponentChild;
-  /** Told which rows are drawn. */
+  /** Is called with the range of drawn rows. */
   seen?: (first: number, last: number) => void;
-  /** A row that has to be visible. */
+  /** A row that must be visible. */
   keepInView?: number | undefined;
   className?: string;
 }

@@ -1,6 +1,6 @@
 package provider
 
-// allocation is read by data sources alone: the server makes allocations for claims, child pools and reservations.
+// allocation is a kind for data sources only: the server makes allocations for claims, child pools and reservations.
 func allocation() kind {
 	return kind{
 		name:  "allocation",

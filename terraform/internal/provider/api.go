@@ -18,12 +18,12 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// api is a server, as one configuration of the provider uses it.
+// api is the client of a server, with the settings of one provider configuration.
 type api struct {
 	carve   *client.Carve
 	project string
 	owner   string
-	open    bool // the project is known at apply
+	open    bool // the default project is known only at apply
 
 	mu  sync.Mutex
 	who string
@@ -36,7 +36,7 @@ func (a *api) defaultProject() any {
 	return a.project
 }
 
-// inProject completes a configuration with the project of the provider. It reports false, with an error, when no project is known.
+// inProject sets the provider's project in a configuration that has none. It returns false and adds an error if no project is known.
 func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 	if _, has := config["project"]; !has || config["project"] != nil {
 		return true
@@ -48,7 +48,7 @@ func (a *api) inProject(config values, to *diag.Diagnostics) bool {
 	return true
 }
 
-// list yields the objects of a list, page by page.
+// list yields a list's objects and fetches page after page.
 func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		for next := at; ; {
@@ -73,7 +73,7 @@ func (a *api) list(ctx context.Context, at string) iter.Seq2[document, error] {
 	}
 }
 
-// subject is who is asking.
+// subject returns the credential's subject, and caches it.
 func (a *api) subject(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +87,8 @@ func (a *api) subject(ctx context.Context) (string, error) {
 	return a.who, nil
 }
 
-// call sends a request by the client, which repeats what can be repeated. The tag is of If-Match; with PUT, * means that there must be nothing yet.
+// call sends a request through the client, which retries where that is safe. tag is the If-Match header; with PUT, * means that the object must not
+// exist.
 func (a *api) call(ctx context.Context, method, path, tag string, body document) (document, error) {
 	if a == nil {
 		return nil, errors.New("the provider's server is not known before apply: make it known, or apply what it comes from first (-target)")
@@ -137,7 +138,7 @@ func (k kind) fetch(ctx context.Context, a *api, v values) (document, error) {
 	return a.call(ctx, http.MethodGet, k.at(v), "", nil)
 }
 
-// queried adds a parameter to a path, which may have some.
+// queried adds a parameter to a path's query.
 func queried(path, parameter string) string {
 	if strings.Contains(path, "?") {
 		return path + "&" + parameter
@@ -145,7 +146,7 @@ func queried(path, parameter string) string {
 	return path + "?" + parameter
 }
 
-// difference is the merge patch from one document to another; nil without one.
+// difference returns the merge patch from one document to another, or nil if they do not differ.
 func difference(from, to document) (document, error) {
 	before, err := json.Marshal(from)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// applied is what comes of an apply, and the state after it. Nothing is in the state before when prior is nil.
+// applied returns the diagnostics of an apply and the state after it. A nil prior means that the resource has no state before.
 func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config values) ([]*tfprotov6.Diagnostic, values) {
 	t.Helper()
 	of := (&field{form: object, fields: k.all()}).attrType().TerraformType(t.Context())
@@ -38,7 +38,7 @@ func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config val
 func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
 	for name, c := range map[string]struct {
-		there   []string // the uid, from one look to the next
+		there   []string // the UIDs that the server returns, one for each read
 		labels  any
 		patches int
 	}{
@@ -51,7 +51,7 @@ func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPatch {
 					patches++
-					if len(c.there) > 0 { // somebody was faster
+					if len(c.there) > 0 { // another client was faster
 						w.Header().Set("Content-Type", "application/problem+json")
 						w.WriteHeader(http.StatusPreconditionFailed)
 						fmt.Fprint(w, `{"code":"precondition_failed"}`)

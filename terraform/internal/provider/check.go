@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// check says what is wrong with a value, or nothing.
+// check returns the fault of a value, or an empty text.
 type check func(v any) string
 
-// pattern is a check of texts.
+// pattern returns a check for texts by a regular expression.
 func pattern(what, expression string) check {
 	re := regexp.MustCompile("^(?:" + expression + ")$")
 	return func(v any) string {
@@ -77,7 +77,7 @@ func isTime(v any) string {
 	return ""
 }
 
-// isUnmarked refuses the annotation that is the provider's own.
+// isUnmarked refuses the annotations that the provider writes itself.
 func isUnmarked(v any) string {
 	all, _ := v.(map[string]any)
 	for _, name := range marks {
@@ -97,7 +97,7 @@ func between(low, high int64) check {
 	}
 }
 
-// oneOf checks that a text is in a list.
+// oneOf returns a check that a text is in a list.
 func oneOf(texts ...string) check {
 	return func(v any) string {
 		if s, ok := v.(string); ok && !slices.Contains(texts, s) {
@@ -107,7 +107,7 @@ func oneOf(texts ...string) check {
 	}
 }
 
-// all checks each element of a list.
+// all returns a check for each list element.
 func all(c check) check {
 	return func(v any) string {
 		list, _ := v.([]any)
@@ -125,7 +125,7 @@ func isInteger(v any) bool {
 	return is
 }
 
-// notInteger refuses a number with a fraction, and one that is too large.
+// notInteger returns the fault if a number has a fraction or is too large.
 func notInteger(v any) string {
 	n, ok := v.(*big.Float)
 	switch {
@@ -138,7 +138,7 @@ func notInteger(v any) string {
 	}
 }
 
-// wrong is what is wrong with a value of the attribute.
+// wrong returns the fault of a value, or an empty text.
 func (f field) wrong(v any) string {
 	switch {
 	case v == nil || !known(v):
@@ -155,7 +155,7 @@ func (f field) wrong(v any) string {
 	return ""
 }
 
-// sameBy reads a text, so that all texts of one value are the same. A text that cannot be read stays as it is.
+// sameBy returns a function that maps all spellings of a value to the same value. It leaves a text that it cannot parse unchanged.
 func sameBy[T any](parse func(string) (T, error), write func(T) any) func(v any) any {
 	return func(v any) any {
 		s, ok := v.(string)
@@ -177,7 +177,7 @@ var (
 	sameTime     = sameBy(func(s string) (time.Time, error) { return time.Parse(time.RFC3339, s) }, func(t time.Time) any { return t.UnixMicro() })
 )
 
-// sameCount is a count without leading zeros.
+// sameCount removes leading zeros from a count.
 func sameCount(v any) any {
 	s, _ := v.(string)
 	if short := strings.TrimLeft(s, "0"); short != "" || s == "" {

@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// leftOut is what the contract has and resources do not.
+// leftOut has the contract's fields that the resources leave out, with the reason.
 var leftOut = map[string]string{
 	"IPClassSpec/provisioner":  "there is one",
 	"IPClaimSpec/poolSelector": "deprecated in favour of classes",
 	"IPClaimSpec/consumers":    "not answered, so that no drift could be seen",
 }
 
-// contractSchema is a schema of the contract, as far as it matters here.
+// contractSchema has the parts that this test needs from a schema in the contract.
 type contractSchema struct {
 	Ref        string                    `yaml:"$ref"`
 	AllOf      []contractSchema          `yaml:"allOf"`

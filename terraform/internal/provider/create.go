@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Create makes an object, or takes over one that this configuration made in an apply that was cut off and that no other resource has.
+// Create creates an object. It takes over an existing object if an interrupted apply of this configuration made it and no other resource has it.
 func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	r.complete(config, plan)
@@ -38,7 +38,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 	r.identified(ctx, resp.Identity, v)
 }
 
-// complete takes what one is found by from the plan, which has the defaults.
+// complete copies the keys from the plan, which has their defaults, to the configuration.
 func (r *managed) complete(config, plan values) {
 	for _, f := range r.fields {
 		if f.key {
@@ -47,7 +47,7 @@ func (r *managed) complete(config, plan values) {
 	}
 }
 
-// create makes an object, or takes over the one that is there.
+// create creates an object or takes over the existing one.
 func (r *managed) create(ctx context.Context, config values, h holding) (document, error) {
 	ctx, silent := counting(ctx)
 	var d document
@@ -81,12 +81,12 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 	return taken, refused
 }
 
-// nameIsTaken lists the refusals that an object of the same name can cause. The server refuses a pool for its block before it refuses its name.
+// nameIsTaken lists the refusals that an existing object of the same name can cause. The server reports a pool's taken block before its taken name.
 var nameIsTaken = []client.ProblemCode{
 	client.ProblemCodeAlreadyExists, client.ProblemCodePreconditionFailed, client.ProblemCodeOverlap, client.ProblemCodeBlockTaken,
 }
 
-// inTheWay reads the object with the name after the server refused to create another one.
+// inTheWay reads the existing object of the name after the server refused to create another one. It returns nil if no object can be in the way.
 func (r *managed) inTheWay(ctx context.Context, config values, refused error) document {
 	p, ok := client.AsProblem(refused)
 	if !ok || p.Status >= http.StatusInternalServerError {
@@ -103,7 +103,8 @@ func (r *managed) inTheWay(ctx context.Context, config values, refused error) do
 	return d
 }
 
-// takeOver gives an existing object to this resource. It writes the mark of this resource, so the resource that had the object sees the change.
+// takeOver gives an existing object to this resource. It writes this resource's mark into the object, so that the resource that had the object
+// notices.
 func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
 		mine, err := r.mine(ctx, d, config, silent)
@@ -135,9 +136,10 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 	}
 }
 
-// mine reports whether this configuration made the object: its owner is in the mark. A grant, a quota, a member and a consumer have no mark. Such an object is
-// this configuration's when the same credential made it, and there is an owner or an attempt of this very call had no answer. An attachment has
-// no creator: it is this configuration's when the same credential made the consumer, which may end the consumer, and the attachment with it.
+// mine reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
+// consumer have no annotations: such an object belongs to this configuration if the same credential made it and either the provider has an owner or
+// an attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential
+// may end the consumer, and the attachment with it.
 func (r *managed) mine(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
@@ -156,7 +158,7 @@ func (r *managed) mine(ctx context.Context, d document, config values, silent bo
 	return err == nil && by == subject, err
 }
 
-// differs names an attribute that cannot be changed and is not as it is configured.
+// differs names an attribute that cannot be changed and that differs from the configuration.
 func (r *managed) differs(d document, config values) string {
 	for _, f := range r.all() {
 		if f.replace && !f.local() && !f.key && config[f.name] != nil && f.name != "labels" && f.name != "annotations" &&
@@ -167,7 +169,7 @@ func (r *managed) differs(d document, config values) string {
 	return ""
 }
 
-// secret names the attribute that only the response to the creation has.
+// secret names the attribute that only the response to the creation has, or an empty text.
 func (r *managed) secret() string {
 	for _, f := range r.fields {
 		if f.secret {
@@ -177,7 +179,7 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// again replaces an object of this call whose secret was in a lost response.
+// again deletes an object that this call made, whose secret was in a lost response, and creates it again.
 func (r *managed) again(ctx context.Context, d document, config values, h holding) (document, error) {
 	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
 		return nil, err
@@ -185,16 +187,17 @@ func (r *managed) again(ctx context.Context, d document, config values, h holdin
 	return r.create(ctx, config, h)
 }
 
-// silentKey is the key of the counter of [counting].
+// silentKey is the context key of the counter in [counting].
 type silentKey struct{}
 
-// counting has [patient] count the requests of a call that failed without a clear response. The server may have carried them out.
+// counting adds a counter to the context. [patient] counts in it the requests that failed without a clear response; the server may have carried them
+// out.
 func counting(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := &atomic.Int64{}
 	return context.WithValue(ctx, silentKey{}, n), n
 }
 
-// silence counts such a request.
+// silence increments the context's counter.
 func silence(ctx context.Context) {
 	if n, ok := ctx.Value(silentKey{}).(*atomic.Int64); ok {
 		n.Add(1)

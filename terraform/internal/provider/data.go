@@ -8,23 +8,23 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// looked is the data source of a kind.
+// looked is the data source that reads one object of a kind.
 type looked struct {
 	kind
 	api *api
 }
 
-// Metadata names the data source.
+// Metadata sets the data source's name.
 func (l *looked) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + l.name
 }
 
-// Configure takes what the provider has made.
+// Configure stores the provider's client.
 func (l *looked) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	l.api, _ = req.ProviderData.(*api)
 }
 
-// Schema is made of the kind's fields.
+// Schema builds the schema from the kind's fields.
 func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.data() {
@@ -33,7 +33,7 @@ func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *dat
 	resp.Schema = schema.Schema{MarkdownDescription: "Reads one that exists. " + l.about, Attributes: attributes}
 }
 
-// ValidateConfig says what is wrong with the keys.
+// ValidateConfig checks the keys.
 func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	config := read(req.Config.Raw)
 	for _, f := range l.fields {
@@ -45,7 +45,7 @@ func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfig
 	}
 }
 
-// Read reads one.
+// Read reads the object.
 func (l *looked) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	config := read(req.Config.Raw)
 	if !l.api.inProject(config, &resp.Diagnostics) {

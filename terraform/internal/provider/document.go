@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// document is a resource of the API.
+// document is an API object's JSON document.
 type document map[string]any
 
-// get is what a JSON pointer leads to, or nil.
+// get returns the value at a JSON pointer, or nil.
 func (d document) get(pointer string) any {
 	var at any = map[string]any(d)
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -25,7 +25,7 @@ func (d document) text(pointer string) string {
 	return s
 }
 
-// set writes a value where a JSON pointer leads, and takes it away when it is nil.
+// set writes a value at a JSON pointer. A nil value removes the member.
 func (d document) set(pointer string, v any) {
 	steps := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	at := map[string]any(d)
@@ -47,7 +47,7 @@ func (d document) set(pointer string, v any) {
 	}
 }
 
-// copy is one that can be changed.
+// copy returns a copy whose objects can be changed.
 func (d document) copy() document {
 	c := document{}
 	for key, v := range d {
@@ -59,7 +59,7 @@ func (d document) copy() document {
 	return c
 }
 
-// toAPI is how the API writes a value.
+// toAPI converts the attribute's value to its form in the API.
 func (f field) toAPI(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -95,7 +95,7 @@ func (f field) toAPI(v any) any {
 	}
 }
 
-// fromAPI reads what the API has written.
+// fromAPI converts an API value to its form in the attribute.
 func (f field) fromAPI(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -130,10 +130,10 @@ func (f field) fromAPI(v any) any {
 	}
 }
 
-// inside is where an attribute of an object is in it.
+// inside returns an attribute's JSON pointer inside its object.
 func (f field) inside() string { return strings.TrimPrefix(f.pointer(), "/spec") }
 
-// found is what a document says of an attribute.
+// found returns the value that a document has for the attribute.
 func (f field) found(d document) any {
 	v := d.get(f.pointer())
 	if v == nil && f.from != "" {
@@ -148,20 +148,20 @@ func (f field) found(d document) any {
 	return f.fromAPI(v)
 }
 
-// as reports whether a document has a value, in these words or in others.
+// as reports whether a document has a value, perhaps in another spelling or implicitly.
 func (f field) as(v any, d document, project string) bool {
 	is := f.found(d)
 	return f.equal(v, is, project) || is == nil && f.implied != nil && f.equal(v, f.implied(d), project)
 }
 
-// equal reports whether two values of an attribute mean the same, in a project.
+// equal reports whether two values are equivalent in a project.
 func (f field) equal(a, b any, project string) bool {
 	a, b = f.meaning(a, project), f.meaning(b, project)
 	return known(a) && known(b) && reflect.DeepEqual(a, b)
 }
 
-// meaning is a value without what makes no difference, at every depth: empty is absent, a reference names its project, a set has no order, and an address, a
-// duration, a time or a count is as the server writes it.
+// meaning returns a value's normal form, at every depth. An empty value becomes absent, a reference gets its project, a set is sorted, and an
+// address, duration, time or count is written as the server writes it.
 func (f field) meaning(v any, project string) any {
 	switch v := v.(type) {
 	case string:
@@ -202,7 +202,7 @@ func (f field) meaning(v any, project string) any {
 	return v
 }
 
-// members are the attributes of an object that are not absent.
+// members returns an object's attributes in normal form, without absent ones.
 func (f field) members(v any, project string) any {
 	given, ok := v.(map[string]any)
 	if !ok {

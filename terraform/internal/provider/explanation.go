@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 )
 
-// explanation is the data source that says what a claim would get.
+// explanation is the data source that explains which block a claim would get.
 type explanation struct{ api *api }
 
-// explained is the same as a kind: what a claim asks for, and what would come of it.
+// explained describes the attributes like a kind: those of a claim and the server's explanation.
 func explained() kind {
 	from := map[string]string{
 		"class": "/className", "pool": "/poolRef", "cidr": "/allocatedCIDR", "prefix_length": "/prefixLength", "reclaim_policy": "/reclaimPolicy",
@@ -44,17 +44,17 @@ func explained() kind {
 	}
 }
 
-// Metadata names the data source.
+// Metadata sets the data source's name.
 func (e *explanation) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + explained().name
 }
 
-// Configure takes what the provider has made.
+// Configure stores the provider's client.
 func (e *explanation) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	e.api, _ = req.ProviderData.(*api)
 }
 
-// Schema is made of the fields.
+// Schema builds the schema from the fields.
 func (e *explanation) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range explained().fields {
@@ -63,14 +63,14 @@ func (e *explanation) Schema(_ context.Context, _ datasource.SchemaRequest, resp
 	resp.Schema = schema.Schema{MarkdownDescription: explained().about, Attributes: attributes}
 }
 
-// ValidateConfig says what is wrong before anything is asked of a server.
+// ValidateConfig checks the configuration without a request to the server.
 func (e *explanation) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	for _, f := range faults(explained(), explained().fields, read(req.Config.Raw)) {
 		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
 	}
 }
 
-// Read asks what a claim would get.
+// Read requests the explanation from the server.
 func (e *explanation) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	k, config := explained(), read(req.Config.Raw)
 	if !e.api.inProject(config, &resp.Diagnostics) {

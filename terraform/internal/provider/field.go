@@ -19,43 +19,45 @@ const (
 	text form = iota
 	number
 	flag
-	texts   // a list of strings, in their order
-	textSet // strings in no order
+	texts   // an ordered list of strings
+	textSet // an unordered set of strings
 	textMap
 	object
 	objects // a list of objects
 )
 
-// field is an attribute, and where its value is in the documents of the API.
+// field describes an attribute and its place in the API's documents.
 type field struct {
 	name  string
 	about string
 	form  form
-	// at is the JSON pointer of what is written; by default /spec/ and the name in camel case. Local attributes have none: "-".
+	// at is the value's JSON pointer in a request, by default /spec/ and the name in camel case. A local attribute, which the API does not have, has
+	// "-".
 	at string
-	// from is where the server says what came of it, when it was not written; derive works it out of the document.
+	// from is the JSON pointer at which the server reports the value if the request did not set it; derive computes it from the document.
 	from   string
 	derive func(document) any
-	fields []field // of objects
+	fields []field // attributes inside an object or objects
 
 	required, computed, replace, secret bool
-	key                                 bool // belongs to what the thing is found by
-	ref                                 bool // "name" or "project/name", a structure of the two in the API
-	dataOnly                            bool // of data sources alone
-	later                               bool // the API takes it for an object that exists
-	def                                 any  // what the server takes when nothing is written
+	key                                 bool // part of the key that identifies the object
+	ref                                 bool // "name" or "project/name"; an object with the two in the API
+	dataOnly                            bool // only in data sources
+	later                               bool // the API accepts it only for an existing object
+	def                                 any  // the server's value if the request does not set it
 	check                               check
 	oneOf                               []string
-	same                                func(v any) any    // the value as the server would write it
-	redundant                           func(values) bool  // whether other attributes say the same
-	of                                  string             // the collection of the container that the value names
-	implied                             func(document) any // what a document means that has no value
+	same                                func(v any) any    // normal form, as the server would write the value
+	redundant                           func(values) bool  // other attributes determine the value already
+	of                                  string             // the container's collection that has the named object
+	implied                             func(document) any // the value that a document without it implies
 }
 
-// unknown is a value that is known after apply.
+// unknown is a value that is known only after apply.
 type unknown struct{}
 
-// values are those of attributes, by their names: nil, string, int64 (or *big.Float for a number that is none, which the validation refuses), bool, []any and map[string]any, or unknown.
+// values maps attribute names to values: nil, string, int64, bool, []any, map[string]any or unknown. A number that is not an int64 is a *big.Float,
+// which the validation refuses.
 type values map[string]any
 
 func (v values) text(name string) string {
@@ -63,7 +65,7 @@ func (v values) text(name string) string {
 	return s
 }
 
-// pointer is where the API has the value.
+// pointer returns the value's JSON pointer in the API.
 func (f field) pointer() string {
 	if f.at != "" {
 		return f.at
@@ -73,18 +75,18 @@ func (f field) pointer() string {
 
 func (f field) local() bool { return f.at == "-" }
 
-// output reports whether the server alone says it.
+// output reports whether only the server sets the value.
 func (f field) output() bool { return f.computed && f.at == "" && (f.from != "" || f.derive != nil) }
 
-// settable reports whether a configuration may have it.
+// settable reports whether a configuration may set the value.
 func (f field) settable() bool { return !f.output() && !f.dataOnly }
 
-// optionalComputed reports whether the server says it when the configuration does not.
+// optionalComputed reports whether the server sets the value if the configuration does not.
 func (f field) optionalComputed() bool {
 	return !f.required && (f.from != "" || f.derive != nil || f.def != nil || f.computed)
 }
 
-// camel is how the contract writes a name; it writes abbreviations in capitals.
+// camel converts a name to the contract's spelling: camel case with abbreviations in capitals.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {
@@ -98,7 +100,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// attrType is the type of the attribute.
+// attrType returns the attribute's type in the framework.
 func (f field) attrType() attr.Type {
 	switch f.form {
 	case number:
@@ -125,7 +127,7 @@ func (f field) attrType() attr.Type {
 	}
 }
 
-// raw is a value for Terraform.
+// raw converts a value to a Terraform value.
 func (f field) raw(ctx context.Context, v any) tftypes.Value {
 	t := f.attrType().TerraformType(ctx)
 	switch v := v.(type) {
@@ -162,7 +164,7 @@ func (f field) raw(ctx context.Context, v any) tftypes.Value {
 	}
 }
 
-// plain is a value of Terraform.
+// plain converts a Terraform value to a value.
 func plain(v tftypes.Value) any {
 	switch {
 	case !v.IsKnown():
@@ -201,13 +203,13 @@ func plain(v tftypes.Value) any {
 	return nil
 }
 
-// read takes the values out of a plan, a state or a configuration.
+// read returns the values in a plan, a state or a configuration.
 func read(v tftypes.Value) values {
 	m, _ := plain(v).(map[string]any)
 	return m
 }
 
-// write makes a plan or a state of values.
+// write builds a plan or a state from values.
 func write(ctx context.Context, t tftypes.Type, fields []field, v values) tftypes.Value {
 	all := map[string]tftypes.Value{}
 	for _, f := range fields {
@@ -216,7 +218,7 @@ func write(ctx context.Context, t tftypes.Type, fields []field, v values) tftype
 	return tftypes.NewValue(t, all)
 }
 
-// known reports whether a value has nothing unknown in it.
+// known reports whether a value contains no unknown value.
 func known(v any) bool {
 	switch v := v.(type) {
 	case unknown:

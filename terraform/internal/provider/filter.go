@@ -1,6 +1,6 @@
 package provider
 
-// The filters of lists, which several kinds have.
+// Filters that the lists of several kinds have.
 var (
 	labelFilter    = field{name: "label_selector", about: "Only objects with such labels, such as `env=prod,tier in (web,api)`."}
 	familyFilter   = field{name: "ip_family", oneOf: []string{"IPv4", "IPv6"}, about: "Only this family."}

@@ -8,17 +8,18 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 )
 
-// holding identifies a resource and its object. It is in the private part of the state.
+// holding ties a resource to its object. The state's private part has it.
 type holding struct {
-	// Token is the resource's own: no two resources of a state have the same.
+	// Token identifies the resource; it is unique in a state.
 	Token string `json:"token"`
-	// Mark is the annotation [holder] of the object when the resource got it. Another mark means that another resource has taken the object over.
+	// Mark is the object's annotation [holder] at the time when the resource got the object. Another mark on the object means that another resource
+	// has taken it over.
 	Mark string `json:"mark"`
-	// Imported is true until the provider has read the mark.
+	// Imported is true until the provider has read an imported object's mark.
 	Imported bool `json:"imported,omitempty"`
 }
 
-// privateKey is where the private part of the state has the holding.
+// privateKey is the holding's key in the state's private part.
 const privateKey = "holding"
 
 // private is the private part of a state.
@@ -27,13 +28,13 @@ type private interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// newHolding makes the holding of a resource that creates its object. The resource writes the mark into the object.
+// newHolding makes the holding of a resource that is about to create its object. The resource writes the mark into the object.
 func newHolding() holding {
 	id := uuid.NewString()
 	return holding{Token: id, Mark: id}
 }
 
-// holdingOf reads the private part of a state. An empty token means that it has no holding.
+// holdingOf reads the holding from a state's private part. An empty token means that it has none.
 func holdingOf(ctx context.Context, from private) (h holding) {
 	if text, _ := from.GetKey(ctx, privateKey); text != nil {
 		_ = json.Unmarshal(text, &h) // this provider wrote it
@@ -55,13 +56,13 @@ func (h holding) lost(d document) bool {
 	return h.Token != "" && !h.Imported && mark != "" && mark != h.Mark
 }
 
-// The annotations that the provider writes: the owner that made the object, and the resource that has it.
+// Annotations that the provider writes: the owner that made the object, and the mark of the resource that has it.
 const (
 	madeBy = "terraform/made-by"
 	holder = "terraform/holder"
 )
 
-// marks lists the annotations of the provider.
+// marks lists the provider's annotations.
 var marks = []string{madeBy, holder}
 
 func (d document) annotation(name string) string {
@@ -70,7 +71,7 @@ func (d document) annotation(name string) string {
 	return text
 }
 
-// marksOf lists the annotations of an object that a resource with this holding creates.
+// marksOf returns the annotations for an object that a resource with this holding creates.
 func (a *api) marksOf(h holding) map[string]any {
 	marks := map[string]any{holder: h.Mark}
 	if a.owner != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// ImportState finds one by its id or its identity; the rest is read.
+// ImportState sets the object's keys from its id or its identity. Terraform then reads the rest.
 func (r *managed) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var v values
 	if req.ID != "" {
@@ -41,7 +41,7 @@ func (r *managed) ImportState(ctx context.Context, req resource.ImportStateReque
 	resp.Diagnostics.Append(holding{Token: uuid.NewString(), Imported: true}.store(ctx, resp.Private)...)
 }
 
-// identified writes down what one is found by.
+// identified writes the keys into the resource's identity.
 func (r *managed) identified(ctx context.Context, to *tfsdk.ResourceIdentity, v values) {
 	if to == nil {
 		return
@@ -55,7 +55,7 @@ func (r *managed) identified(ctx context.Context, to *tfsdk.ResourceIdentity, v 
 	to.Raw = tftypes.NewValue(to.Schema.Type().TerraformType(ctx), all)
 }
 
-// UpgradeState takes a state of an older schema: what is still called the same is kept, and the rest is read again from the server.
+// UpgradeState converts a state from an older schema. It keeps the attributes that still exist; the next read gets the others from the server.
 func (r *managed) UpgradeState(context.Context) map[int64]resource.StateUpgrader {
 	upgraders := map[int64]resource.StateUpgrader{}
 	for version := range int64(schemaVersion) {

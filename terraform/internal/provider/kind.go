@@ -14,50 +14,51 @@ import (
 	"time"
 )
 
-// kind is a kind of resource: what it is called, where the API has it, and its attributes.
+// kind describes a resource kind: its name, its paths in the API, and its attributes.
 type kind struct {
 	name  string
 	about string
-	// path is where one is, with attributes in braces; those are its keys, in the order of its id.
+	// path is an object's path with its keys in braces, in the id's order.
 	path string
-	// into is where new ones are posted to; without it one is made by PUT at its path.
+	// into is the path to which a POST creates objects. Without it, a PUT at the object's path creates it.
 	into string
-	// marked ones have labels and annotations, guarded ones deletion_protection, patched ones are changed by PATCH, the others by PUT.
+	// marked kinds have labels and annotations, and guarded kinds have deletion_protection. PATCH changes objects of patched kinds; PUT changes the
+	// others.
 	marked, guarded, patched bool
 	fields                   []field
-	// invalid says what attributes do not go together, as far as they are known.
+	// invalid returns the faults of attributes that contradict each other. It ignores unknown values.
 	invalid func(v values) []fault
-	// incoherent lists attributes that a new object cannot have together.
+	// incoherent returns the faults of attributes that a new object cannot have together.
 	incoherent func(v values) []fault
-	// forms of the id, where the path does not tell.
+	// identify, parse and locate handle an id or a path that path alone does not determine.
 	identify func(v values) string
 	parse    func(parts []string) (values, error)
 	locate   func(v values) string
-	// gone says that what is there is no more than a memory.
+	// gone reports whether the object has ended although the server still returns it.
 	gone func(d document) bool
-	// explained: why a claim was refused, and what would help, can be asked for.
+	// explained is true if the server can explain why it refuses an object and how to remedy that.
 	explained bool
-	// bodyless ones are all in their path. blank ones are too, and the request that makes one has an empty object.
+	// bodyless kinds have all their values in the path. blank kinds do too, but their creation sends an empty object.
 	bodyless, blank bool
-	// lookup reads an object of a kind that has no GET.
+	// lookup reads an object whose kind has no GET.
 	lookup func(ctx context.Context, a *api, v values) (document, error)
-	// maker reads the subject that made an object which does not have it.
+	// maker returns the subject that made an object, for a kind whose objects do not have it.
 	maker func(ctx context.Context, a *api, v values) (string, error)
-	// lockless ones change by themselves, so that no revision can be asked for.
+	// lockless objects change by themselves, so that updates send no revision.
 	lockless bool
-	// scopes is the path of a list of pools. Those with a scope are deleted with the object.
+	// scopes is the path to a pool list. The pools that belong to a scope are deleted with the object.
 	scopes string
-	// query makes the query of requests that create or change an object.
+	// query returns the query for requests that create or change an object.
 	query func(v values) string
-	// filters of the list.
+	// filters has the list's filters.
 	filters []field
-	// choice refuses a list whose path is not complete.
+	// choice returns the faults of a list configuration that does not determine the path.
 	choice func(v values) []fault
-	// slot is the path of a role that only one object can have, such as the default class.
+	// slot returns the path for a role that only one object can have, such as the default class.
 	slot func(v values) string
 }
 
-// fault is something wrong with an attribute.
+// fault is a fault of an attribute.
 type fault struct{ name, detail string }
 
 var projectField = field{
@@ -86,7 +87,7 @@ var (
 
 const defaultTimeout = 5 * time.Minute
 
-// all are the attributes of the resource.
+// all returns the resource's attributes.
 func (k kind) all() []field {
 	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`, by which it is imported."}}
 	fields = append(fields, k.fields...)
@@ -99,7 +100,7 @@ func (k kind) all() []field {
 	return append(slices.DeleteFunc(fields, func(f field) bool { return f.dataOnly }), timeoutsField)
 }
 
-// data are those of the data source.
+// data returns the data source's attributes.
 func (k kind) data() []field {
 	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`."}}
 	fields = append(fields, k.fields...)
@@ -122,7 +123,7 @@ func (k kind) metadata() []field {
 
 var braces = regexp.MustCompile(`\{(\w+)\}`)
 
-// keys are the attributes by which one is found.
+// keys returns the attribute names that identify an object.
 func (k kind) keys() []string {
 	var names []string
 	for _, f := range k.fields {
@@ -133,7 +134,7 @@ func (k kind) keys() []string {
 	return names
 }
 
-// idForm is what an id looks like.
+// idForm returns the id's form for the documentation.
 func (k kind) idForm() string {
 	if k.name == "grant" {
 		return "PROJECT/pools/POOL/CONSUMER` or `PROJECT/spaces/SPACE/CONSUMER"
@@ -141,7 +142,7 @@ func (k kind) idForm() string {
 	return strings.ToUpper(strings.Join(k.keys(), "/"))
 }
 
-// at is the path of one.
+// at returns an object's path.
 func (k kind) at(v values) string {
 	if k.locate != nil {
 		return k.locate(v)
@@ -153,7 +154,7 @@ func fill(template string, v values) string {
 	return braces.ReplaceAllStringFunc(template, func(key string) string { return url.PathEscape(v.text(strings.Trim(key, "{}"))) })
 }
 
-// id is what one is imported by.
+// id returns the id by which an object is imported.
 func (k kind) id(v values) string {
 	if k.identify != nil {
 		return k.identify(v)
@@ -165,7 +166,7 @@ func (k kind) id(v values) string {
 	return strings.Join(parts, "/")
 }
 
-// find reads an id. The project may be left out where the provider has one.
+// find parses an id. The id may omit the project if the provider has one.
 func (k kind) find(id, project string) (values, error) {
 	parts, keys := strings.Split(id, "/"), k.keys()
 	if k.parse == nil && len(parts) == len(keys)-1 && keys[0] == "project" && project != "" {
@@ -187,7 +188,7 @@ func (k kind) find(id, project string) (values, error) {
 	return v, nil
 }
 
-// body is the request that makes one as it is configured, with the provider's own annotations.
+// body returns the body for the request that creates an object, with the provider's annotations.
 func (k kind) body(config values, marks map[string]any) document {
 	switch {
 	case k.bodyless:
@@ -215,7 +216,7 @@ func (k kind) body(config values, marks map[string]any) document {
 	return d
 }
 
-// parameters makes the query of requests that create or change an object.
+// parameters returns the query for requests that create or change an object.
 func (k kind) parameters(config values) string {
 	if k.query == nil {
 		return ""
@@ -223,10 +224,10 @@ func (k kind) parameters(config values) string {
 	return k.query(config)
 }
 
-// called names an object in sentences.
+// called returns the words for an object in messages.
 func (k kind) called(v values) string { return k.words() + " " + k.id(v) }
 
-// desired is a document as it is to become: what is configured as it is configured, what is not as if it had never been.
+// desired returns a document as the configuration wants it. Attributes that are not configured are removed, unless the server sets them.
 func (k kind) desired(d document, config values) document {
 	to := d.copy()
 	for _, f := range k.all() {
@@ -245,7 +246,7 @@ func (k kind) desired(d document, config values) document {
 	return to
 }
 
-// withMarks adds the annotations of the provider to the configured ones.
+// withMarks adds the provider's annotations to the configured ones.
 func withMarks(v any, d document) any {
 	configured, _ := v.(map[string]any)
 	was, _ := d.get("/metadata/annotations").(map[string]any)
@@ -265,7 +266,7 @@ func withMarks(v any, d document) any {
 	return to
 }
 
-// state is what is kept of a document: as it was planned or known where that means the same.
+// state returns a document's values for the state. It keeps a value's planned or known spelling where the two are equivalent.
 func (k kind) state(d document, prior values, fields []field) values {
 	v := values{}
 	for _, f := range fields {
@@ -293,7 +294,7 @@ func (k kind) state(d document, prior values, fields []field) values {
 	return v
 }
 
-// withoutMarks removes the annotations of the provider.
+// withoutMarks removes the provider's annotations.
 func withoutMarks(v any) any {
 	all, _ := v.(map[string]any)
 	rest := maps.Clone(all)
@@ -306,7 +307,7 @@ func withoutMarks(v any) any {
 	return rest
 }
 
-// family and length are those of a block.
+// family and length compute the allocated block's IP family and prefix length.
 func family(d document) any {
 	p, err := netip.ParsePrefix(d.text("/status/allocatedCIDR"))
 	switch {
@@ -327,7 +328,7 @@ func length(d document) any {
 	return float64(p.Bits())
 }
 
-// atMostOne and exactlyOne are rules for attributes. What is unknown may turn out to be null, so that it is neither given nor missing.
+// atMostOne and exactlyOne are rules for attributes. An unknown value may still become null, so it counts neither as given nor as missing.
 func atMostOne(v values, names ...string) []fault {
 	var given []string
 	for _, name := range names {
@@ -350,7 +351,7 @@ func exactlyOne(v values, names ...string) []fault {
 	return []fault{{names[0], fmt.Sprintf("One of %s must be given.", strings.Join(names, ", "))}}
 }
 
-// lengthOf refuses a prefix_length that is not the length of a block or an address.
+// lengthOf refuses a prefix_length that differs from a block's or an address's length.
 func lengthOf(v values, name string) []fault {
 	bits, is := blockLength(v.text(name))
 	if n, given := v["prefix_length"].(int64); given && is && n != bits {
@@ -369,7 +370,7 @@ func blockLength(text string) (int64, bool) {
 	return 0, false
 }
 
-// isGiven reports whether one of some attributes has a value.
+// isGiven returns a function that reports whether some attribute has a value.
 func isGiven(names ...string) func(values) bool {
 	return func(v values) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return v.text(name) != "" })
@@ -378,7 +379,7 @@ func isGiven(names ...string) func(values) bool {
 
 var errNoProject = errors.New("no project: set `project` here or in the provider, or CARVE_PROJECT")
 
-// decimal reads a number that is no integer, as text.
+// decimal returns a function that reads a decimal number as text.
 func decimal(pointer string) func(document) any {
 	return func(d document) any {
 		n, ok := d.get(pointer).(float64)

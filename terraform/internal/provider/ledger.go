@@ -7,38 +7,38 @@ import (
 	"github.com/google/uuid"
 )
 
-// intent is the use that a resource makes of an object.
+// intent is the use of an object that a resource plans.
 type intent int
 
 const (
-	keeps  intent = iota + 1 // the resource has the object and goes on to have it
+	keeps  intent = iota + 1 // the resource has the object and keeps it
 	leaves                   // the resource has the object and gives it up
 	makes                    // the resource creates the object or takes it over
 )
 
-// ledger records which resource has which object, as far as one process has seen it. Terraform starts a process for the plan and another one for the apply.
-// The plan shows every resource to its process, so the ledger refuses a plan in which two resources have one object.
+// ledger records which resource has which object, as far as one process has seen. Terraform starts one process for the plan and another for the
+// apply. The plan shows every resource to its process, so the ledger can refuse a plan in which two resources have one object.
 type ledger struct {
 	mu      sync.Mutex
 	objects map[string]map[string]entry // by path of the object, then by token of the resource
-	inside  map[string]map[string]entry // objects that are kept, by the path of a container, then by their own path
+	inside  map[string]map[string]entry // kept objects, by container path, then by their own path
 	read    map[string]bool
 	locks   map[string]*sync.Mutex
 }
 
-// entry is what one resource does with an object.
+// entry is the intent of one resource for an object.
 type entry struct {
 	intent   intent
-	replaces bool // the object is destroyed and made again
-	done     bool // the resource created the object in this process
+	replaces bool // the plan destroys the object and creates it again
+	done     bool // the resource has created the object in this process
 	what     string
 }
 
-// planned is an entry with its place.
+// planned is an entry with the paths and the token that it concerns.
 type planned struct {
 	entry
 	path, token string
-	within      []string // paths of the containers that the object is in
+	within      []string // paths of the object's containers
 }
 
 func newLedger() *ledger {
@@ -47,17 +47,17 @@ func newLedger() *ledger {
 	}
 }
 
-// pending begins the token of a resource that has no object yet.
+// pending is the token prefix for a resource that has no object yet.
 const pending = "pending:"
 
-// saw records that a state has the object. Terraform plans a tainted resource as if it had no state, after it has read it.
+// saw records that a state has the object. Terraform reads a tainted resource and then plans it as if it had no state.
 func (l *ledger) saw(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.read[path] = true
 }
 
-// plan records the entry, or refuses one that does not go together with an earlier one.
+// plan records an entry. It refuses an entry that contradicts an earlier one.
 func (l *ledger) plan(p planned) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *ledger) plan(p planned) error {
 	return nil
 }
 
-// prefer records the entry of the resource that has the object, and removes the entries of resources that lost it.
+// prefer records the entry of the resource that has the object, and removes the entries of the resources that have lost it.
 func (l *ledger) prefer(p planned) error {
 	l.mu.Lock()
 	delete(l.objects, p.path)
@@ -105,7 +105,7 @@ func (l *ledger) prefer(p planned) error {
 	return l.plan(p)
 }
 
-// goes reports whether the object that is there now is destroyed.
+// goes reports whether the existing object is destroyed.
 func (e entry) goes() bool { return e.intent == leaves || e.intent == makes && e.replaces }
 
 func put(in map[string]map[string]entry, key, inner string, e entry) {
@@ -115,7 +115,7 @@ func put(in map[string]map[string]entry, key, inner string, e entry) {
 	in[key][inner] = e
 }
 
-// lock keeps the creation and the deletion of one object apart.
+// lock serializes an object's creation and deletion.
 func (l *ledger) lock(path string) (unlock func()) {
 	l.mu.Lock()
 	if l.locks[path] == nil {
@@ -127,7 +127,7 @@ func (l *ledger) lock(path string) (unlock func()) {
 	return lock.Unlock
 }
 
-// begin records that a resource makes the object, or refuses when another one has it.
+// begin records that a resource creates the object. It fails if another resource has the object.
 func (l *ledger) begin(path, token, what string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,14 +141,14 @@ func (l *ledger) begin(path, token, what string) error {
 	return nil
 }
 
-// end records that a resource does not have the object any more.
+// end records that a resource no longer has the object.
 func (l *ledger) end(path, token string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.objects[path], token)
 }
 
-// taken reports whether another resource has made the object or taken it over in this process.
+// taken reports whether another resource has created the object or taken it over in this process.
 func (l *ledger) taken(path, token string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +160,7 @@ func (l *ledger) taken(path, token string) bool {
 	return false
 }
 
-// containers lists the paths of all containers that a path goes through.
+// containers returns the paths of all containers on a path.
 func containers(path string) []string {
 	steps := strings.Split(path, "/") // "", "v1", "projects", P, collection, name, ...
 	var found []string
@@ -170,7 +170,7 @@ func containers(path string) []string {
 	return found
 }
 
-// within lists the containers of an object: its path has some, and its attributes name others.
+// within returns the paths of an object's containers: those on its path, and those that its attributes name.
 func (k kind) within(v values) []string {
 	found := containers(k.at(v))
 	for _, f := range k.fields {
@@ -185,7 +185,7 @@ func (k kind) within(v values) []string {
 			project := v.text("project")
 			text, ok := name.(string)
 			if !ok {
-				continue // the name is known after apply
+				continue // the name is known only after apply
 			}
 			if of, rest, named := strings.Cut(text, "/"); named {
 				project, text = of, rest

@@ -13,13 +13,13 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// listed is the data source that lists the objects of a kind.
+// listed is the data source that lists a kind's objects.
 type listed struct {
 	kind
 	api *api
 }
 
-// mostListed bounds a list unless the configuration has another bound.
+// mostListed is the default bound on the length of a list.
 const mostListed = 10_000
 
 var maxItemsField = field{
@@ -27,7 +27,7 @@ var maxItemsField = field{
 	about: "The most objects that the list may have, " + strconv.Itoa(mostListed) + " by default. A list with more is refused, never cut off.",
 }
 
-// plural names the data source, and its attribute with the objects.
+// plural returns the name of the data source and of its attribute with the objects.
 func (k kind) plural() string {
 	if strings.HasSuffix(k.name, "s") {
 		return k.name + "es"
@@ -35,16 +35,16 @@ func (k kind) plural() string {
 	return k.name + "s"
 }
 
-// objects is the plural in sentences.
+// objects returns the plural for messages.
 func (k kind) objects() string { return strings.ReplaceAll(k.plural(), "_", " ") }
 
-// own is the key that the objects of one list differ in.
+// own returns the key in which a list's objects differ.
 func (k kind) own() string {
 	keys := k.keys()
 	return keys[len(keys)-1]
 }
 
-// listFields lists what the configuration of a list can have: the path of the list, the filters of the API and the bound.
+// listFields returns the attributes that a list configuration can have: the keys in the path, the API's filters, and the bound.
 func (k kind) listFields() []field {
 	var fields []field
 	for _, f := range k.fields {
@@ -59,7 +59,7 @@ func (k kind) listAttributes() []field {
 	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the order of the API."})
 }
 
-// listPath is the path of the list with the filters.
+// listPath returns the list's path with its filters.
 func (k kind) listPath(config values) string {
 	at := k.at(config)
 	query := url.Values{"limit": {"500"}}
@@ -74,7 +74,7 @@ func (k kind) listPath(config values) string {
 	return at[:strings.LastIndex(at, "/")] + "?" + query.Encode()
 }
 
-// item is the state of an object in a list.
+// item returns the state of one listed object.
 func (k kind) item(d document, config values) values {
 	keys := values{}
 	for _, f := range k.fields {
@@ -91,17 +91,17 @@ func (k kind) item(d document, config values) values {
 	return k.state(d, keys, k.data())
 }
 
-// Metadata names the data source.
+// Metadata sets the data source's name.
 func (l *listed) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + l.plural()
 }
 
-// Configure stores the client of the provider.
+// Configure stores the provider's client.
 func (l *listed) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	l.api, _ = req.ProviderData.(*api)
 }
 
-// Schema has the filters and the objects.
+// Schema builds the schema: the filters and the objects.
 func (l *listed) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.listAttributes() {

@@ -21,7 +21,7 @@ var notListed = map[string]string{
 	"listRegions":           "a region is a setting of the server",
 }
 
-// parameter is a parameter of an operation, or a reference to one.
+// parameter is an operation's parameter, or a reference to one.
 type parameter struct{ Ref, Name, In string }
 
 func TestListsHaveTheFiltersOfTheContract(t *testing.T) {
@@ -52,7 +52,7 @@ func TestListsHaveTheFiltersOfTheContract(t *testing.T) {
 		for _, key := range k.keys() {
 			v[key] = "{" + key + "}"
 		}
-		for _, without := range []string{"pool", "space"} { // a grant has one of the two
+		for _, without := range []string{"pool", "space"} { // a grant has only one of the two
 			one := values{}
 			for name, value := range v {
 				if k.choice == nil || name != without {

@@ -17,8 +17,8 @@ type titled interface {
 type existsError struct {
 	kind           kind
 	id, by, madeBy string
-	differs        string // the attribute that cannot be changed and has another value
-	lost           bool   // the state that had its secret is lost
+	differs        string // attribute that cannot be changed and has another value
+	lost           bool   // the state with the secret is lost
 }
 
 // strange reports whether another configuration or a person created the object.
@@ -47,14 +47,14 @@ func (e *existsError) Error() string {
 		"If an earlier apply of this configuration was cut off, `owner` in the provider has the next one find by itself what it made.", what, about, beforeDestroy, e.hint())
 }
 
-// beforeDestroy explains the most frequent reason why the object of the state itself is in the way.
+// beforeDestroy explains the most frequent reason why the state's own object is in the way.
 const beforeDestroy = "If this is a replacement, remove create_before_destroy: two objects cannot have one name."
 
 func (e *existsError) hint() string {
 	return fmt.Sprintf("  import {\n    to = carve_%s.NAME\n    id = %q\n  }", e.kind.name, e.id)
 }
 
-// otherError reports that the object with the name is not the object of the state.
+// otherError reports that the object with the name is not the state's object.
 type otherError struct {
 	kind kind
 	id   string
@@ -79,7 +79,7 @@ func (e *takenError) Error() string {
 		"A resource that was renamed keeps its object by a moved block, and a replacement by create_before_destroy cannot keep the name.", e.kind.words(), e.id)
 }
 
-// sharedError reports that two resources in a configuration claim the same object.
+// sharedError reports that two resources in a configuration have the same object.
 type sharedError struct {
 	what     string
 	with, as intent
@@ -97,7 +97,7 @@ func (e *sharedError) Error() string {
 		"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[e.with], e.what, use[e.as])
 }
 
-// defaultError reports two default classes of one family.
+// defaultError reports two default classes of one IP family.
 type defaultError struct{ what string }
 
 func (e *defaultError) title() string { return "Two default classes" }
@@ -116,7 +116,7 @@ func (e *insideError) Error() string {
 		"  terraform destroy -refresh=false -target=ADDRESS OF THE CONTAINER\n\nThen apply, which makes all of it anew.", e.what, e.container)
 }
 
-// fullError reports a replacement of an object that is in use.
+// fullError reports that a plan replaces an object in use.
 type fullError struct {
 	kind   kind
 	id     string
@@ -130,7 +130,7 @@ func (e *fullError) Error() string {
 		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr make another one with another name beside it, and move what is inside.", e.kind.words(), e.id, e.detail)
 }
 
-// coolingError reports the time until which a destroy would wait.
+// coolingError reports the time until which a destroy would have to wait.
 type coolingError struct {
 	kind   kind
 	detail string

@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// passingKey is an API key for one run of Terraform, which is in no plan and in no state.
+// passingKey is the ephemeral resource for an API key that lasts one Terraform run. Neither plan nor state contains the key.
 type passingKey struct{ api *api }
 
-// opened is where the private data has what is to be closed.
+// opened is the key in the private data for the API key that Close deletes.
 const opened = "opened"
 
-// passingFields are its attributes.
+// passingFields returns the attributes.
 func passingFields() []field {
 	return []field{
 		projectField,
@@ -34,17 +34,17 @@ func passingFields() []field {
 	}
 }
 
-// Metadata names it.
+// Metadata sets the resource's name.
 func (e *passingKey) Metadata(_ context.Context, req ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_api_key"
 }
 
-// Configure takes what the provider has made.
+// Configure stores the provider's client.
 func (e *passingKey) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
 	e.api, _ = req.ProviderData.(*api)
 }
 
-// Schema is made of the fields.
+// Schema builds the schema from the fields.
 func (e *passingKey) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range passingFields() {
@@ -57,14 +57,14 @@ func (e *passingKey) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *
 	}
 }
 
-// ValidateConfig says what is wrong before anything is asked of a server.
+// ValidateConfig checks the configuration without a request to the server.
 func (e *passingKey) ValidateConfig(_ context.Context, req ephemeral.ValidateConfigRequest, resp *ephemeral.ValidateConfigResponse) {
 	for _, f := range faults(kind{}, passingFields(), read(req.Config.Raw)) {
 		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
 	}
 }
 
-// Open makes the key.
+// Open creates the key.
 func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	v := read(req.Config.Raw)
 	if !e.api.inProject(v, &resp.Diagnostics) {
@@ -72,7 +72,7 @@ func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *
 	}
 	valid := time.Hour
 	if s := v.text("valid_for"); s != "" {
-		valid, _ = time.ParseDuration(s) // it was checked
+		valid, _ = time.ParseDuration(s) // ValidateConfig has checked it
 	}
 	spec := map[string]any{"role": v["role"], "expiresAt": time.Now().Add(valid).UTC().Format(time.RFC3339)}
 	if v["description"] != nil {
@@ -95,7 +95,8 @@ func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *
 	resp.Result.Raw = write(ctx, req.Config.Raw.Type(), passingFields(), v)
 }
 
-// create makes a key, says where it is, and names it. One whose token was in an answer that never arrived is replaced: nobody has its token.
+// create creates a key with a new name and returns it with its path. If the response with the token was lost, it deletes that key and creates
+// another: the token cannot be read again.
 func (e *passingKey) create(ctx context.Context, v values, spec map[string]any) (d document, at string, err error) {
 	for {
 		v["name"] = "terraform-" + strings.ToLower(uuid.NewString())

@@ -12,7 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 )
 
-// patient waits as long as a server asks for that has had too many requests, for all requests at once: what is refused was not carried out.
+// patient retries requests that the server refused as too many. It waits as long as the server asks, with all requests together. The server has not
+// carried out such a request.
 type patient struct {
 	next http.RoundTripper
 
@@ -20,7 +21,7 @@ type patient struct {
 	until time.Time
 }
 
-// RoundTrip sends a request until it is not refused for being one too many, as long as its context lasts.
+// RoundTrip sends a request until the server no longer refuses it as one too many or its context ends.
 func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	for {
 		if err := p.wait(req.Context()); err != nil {
@@ -49,8 +50,8 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-// send sends a request once. A write that is on its way is not called off when Terraform is interrupted: what came of it has to be known, or what it made
-// would be in no state. Its deadline holds all the same, and so that a server that went silent is asked again, no send takes longer than longestSend.
+// send sends a request once. Canceling the context does not cancel a write: without its outcome, an object that it made would be in no state. The
+// context's deadline still applies. No send takes longer than longestSend, so that the client retries when a server hangs.
 func (p *patient) send(req *http.Request) (*http.Response, error) {
 	ctx, began := req.Context(), time.Now()
 	end := began.Add(longestSend)
@@ -78,7 +79,7 @@ func (p *patient) send(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// closing is a body whose request ends when it is closed.
+// closing is a response body that ends its request when it is closed.
 type closing struct {
 	io.ReadCloser
 	end context.CancelFunc
@@ -90,7 +91,7 @@ func (c *closing) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// wait waits until requests are welcome again, and a little longer, so that not all come back at once.
+// wait waits until the server accepts requests again, plus a random time, so that the requests do not all return at once.
 func (p *patient) wait(ctx context.Context) error {
 	p.mu.Lock()
 	pause := time.Until(p.until)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// ValidateConfig says what is wrong before anything is asked of a server.
+// ValidateConfig checks the configuration without a request to the server.
 func (r *managed) ValidateConfig(_ context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	config := read(req.Config.Raw)
 	for _, f := range faults(r.kind, r.all(), config) {
@@ -20,7 +20,7 @@ func (r *managed) ValidateConfig(_ context.Context, req resource.ValidateConfigR
 	}
 }
 
-// located is a fault with its place.
+// located is a fault with its attribute's path.
 type located struct {
 	fault
 	at path.Path
@@ -39,7 +39,7 @@ func faults(k kind, fields []field, config values) []located {
 	return found
 }
 
-// faults of a value, and of what is in it.
+// faults returns the faults of a value and of the values inside it.
 func (f field) faults(at path.Path, v any) []located {
 	switch v := v.(type) {
 	case map[string]any:
@@ -65,10 +65,10 @@ func (f field) faults(at path.Path, v any) []located {
 	return nil
 }
 
-// ModifyPlan fills in values that are known before apply, keeps values that mean the same, and refuses plans that cannot succeed.
+// ModifyPlan fills in values that are known before apply, keeps the prior spelling of equivalent values, and refuses plans that cannot succeed.
 func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	prior, h := read(req.State.Raw), holdingOf(ctx, req.Private)
-	if prior != nil && h.Token == "" { // from now on the resource can be told from others
+	if prior != nil && h.Token == "" { // an older state has no token yet
 		h = holding{Token: uuid.NewString(), Imported: true}
 		resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
 	}
@@ -89,7 +89,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 		case r.api != nil && !r.api.open:
 			resp.Diagnostics.AddAttributeError(path.Root("project"), "No project", errNoProject.Error())
 			return
-		default: // the provider's is not known yet
+		default: // the provider's project is not known yet
 			plan["project"] = unknown{}
 		}
 	}
@@ -122,7 +122,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
 }
 
-// enter records the intent of a resource in the ledger when the keys of its object are known.
+// enter records a resource's intent in the ledger if its object's keys are known.
 func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h holding, as intent, replaces bool) {
 	if !keysKnown(r.kind, v) {
 		return
@@ -143,7 +143,8 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	}
 }
 
-// settled reads the object, which names its resource. Terraform may plan a resource that lost its object before it reads the object.
+// settled decides a conflict in the ledger by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
+// object before it reads the object.
 func (r *managed) settled(ctx context.Context, v values, h holding, p planned, shared error) error {
 	ctx, cancel := within(ctx, v, "read")
 	defer cancel()
@@ -160,7 +161,7 @@ func (r *managed) settled(ctx context.Context, v values, h holding, p planned, s
 	}
 }
 
-// replaceable asks whether the object that a replacement destroys could be deleted, so that an apply does not stop half-way.
+// replaceable checks by a dry run whether the server would delete the object that a replacement destroys, so that an apply does not stop half-way.
 func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan values, h holding) {
 	ctx, cancel := within(ctx, plan, "read")
 	defer cancel()
@@ -174,7 +175,8 @@ func (r *managed) replaceable(ctx context.Context, to *diag.Diagnostics, plan va
 	}
 }
 
-// incompatible refuses attributes that a new object cannot have together. They may stand together for an object that exists, because the server filled them in.
+// incompatible refuses attributes that a new object cannot have together. An existing object may have them together, because the server has filled
+// them in.
 func (r *managed) incompatible(to *diag.Diagnostics, config values) {
 	if r.incoherent == nil {
 		return

@@ -16,13 +16,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// words is what the kind is called in sentences.
+// words returns the kind's name for messages.
 func (k kind) words() string { return strings.ReplaceAll(k.name, "_", " ") }
 
-// noun is the word for the kind in commands of ipamctl.
+// noun returns the kind's name in ipamctl commands.
 func (k kind) noun() string { return strings.ReplaceAll(strings.TrimPrefix(k.name, "api_"), "_", "-") }
 
-// refused makes diagnostics of an error, each at the attribute that it is about. For a claim it says what would help.
+// refused converts an error to diagnostics, each at the attribute that it concerns. For a refused claim it adds the server's remedies.
 func (r *managed) refused(ctx context.Context, to *diag.Diagnostics, config values, err error) {
 	remedies := ""
 	if p, ok := client.AsProblem(err); ok && r.explained && config != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusForbidden {
@@ -64,7 +64,7 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 	}
 }
 
-// advice is which setting would help when there is no answer.
+// advice names the setting that may help when the server cannot be reached.
 func advice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "\n\nIf the certificate is of an authority of your own, name the file of that authority's certificate in ca_file (CARVE_CA_FILE)."
@@ -75,7 +75,7 @@ func advice(err error) string {
 	return ""
 }
 
-// remedies are what would make a claim work.
+// remedies returns the server's proposals to make a refused claim succeed.
 func (a *api) remedies(ctx context.Context, config values, body document) string {
 	delete(body, "metadata")
 	d, err := a.call(ctx, http.MethodPost, fill("/v1/projects/{project}/claim-explanations", config), "", body)
@@ -94,7 +94,7 @@ func (a *api) remedies(ctx context.Context, config values, body document) string
 	return text
 }
 
-// attribute is the one that a JSON pointer leads to.
+// attribute returns the attribute's path at a JSON pointer.
 func attribute(fields []field, pointer string) (path.Path, bool) {
 	for _, f := range fields {
 		if f.local() && pointer == "/metadata/name" && f.name == "name" {
@@ -110,7 +110,7 @@ func attribute(fields []field, pointer string) (path.Path, bool) {
 	return path.Empty(), false
 }
 
-// step goes on inside an attribute as far as it can.
+// step descends into an attribute as far as the pointer leads.
 func (f field) step(at path.Path, rest string) path.Path {
 	if rest == "" {
 		return at

@@ -1,5 +1,5 @@
-// Package provider is the Terraform provider of Carve. Each kind of resource is a table of attributes and where the API has them; what is done with
-// them is the same for all.
+// Package provider is the Terraform provider for Carve. Each resource kind is a table of attributes with their places in the API. All kinds share the
+// code that works on the tables.
 package provider
 
 import (
@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Address is what configurations call the provider.
+// Address is the provider's source address in configurations.
 const Address = "registry.terraform.io/carve-ipam/carve"
 
-// Provider is the provider.
+// Provider implements the provider.
 type Provider struct {
 	version string
 	ledger  *ledger
@@ -32,22 +32,22 @@ type Provider struct {
 
 var _ provider.ProviderWithEphemeralResources = &Provider{}
 
-// New makes the provider of a version.
+// New returns a constructor for the provider with a version.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &Provider{version: version, ledger: newLedger()} }
 }
 
-// kinds are all there are.
+// kinds returns all resource kinds.
 func kinds() []kind {
 	return []kind{project(), space(), pool(), class(), claim(), grant(), quota(), member(), apiKey(), consumer(), consumerAttachment(), alertRule(), webhook()}
 }
 
-// Metadata names the provider.
+// Metadata sets the provider's name and version.
 func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
 	resp.TypeName, resp.Version = "carve", p.version
 }
 
-// Schema has the settings.
+// Schema has the provider's settings.
 func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	optional := func(about string) schema.Attribute {
 		return schema.StringAttribute{Optional: true, MarkdownDescription: about}
@@ -72,12 +72,12 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
-// Configure makes the client.
+// Configure makes the client of the server.
 func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	config := read(req.Config.Raw)
 	for name, v := range config {
 		if name != "project" && !known(v) {
-			return // it is known at apply
+			return // it is known only at apply
 		}
 	}
 	a, err := p.connect(config)
@@ -89,7 +89,7 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = a, a, a
 }
 
-// The bounds of one server: how many requests at once, for how long a busy one is waited for, and for how long an answer.
+// Bounds for one server: concurrent requests, the longest pause that a busy server can ask for, the time of one send, and the attempts of a call.
 const (
 	mostAtOnce   = 16
 	longestPause = time.Minute
@@ -134,15 +134,15 @@ func (p *Provider) connect(config values) (*api, error) {
 	return &api{carve: c, project: s.project, owner: s.owner}, nil
 }
 
-// patience has a client send requests as often as it takes. An attempt has no bound, which would end the pauses that [patient] makes in it: patient bounds
-// each single send, and `timeouts` the whole.
+// patience returns the options for a client that retries. An attempt has no timeout, because [patient] pauses within it; patient bounds each send,
+// and `timeouts` bounds the whole call.
 func patience(next http.RoundTripper) []client.Option {
 	retry := client.DefaultRetry()
 	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, 0
 	return []client.Option{client.WithHTTP(&http.Client{Transport: &patient{next: next}}), client.WithRetry(retry), client.WithTimeout(0)}
 }
 
-// Resources are those of all kinds.
+// Resources returns one resource for each kind.
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	var makers []func() resource.Resource
 	for _, k := range kinds() {
@@ -151,7 +151,7 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	return makers
 }
 
-// DataSources reads one object or a list of each kind, and explains a claim.
+// DataSources returns the data sources: one object and a list for each kind, and the explanation of a claim.
 func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
 	for _, k := range append(kinds(), allocation()) {
@@ -160,7 +160,7 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	return makers
 }
 
-// EphemeralResources are keys for one run.
+// EphemeralResources returns the API key for one run.
 func (p *Provider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{func() ephemeral.EphemeralResource { return &passingKey{} }}
 }

@@ -20,24 +20,25 @@ type managed struct {
 	ledger *ledger
 }
 
-// attempts bounds how often something is read again that somebody else has changed meanwhile.
+// attempts bounds the attempts to change an object that other clients change at the same time.
 const attempts = 5
 
-// Metadata names the resource.
+// Metadata sets the resource's name.
 func (r *managed) Metadata(_ context.Context, req resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + r.name
 	resp.ResourceBehavior.MutableIdentity = false
 }
 
-// Configure takes what the provider has made.
+// Configure stores the provider's client.
 func (r *managed) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	r.api, _ = req.ProviderData.(*api)
 }
 
-// Read reads an object again. An object that was deleted, that somebody else made under the name, or that another resource has taken over is removed from the state.
+// Read refreshes an object's state. It removes the object from the state if the object was deleted, if another client has created one of the same
+// name, or if another resource has taken it over.
 func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	prior, h := read(req.State.Raw), holdingOf(ctx, req.Private)
-	r.identified(ctx, resp.Identity, prior) // also of what is gone, or the framework complains
+	r.identified(ctx, resp.Identity, prior) // needed even if the object is gone, or the framework reports an error
 	ctx, cancel := within(ctx, prior, "read")
 	defer cancel()
 	d, err := r.fetch(ctx, r.api, prior)
@@ -62,13 +63,13 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 	resp.State.Raw = write(ctx, req.State.Raw.Type(), r.all(), r.state(d, prior, r.all()))
 }
 
-// forget removes the object and its holding from the state. Terraform would pass the holding on to the plan of the next object.
+// forget removes the object and its holding from the state. Otherwise Terraform would pass the holding to the next object's plan.
 func (r *managed) forget(ctx context.Context, resp *resource.ReadResponse) {
 	resp.State.RemoveResource(ctx)
 	resp.Diagnostics.Append(holding{}.store(ctx, resp.Private)...)
 }
 
-// check returns an error when an object has another uid, or when another resource has taken it over.
+// check returns an error if an object has another UID or another resource has taken it over.
 func (r *managed) check(d document, v values, uid string, h holding) titled {
 	switch {
 	case r.another(d, uid):
@@ -80,7 +81,7 @@ func (r *managed) check(d document, v values, uid string, h holding) titled {
 	}
 }
 
-// another reports whether what is there is not the one of a uid. Without a uid nobody can tell.
+// another reports whether the existing object has another UID. Without a UID in the state it cannot know and returns false.
 func (r *managed) another(d document, uid string) bool {
 	return uid != "" && r.hasUID() && d.text("/metadata/uid") != uid
 }
@@ -94,7 +95,7 @@ func (r *managed) hasUID() bool {
 	return false
 }
 
-// Update changes the object of the state as it is planned. The plan, and not the configuration, has what `ignore_changes` keeps.
+// Update changes the object to the plan. It uses the plan and not the configuration, because only the plan respects `ignore_changes`.
 func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	plan, config := read(req.Plan.Raw), read(req.Config.Raw)
 	ctx, cancel := within(ctx, plan, "update")
@@ -109,7 +110,7 @@ func (r *managed) Update(ctx context.Context, req resource.UpdateRequest, resp *
 	r.identified(ctx, resp.Identity, v)
 }
 
-// wanted returns the values of a plan without the values that the server decides.
+// wanted returns the values of a plan without those that the server decides.
 func (k kind) wanted(plan, config values) values {
 	v := maps.Clone(plan)
 	for _, f := range k.all() {
@@ -121,7 +122,7 @@ func (k kind) wanted(plan, config values) values {
 	return v
 }
 
-// change makes the object of a uid as it is wanted, and sends nothing when it is so. Without a document it reads the object.
+// change changes the object with a UID to the wanted values. It sends nothing if they are equivalent already. It reads the object if d is nil.
 func (r *managed) change(ctx context.Context, d document, want values, uid string, h holding) (document, error) {
 	for attempt := 1; ; attempt++ {
 		var err error
@@ -153,7 +154,7 @@ func (r *managed) change(ctx context.Context, d document, want values, uid strin
 	}
 }
 
-// revision is the ETag of a document.
+// revision returns a document's ETag.
 func revision(d document) string { return strconv.Quote(d.text("/metadata/revision")) }
 
 // within bounds an operation by the resource's timeouts.

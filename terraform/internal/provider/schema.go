@@ -11,10 +11,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// schemaVersion is that of every resource's state.
+// schemaVersion is every resource's schema version.
 const schemaVersion = 1
 
-// Schema is made of the kind's fields.
+// Schema builds the schema from the kind's fields.
 func (r *managed) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range r.all() {
@@ -36,7 +36,7 @@ func (r *managed) IdentitySchema(_ context.Context, _ resource.IdentitySchemaReq
 	resp.IdentitySchema = identityschema.Schema{Attributes: attributes}
 }
 
-// says is the description of an attribute.
+// says returns the description of an attribute.
 func (f field) says() string {
 	s := f.about
 	if len(f.oneOf) > 0 {
@@ -54,7 +54,7 @@ func (f field) says() string {
 	return s
 }
 
-// attribute is one of a resource.
+// attribute returns the attribute for the schema of a resource.
 func (f field) attribute() schema.Attribute {
 	about, required := f.says(), f.required
 	computed := f.computed || f.optionalComputed()
@@ -88,7 +88,7 @@ func (f field) attribute() schema.Attribute {
 	}
 }
 
-// shown is the attribute of a data source: computed, but for what it is found by.
+// shown returns the attribute for the schema of a data source: computed, except the keys and filters.
 func (f field) shown(required, optional bool) datasource.Attribute {
 	about, computed := f.about, !required
 	switch f.form {

@@ -13,12 +13,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// settings are those of the provider, settled once: by attributes before the environment before ipamctl's context.
+// settings has the provider's resolved settings. Attributes take precedence over the environment, and the environment over ipamctl's context.
 type settings struct {
 	server, project, owner, key, caFile string
 }
 
-// chosen is one context of ipamctl.
+// chosen is one ipamctl context.
 type chosen struct {
 	Server  string `yaml:"server"`
 	Project string `yaml:"project"`
@@ -26,10 +26,10 @@ type chosen struct {
 	APIKey  string `yaml:"apiKey"`
 }
 
-// defaultServer is where `make run` serves.
+// defaultServer is the address that `make run` serves.
 const defaultServer = "http://127.0.0.1:8080"
 
-// settle finds the settings. A context's credential goes to the server of the context and to no other.
+// settle resolves the settings. It sends a context's credential only to that context's server.
 func settle(config values, env func(string) string) (settings, error) {
 	first := func(attribute, variable string) string {
 		if s := config.text(attribute); s != "" {
@@ -68,7 +68,7 @@ func settle(config values, env func(string) string) (settings, error) {
 	return s, nil
 }
 
-// key is the credential of attributes or environment.
+// key returns the credential from the attributes or the environment.
 func key(config values, env func(string) string) (string, error) {
 	for _, of := range []struct{ key, file, names string }{
 		{config.text("api_key"), config.text("api_key_file"), "api_key and api_key_file"},
@@ -87,7 +87,7 @@ func key(config values, env func(string) string) (string, error) {
 	return "", nil
 }
 
-// contextNamed reads ipamctl's file of contexts: the context of a name, or the current one.
+// contextNamed reads a context from ipamctl's file: the named one, or the current one without a name.
 func contextNamed(name string, env func(string) string) (c chosen, err error) {
 	file := env("CARVE_CONFIG")
 	if file == "" {
@@ -112,7 +112,7 @@ func contextNamed(name string, env func(string) string) (c chosen, err error) {
 		Contexts map[string]chosen `yaml:"contexts"`
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
-		return c, fmt.Errorf("%s is not a file of contexts", file) // the reader's own words quote the file
+		return c, fmt.Errorf("%s is not a file of contexts", file) // the reader's own error quotes the file
 	}
 	if name == "" {
 		name = all.Current
@@ -124,7 +124,7 @@ func contextNamed(name string, env func(string) string) (c chosen, err error) {
 	return c, nil
 }
 
-// same reports whether two URLs mean the same server.
+// same reports whether two URLs refer to the same server.
 func same(a, b string) bool {
 	u, err := url.Parse(a)
 	v, err2 := url.Parse(b)
