@@ -1,5 +1,5 @@
-# The only entry points of the project: `make` alone lists them. Every tool is pinned, Go's by a module file of its own in tools/, npm's by a
-# lock file; what is missing is installed by the target that needs it. FLAGS go to the program that a target runs, TESTFLAGS to go test.
+# The project's only entry points: `make` alone lists them. Every tool is pinned: Go tools by their own module file in tools/, npm tools by a lock
+# file. A target installs the tools that it lacks. FLAGS go to the program of a target, TESTFLAGS to go test.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -7,10 +7,10 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 DATA_DIR ?= data
-# The race detector needs a C compiler; without one the tests run without it, and say so.
+# The race detector needs a C compiler; without one the tests run without it and print a note.
 RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
-# One number for everything that is released: the file VERSION (tools/release says where else it stands). The commit tells builds apart.
-# Stamped by hand: Go's own stamping stops the build where the checkout belongs to somebody else than its builder.
+# One version number for all releases: the file VERSION (tools/release lists its other occurrences). The commit distinguishes builds. Stamped here,
+# because Go's own stamping stops the build where the checkout belongs to another user than the builder.
 VERSION := $(shell cat VERSION)
 COMMIT := $(shell git describe --always --abbrev=40 --dirty --exclude='*' 2>/dev/null)
 BUILD := go build -trimpath -buildvcs=false
@@ -18,7 +18,7 @@ STAMP := -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION
 
 TS := clients/typescript
 
-# All targets but files, and what go build finds up to date faster than make would.
+# All targets except files, and builds that go build checks faster than make would.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' Makefile) bin/measure bin/faults bin/witness bin/docscheck bin/mkimage bin/prometheus
 help:
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
@@ -40,7 +40,7 @@ console: ## Build the web console, which bin/server is then built with (needs np
 	@tools/console.sh required
 deps: ## Install what is missing to run and test: PostgreSQL's programs
 	@./tools/postgres/install.sh
-# The commit's time, so that the image is the same whenever it is built.
+# The commit's time, so that the image does not depend on the time of the build.
 image: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 image: console bin/mkimage ## Build the images of server and controller for amd64 and arm64 without an engine, with SBOMs, and run them (docs/evidence.md)
 	@bin/mkimage build -version='$(VERSION)' -commit='$(COMMIT)' -out=bin
@@ -55,9 +55,9 @@ clean: ## Remove what was built and installed here; the data in DATA_DIR stays
 
 ##@ Test it
 test: test-sql test-go ## Run every test, with the race detector where there is a C compiler
-# Many tests of the product wait for what they broke: six at a time keep two cores busy.
-# lab/model, lab/conform, lab/scale and lab/rivals ask, count and compare. The race detector finds nothing there that it does not find in lab/e2e,
-# which has the same server in its process and clients at the same time, and made the first two some seven times as slow.
+# Many product tests wait for a fault that they caused: six at a time keep two cores busy. lab/model, lab/conform, lab/scale and lab/rivals send
+# requests, count and compare. The race detector finds nothing there that it does not find in lab/e2e, which has the same server in its process with
+# concurrent clients, and it made the first two some seven times as slow.
 test-go: deps
 	@$(if $(RACE),,echo 'no C compiler: testing without the race detector')
 	@status=0; try() { echo "go $$*" | cut -c1-80; go "$$@" || status=1; }; \
@@ -66,7 +66,7 @@ test-go: deps
 	try -C lab test -timeout=30m $(TESTFLAGS) ./model ./conform ./scale ./rivals; \
 	try -C tools/docscheck test $(RACE) $(TESTFLAGS) ./...; \
 	exit $$status
-# These modules read files outside themselves, which go's test cache does not watch: -count=1.
+# These modules read files outside of themselves, which go's test cache does not see: -count=1.
 test-sql: ## Read every statement with CockroachDB's grammar and the rules of tools/sqlcheck
 	go -C tools/sqlcheck test -count=1 ./...
 test-supply: console ## Check licences, pins, the Dockerfile and the checks themselves (docs/evidence.md); `make image` has the rest
@@ -86,7 +86,7 @@ chart-install: deps ## Install, upgrade, roll back and uninstall the chart at a 
 		CGO_ENABLED=0 go test -trimpath -count=1 -v -timeout=60m $(TESTFLAGS) ./install
 controller-test: deps build ## Test the Kubernetes controller against a real API server, etcd and server of Carve
 	@tools/chart/build.sh kubeapi && CGO_ENABLED=0 go -C controller test -trimpath -count=1 -timeout=60m $(TESTFLAGS) ./...
-# OpenTofu is tested by TERRAFORM=/path/to/tofu.
+# TERRAFORM=/path/to/tofu tests OpenTofu.
 terraform-test: deps build ## Test the Terraform provider with the real terraform against servers (TERRAFORM=... for OpenTofu)
 	@tools/terraform-docs.sh check
 	CGO_ENABLED=0 TERRAFORM='$(TERRAFORM)' go -C terraform test -count=1 -parallel=4 -timeout=60m $(TESTFLAGS) ./...
@@ -120,7 +120,7 @@ compare scale overload hostile: deps build bin/measure
 	@bin/measure $@ $(FLAGS)
 observe jaeger: deps build bin/witness
 	@bin/witness $@ $(FLAGS)
-# A server whose clock can be off; and, for chaos-twins, one whose protections can be taken away besides.
+# A server with an adjustable clock; and, for chaos-twins, one whose protections can also be disabled.
 bin/skewed/server: build bin/faults
 	@bin/faults clock bin/skewed && $(BUILD) -overlay bin/skewed/overlay.json -o $@ ./cmd/server
 chaos-twins: deps build bin/faults ## Take each protection away, and show that chaos finds it
@@ -152,7 +152,7 @@ verify: tools/swagger-ui/node_modules/.package-lock.json $(TS)/node_modules/.pac
 swagger-ui: tools/swagger-ui/node_modules/.package-lock.json ## Refresh the vendored Swagger UI to the version pinned in tools/swagger-ui
 	@tools/generate.sh swagger-ui
 lint: lint-files lint-openapi lint-go ## Lint the contract and the code
-lint-files: # No built program, and nothing large, is committed.
+lint-files: # Refuses built programs and large files in commits.
 	@go run ./tools/tracked
 lint-openapi: tools/openapi/node_modules/.package-lock.json
 	@REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true $(<D)/.bin/redocly lint --config=tools/openapi/redocly.yaml openapi.yaml
@@ -165,10 +165,10 @@ breaking: ## Compare the contract with that of the last release, or of BASE=<com
 	@tools/openapi/breaking.sh $(BASE)
 licences: console bin/mkimage ## Check the licences of all that is shipped, and write THIRD_PARTY_LICENSES
 	@bin/mkimage licences
-# Error 3: something known is called. Error 4: the database cannot be had, nothing was checked.
+# Error 3: the code calls a known vulnerability. Error 4: the database is unavailable, nothing was checked.
 vulncheck: ## Ask the Go vulnerability database about the code that is called (GOVULNDB=... for a mirror or a copy)
 	@tools/image/vulncheck/vulncheck.sh && for module in controller terraform; do (cd $$module && ../tools/image/vulncheck/vulncheck.sh); done
-# npm writes this file last, so it is there when the folder is complete.
+# npm writes this file last, so it exists when the folder is complete.
 %/node_modules/.package-lock.json: %/package-lock.json
 	@cd $* && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@

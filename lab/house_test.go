@@ -30,7 +30,7 @@ func TestEveryPackageIsOnThePage(t *testing.T) {
 	}))
 }
 
-// TestTheProductIsBuiltOfWhatIsShipped: what the laboratory needs besides must not bring other versions of what the product is made of.
+// The laboratory's own dependencies must not change the versions of the product's dependencies.
 func TestTheProductIsBuiltOfWhatIsShipped(t *testing.T) {
 	t.Parallel()
 	product, lab := required(t, "../go.mod"), required(t, "go.mod")
@@ -42,7 +42,7 @@ func TestTheProductIsBuiltOfWhatIsShipped(t *testing.T) {
 	}
 }
 
-// required is the versions that a module asks for.
+// required returns the versions that a module requires.
 func required(t *testing.T, file string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -1,5 +1,5 @@
-// Batches of LOAD_BATCH claims: all or nothing, no block twice, and each claim of a batch cheaper than one alone.
-// What is claimed stays claimed until the end.
+// Batches of LOAD_BATCH claims: all or nothing, no block twice, and each claim of a batch cheaper than one alone. The claims
+// stay until the end.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { Holdings } from './lib/blocks.js';
@@ -44,7 +44,7 @@ function singles(project, stem) {
   }
 }
 
-// The last claim of this batch fits nowhere: it is named, and the first was not made.
+// The last claim of this batch does not fit: the problem names it, and the first claim was not made.
 function allOrNothing(project, stem) {
   const impossible = [...wishes(stem).slice(1), [`${stem}-never`, 'pool', 4]];
   const denied = send(refused(createClaimBatch(project, impossible), 422, 'never_satisfiable'));

@@ -1,4 +1,4 @@
-// Claims and releases as fast as LOAD_CLIENTS clients can: 90 % in pools of their own, 10 % in one that all share.
+// Claims and releases as fast as LOAD_CLIENTS clients can: 90 % in the clients' own pools, 10 % in a shared one.
 import * as knobs from './lib/knobs.js';
 import { operations } from './lib/measure.js';
 import { atMost, closed, options as promise } from './lib/promises.js';

@@ -1,5 +1,5 @@
-// What a class costs: each of LOAD_CLIENTS clients claims by class and by pool in turn, from one pool of its own, so that the two
-// differ in nothing else. Beside them one client fills a class of three pools: each is used when the one before it is full.
+// The cost of a class: each of LOAD_CLIENTS clients claims by class and by pool in turn, from one pool of its own, so that the
+// two only differ in this. Beside them, one client fills a class of three pools: it uses each pool when the one before is full.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { Holdings } from './lib/blocks.js';
@@ -13,9 +13,9 @@ import { holds, makePool, makeProject, takeAway } from './lib/world.js';
 
 const clients = knobs.count('CLIENTS', 32);
 const length = knobs.duration('DURATION', { full: '60s', short: '6s' });
-const pairs = 2; // blocks of each kind that a client holds before it gives them back
-const own = clients + 1; // pools: k6 numbers the clients of all scenarios together, and one of them is busy with the class of three
-const three = ['three-1', 'three-2', 'three-3']; // in the order in which they are tried
+const pairs = 2; // blocks of each kind that a client holds before it releases them
+const own = clients + 1; // pools: k6 numbers the clients of all scenarios together, and one of them uses the class of three
+const three = ['three-1', 'three-2', 'three-3']; // in the order of use
 const room = 4; // addresses in each of them
 const cidrOf = (client) => `10.${client >> 8}.${client & 255}.0/24`;
 operations('by_class', 'by_pool', 'release', 'fall', 'deny');
@@ -23,7 +23,7 @@ const classOverPool = new Pairs('class_over_pool');
 
 export const options = promise(
   { claims: closed(clients, length), full: { ...closed(1, length), exec: 'fallThrough' } },
-  // 90 % of the rate, said of the time that one claim takes.
+  // 90 % of the rate, expressed as the time of one claim.
   { class_over_pool: atMost(1 / 0.9, 50) },
 );
 
@@ -42,7 +42,7 @@ export function setup() {
   return { project };
 }
 
-/** byClass sends a claim that a class serves, and checks that its answer says so. */
+/** byClass sends a claim by class, and checks that the response names the class. */
 function byClass(project, name, by) {
   const claimed = send(createClaimByClass(project, by, name, 32));
   if (claimed.ok) {
@@ -53,7 +53,7 @@ function byClass(project, name, by) {
   return claimed;
 }
 
-const holdings = {}; // by client: nobody else draws on its pool, so the check is complete
+const holdings = {}; // by client: no other client draws on its pool, so the check is complete
 let n = 0;
 
 export default function inTurn({ project }) {
@@ -71,7 +71,7 @@ export default function inTurn({ project }) {
   ];
   for (let i = 0; i < pairs; i++) {
     const ms = {};
-    // Each is first as often as the other: a request is not like the one before it.
+    // The order alternates, because the second request of a pair may differ from the first.
     for (const first of [0, 1]) {
       const [way, claim] = ways[(first + exec.vu.iterationInScenario) % 2];
       n++;
@@ -96,7 +96,7 @@ export default function inTurn({ project }) {
   }
 }
 
-/** fallThrough fills three pools, one after the other, is refused by all of them together, and gives everything back. */
+/** fallThrough fills three pools, one after the other, gets a refusal from all of them together, and releases everything. */
 export function fallThrough({ project }) {
   const stem = `f-${exec.vu.iterationInScenario}`;
   const held = [];

@@ -1,6 +1,6 @@
-// One pool from empty to 99.9 % and to the last address. The clients share one runtime: every block is compared with all that
-// are held. While the last tenth goes, the same clients claim in a pool that is empty: the full one must not cost more.
-// "Exhausted" is said when it is true, and not before.
+// One pool from empty to 99.9 % and to the last address. The clients share one runtime, which compares every block with all
+// held ones. During the last tenth, the same clients claim in an empty pool: the full pool must not cost more. "Exhausted" must
+// be true, and must not come too early.
 import { check } from 'k6';
 import { Holdings } from './lib/blocks.js';
 import { crew } from './lib/crew.js';
@@ -17,7 +17,7 @@ const length = knobs.count('POOL_LENGTH', { full: 16, short: 20 });
 const cidr = `10.0.0.0/${length}`;
 const size = 2 ** (32 - length);
 const nearlyAll = Math.floor(size * 0.999);
-// The last tenth of a small pool is too few claims for a 99th percentile.
+// The last tenth of a small pool has too few claims for a 99th percentile.
 const percentile = size >= 32768 ? 99 : 95;
 operations('claim');
 const fullOverEmpty = new Ratio('full_over_empty', { percentile: percentile / 100, window: 1000 });

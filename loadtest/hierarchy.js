@@ -1,5 +1,5 @@
-// Children are carved, used and given back under load: below one region pool every client makes a child and a grandchild,
-// claims from the grandchild, sees that neither can be deleted while it holds something, and takes all away again.
+// Child pools are carved, used and released under load: in one region pool, every client makes a child and a grandchild, claims
+// from the grandchild, checks that neither can be deleted while it has content, and deletes everything again.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { bits, Holdings, inside } from './lib/blocks.js';

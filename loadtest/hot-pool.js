@@ -1,5 +1,5 @@
-// LOAD_CLIENTS clients claim from one small pool and give back, blocks of three lengths mixed. They share one runtime, so that
-// every block is compared, at the moment its answer comes, with all that any of them holds.
+// LOAD_CLIENTS clients claim blocks of three lengths from one small pool and release them. They share one runtime, which
+// compares every new block with all held ones.
 import { check } from 'k6';
 import { Holdings } from './lib/blocks.js';
 import { crew } from './lib/crew.js';

@@ -1,4 +1,4 @@
-// claim-throughput with IPv6: a /48 for each client, of which it takes /64 networks and single addresses.
+// claim-throughput with IPv6: a /48 for each client, for claims of /64 networks and single addresses.
 import * as knobs from './lib/knobs.js';
 import { operations } from './lib/measure.js';
 import { atMost, closed, options as promise } from './lib/promises.js';

@@ -1,6 +1,6 @@
-// Pages of every list, at a rate that does not wait; with LOAD_RATE=max as fast as LOAD_CLIENTS can read them; with
-// LOAD_RATE=100-9000 at a rate that rises beyond what the machine gives, where only what is sent has to be answered. None may
-// fail, and following the cursors shows every item once.
+// Pages of every list, at a fixed rate; with LOAD_RATE=max as fast as LOAD_CLIENTS can read them; with LOAD_RATE=100-9000 at a
+// rate that rises beyond the machine's limit, where only sent requests need a response. No request may fail, and the cursors
+// must visit every item once.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { send } from './lib/http.js';
@@ -28,7 +28,7 @@ function pressure() {
   return to ? rising(from, to, length, clients) : open(knobs.count('RATE', rate), length, clients);
 }
 
-// What the generator cannot send is no fault of the server where the rate rises until it cannot.
+// At a rising rate, a request that the generator cannot send is no fault of the server.
 export const options = promise({ storm: pressure() }, to ? { dropped_iterations: ['count>=0'] } : {});
 
 export function setup() {
@@ -47,7 +47,7 @@ const kinds = [
   { of: listPools, query: '', total: pools },
   { of: listAllocations, query: '', total: seed + pools - 1 },
 ];
-// Where this client is in each list: the cursor of the next page, and the names that it has seen.
+// This client's position in each list: the cursor of the next page, and the names that it has seen.
 const places = kinds.map(() => ({ cursor: '', seen: new Set(), twice: 0 }));
 
 export default function storm({ project }) {

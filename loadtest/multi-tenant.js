@@ -1,5 +1,5 @@
-// LOAD_PROJECTS projects that hold the same addresses, each in its own space. Each client claims in a project of its own and
-// in one that it picks from all: the second must not cost more. Nobody finds a claim under another project's path.
+// LOAD_PROJECTS projects with the same addresses, each in its own space. Each client claims in its own project and in a random
+// one: the second must not cost more. No client finds a claim under another project's path.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { bits, inside } from './lib/blocks.js';

@@ -1,5 +1,5 @@
-// Reads at a fixed rate: a claim, a page of claims, what is free. A page of a large pool is compared with a page of the same
-// length of a small one, and so is a single claim, because what is held must not be paid for by who reads.
+// Reads at a fixed rate: a claim, a page of claims, free blocks. The test compares a page of a large pool with a page of the
+// same length of a small one, and does the same for a single claim, because the number of held blocks must not slow reads.
 import { check } from 'k6';
 import { bits, inside } from './lib/blocks.js';
 import { each } from './lib/crew.js';
@@ -35,7 +35,7 @@ export async function setup() {
   makePool(project, 'small', { cidr: cidrs.small });
   const small = claimMany(project, 'small', 'small', page, 32);
   const all = claimMany(project, 'big', 'big', seed, 32);
-  // Holes, so that what is free is more than one block.
+  // Holes, so that more than one block is free.
   const holes = all.filter((_, i) => i % 20 === 7);
   await each(holes, 16, async (c) => must(await insistAsync(deleteClaim(project, c.name))));
   const cursors = [''];
@@ -44,7 +44,7 @@ export async function setup() {
     cursors.push(`&cursor=${next}`);
     next = must(insist(listClaims(project, `?pool=big&limit=${page}&cursor=${next}`))).nextCursor;
   }
-  // The last page may be a short one: no page to compare with.
+  // The last page may be short and is not compared.
   cursors.pop();
   const big = all.filter((_, i) => i % 20 !== 7).slice(0, 5000);
   return { project, big, small, cursors };

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# Runs load tests (`make load`): one table on stdout, a JSON, an HTML and a log for each in bin/load, and the audit of the data
-# at the end. Usage: run.sh [SCENARIO...], by default all of them; every LOAD_ variable reaches the scenarios.
+# Runs load tests (`make load`). It prints one table, writes a JSON, an HTML and a log for each test into bin/load, and audits the data at the end.
+# Usage: run.sh [SCENARIO...], by default all of them. The scenarios get every LOAD_ variable.
 #
-# With CARVE_SERVER (and CARVE_API_KEY) it works on the server there, which must not limit the rate of this caller; otherwise
-# it starts one with a database of its own, in a directory that is removed at the end, or on the empty PostgreSQL or CockroachDB
-# database at LOAD_DATABASE_URL.
-# Exit code 0: every threshold holds and the audit is clean. 1: not so. 2: it could not be run.
+# With CARVE_SERVER (and CARVE_API_KEY) it uses the server there, which must not limit this caller's rate. Otherwise it starts a server with its own
+# database, in a directory that it removes at the end, or on the empty PostgreSQL or CockroachDB database at LOAD_DATABASE_URL.
+# Exit codes: 0: every threshold holds and the audit finds nothing. 1: a threshold or the audit failed. 2: the tests could not run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly all=(claim-throughput ipv6-claim-throughput class-claim-throughput hot-pool pool-exhaustion hierarchy read-latency
   list-storm mixed multi-tenant batch fill soak)
 export LOAD_OUT="${LOAD_OUT:-bin/load}"
-# k6 reports its use, and looks for extensions, unless it is told not to.
+# k6 reports its use and looks for extensions unless these variables disable both.
 export K6_NO_USAGE_REPORT=true K6_AUTO_EXTENSION_RESOLUTION=false
 
 fail() {
@@ -29,13 +28,13 @@ for scenario in "${scenarios[@]}"; do
 done
 mkdir -p "$LOAD_OUT"
 
-# start brings up a server of our own and waits for the line that says where it listens.
+# start starts our own server and waits for the line with its address.
 start() {
   local line
   dir=$(mktemp -d)
   mkfifo "$dir/stdout"
-  # Variables that would lead it elsewhere are not for this one, and neither is a key. All load comes from one caller, who
-  # would be stopped by the limits that are meant for one.
+  # This server must ignore variables that would direct it elsewhere, and a key. All load comes from one caller, which the limits for one caller would
+  # stop.
   unset CARVE_DATABASE_URL CARVE_EMBEDDED CARVE_API_KEY
   local database=(--data-dir="$dir/data")
   if [ -n "${LOAD_DATABASE_URL:-}" ]; then
@@ -51,7 +50,7 @@ start() {
     if [[ $line == "listening on "* ]]; then
       export CARVE_SERVER="http://${line#listening on }"
       if [ -n "${LOAD_DATABASE_URL:-}" ]; then export CARVE_DATABASE_URL=$LOAD_DATABASE_URL; else export CARVE_DATA_DIR="$dir/data"; fi
-      # Nothing is taken away before the audit has seen it.
+      # Keep everything until the audit has checked it.
       export LOAD_KEEP="${LOAD_KEEP:-1}"
       return
     fi
@@ -60,7 +59,7 @@ start() {
   fail 'the server did not start'
 }
 
-# stop ends our server, waits until it has closed its database, and removes both.
+# stop stops our server, waits until it has closed its database, and removes both.
 stop() {
   kill "$pid" 2>/dev/null || true
   wait "$pid" || true
@@ -68,12 +67,12 @@ stop() {
 }
 
 failed=()
-# scenario runs one; its lines of the table are all that it says. k6: 99 is a threshold that fails.
+# scenario runs one scenario, which only prints its lines of the table. k6's exit code 99 means a failed threshold.
 scenario() {
   local label=$1 file=$2 code=0
   LOAD_LABEL=$label bin/k6 run --quiet --no-color "loadtest/$file.js" 2>"$LOAD_OUT/$label.log" || code=$?
   [ "$code" -eq 0 ] && return
-  # 105: somebody has interrupted it, and means all of this.
+  # 105: the user has interrupted it, and wants to stop the whole run.
   [ "$code" -ne 105 ] || exit 130
   failed+=("$label")
   if [ "$code" -ne 99 ]; then

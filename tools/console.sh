@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the web console into internal/console/dist, from where the server embeds it, unless it was built from what is there now. A server is built without
-# its console where there is no npm, or where npm gets no packages; `console.sh required` fails there.
+# Builds the web console into internal/console/dist, from where the server embeds it, unless it is up to date. Without npm, or if npm gets no
+# packages, the server is built without its console; `console.sh required` fails in that case.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
-# Writes what is generated from openapi.yaml (`generate.sh types`) and the vendored Swagger UI (`generate.sh swagger-ui`), or checks that all of
-# it, and the module files, are what their sources make (`generate.sh check`). The npm packages are there already.
+# Writes the files generated from openapi.yaml (`generate.sh types`) and the vendored Swagger UI (`generate.sh swagger-ui`), or checks that all of
+# them, and the module files, match their sources (`generate.sh check`). The npm packages must be installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Each generated file and the configuration it is generated with.
+# Each generated file and its configuration.
 generated=(
   internal/api/gen/api.gen.go:internal/api/gen/server.cfg.yaml
   internal/api/gen/document.gen.go:internal/api/gen/document.cfg.yaml
   client/client.gen.go:client/client.cfg.yaml
 )
-# The client has an overlay of its own besides the order of members, and the generator takes one.
+# The client has its own overlay in addition to the order of members, and the generator takes only one.
 mkdir -p bin
 { cat tools/openapi/order.yaml; sed '1,/^actions:/d' client/overlay.yaml; } >bin/client-overlay.yaml
 swagger=tools/swagger-ui/node_modules/swagger-ui-dist
 swagger_files=(LICENSE NOTICE favicon-32x32.png swagger-ui-bundle.js swagger-ui-bundle.js.LICENSE.txt swagger-ui.css)
 types() { go tool -modfile=tools/oapi-codegen.mod oapi-codegen "$@" openapi.yaml; }
-# quiet FILE: leaves the documentation of the Go client to its hand-written files. The generator puts a sentence of its own before it, and exports
-# a function for the request of each operation, which go doc lists before everything else.
+# quiet FILE: keeps the documentation of the Go client in its hand-written files. The generator puts a sentence of its own before it, and exports a
+# function for the request of each operation, which go doc would list first.
 quiet() {
   sed -E -i -e '/^\/\/ Package client provides primitives/,/^\/\/$/d' -e 's/^package client$/\n&/' \
     -e 's/\bNew([A-Z][A-Za-z]*Request(With[A-Za-z]*Body)?)\b/new\1/g' "$1"
 }
-# objects FOLDER FOLDER: the schemas of the controller's objects go to the one, and what copies them to the other.
+# objects FOLDER FOLDER: writes the schemas of the controller's objects to the first, and their copying code to the second.
 objects() { (cd controller && go tool -modfile=../tools/controller-gen.mod controller-gen object crd paths=./api/... output:crd:dir="$1" output:object:dir="$2"); }
 typescript() { npm --prefix clients/typescript run --silent "$1"; }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lints the Go code of this repository with one configuration: of every module, or of the modules at and below the paths that are given.
-# `lint.sh .` lints the module at the root alone.
+# Lints the Go code of this repository with one configuration: of every module, or of the modules at and below the given paths. `lint.sh .` lints only
+# the module at the root.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 code=0
@@ -18,7 +18,7 @@ for module in $(find "${where[@]}" \( -name node_modules -o -name testdata -o -p
   echo "golangci-lint: $module"
   (
     cd "$(dirname "$module")" || exit 1
-    # What needs types would be found out of all of Kubernetes and of CockroachDB's grammar first, which takes minutes for a few tests.
+    # Linters that need types would first analyse all of Kubernetes and of CockroachDB's grammar, which takes minutes for a few tests.
     case $module in ./tools/chart/go.mod | ./tools/sqlcheck/go.mod) fast=--fast-only ;; *) fast= ;; esac
     "$linter" run $fast --config="$root/.golangci.yml" ./...
   ) || code=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes terraform/docs of the provider's schema and its examples, as registries show them. With "check" it says what is not as it would be written.
+# Writes terraform/docs from the provider's schema and examples, as registries show them. With "check" it reports files that are out of date.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests on CockroachDB instead of PostgreSQL: `test-crdb.sh` on the one that CRDB_URL names, or that the cockroach binary on PATH starts;
-# `test-crdb.sh cluster` on three nodes in three regions, started with COCKROACH_BIN or the cockroach binary on PATH. TESTFLAGS go to go test.
+# Runs the tests on CockroachDB instead of PostgreSQL. `test-crdb.sh` uses the server at CRDB_URL, or starts the cockroach binary on PATH.
+# `test-crdb.sh cluster` uses three nodes in three regions, started with COCKROACH_BIN or the cockroach binary on PATH. go test gets TESTFLAGS.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 cockroach=${COCKROACH_BIN:-cockroach}
@@ -10,7 +10,7 @@ refuse() {
   exit 2
 }
 
-# run LIMIT PRODUCT LAB: the tests of these packages of the product, and of these of the laboratory.
+# run LIMIT PRODUCT LAB: runs the tests of these packages of the product, and of these packages of the laboratory.
 run() {
   local code=0
   # shellcheck disable=SC2086 # several flags, and several packages
@@ -30,8 +30,8 @@ case ${1:-} in
 cluster)
   command -v "$cockroach" >/dev/null ||
     refuse 'make test-crdb-cluster needs a CockroachDB: give COCKROACH_BIN=path/to/cockroach, or put a cockroach binary on PATH.'
-  # The first node is in the region that the tests have their rows in, and runs all. Servers that the tests start refuse the others, which are
-  # elsewhere: through those the tests of the store and of the use cases run.
+  # The first node is in the tests' region and runs all tests. Servers that the tests start refuse the other nodes, which are in other regions: those
+  # run the tests of the store and of the use cases.
   bin/faults cluster -cockroach="$cockroach" -first='tools/test-crdb.sh first' -others='tools/test-crdb.sh other'
   ;;
 first) run 60m ./internal/... ./... ;;

@@ -1,4 +1,4 @@
-// Package apicall makes requests of the API that have to succeed, for tools that prepare what they then measure, attack or look at.
+// Package apicall makes API requests that must succeed, for tools that prepare a server before they measure, attack or observe it.
 package apicall
 
 import (
@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Caller makes requests of one server.
+// Caller makes requests to one server.
 type Caller struct {
 	URL    string       // scheme://host:port
 	Key    string       // an API key; "": none
-	Header http.Header  // of every request, besides what each needs; nil: none
+	Header http.Header  // headers of every request in addition to the required ones; nil: none
 	HTTP   *http.Client // nil: http.DefaultClient
 }
 
-// Do makes a request with a body in JSON, or with none, and answers the whole body of the answer. Any status but a 2xx is an error.
+// Do makes a request with a JSON body, or with none, and returns the whole response body. Any status other than 2xx is an error.
 func (c Caller) Do(ctx context.Context, method, path, body string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -49,7 +49,7 @@ func (c Caller) Do(ctx context.Context, method, path, body string) ([]byte, erro
 	return answer, err
 }
 
-// MakeKey makes an API key that may claim in a project, and answers its token.
+// MakeKey makes an API key that may claim in a project, and returns its token.
 func (c Caller) MakeKey(ctx context.Context, project, name string) (token string, err error) {
 	answer, err := c.Do(ctx, http.MethodPost, "/v1/projects/"+project+"/api-keys", fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"role":"consumer"}}`, name))
 	if err != nil {

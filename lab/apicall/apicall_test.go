@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/apicall"
 )
 
-// asked is what a server was asked for.
+// asked is a request that the test server received.
 type asked struct {
 	line, body string
 	header     http.Header

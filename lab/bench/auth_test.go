@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// What authentication costs is counted in statements: none while the server remembers the key, and one read when it does not.
+// Authentication costs no statement while the server has the key in its cache, and one read otherwise.
 func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -24,7 +24,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	}
 	dsn := dbtest.New(t)
 	w := startWiretap(t, dsn)
-	// No job of the servers' own begins transactions: what begins is a claim's.
+	// No job of the servers' own begins transactions, so each one belongs to a claim.
 	open := serve(t, w.proxy.DSN(), "--auth=dev", "--metrics-pools=0")
 	locked := serve(t, w.proxy.DSN(), "--auth=keys", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--metrics-pools=0")
 	root := locked.as(bootstrap(t, dsn))
@@ -42,7 +42,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	claim(open, dev, "first")
 	require.Empty(t, least(func(n int) []string { return claim(open, dev, fmt.Sprintf("second-%d", n)) }), "nobody is asked who it is")
 
-	require.Empty(t, least(func(n int) []string { // a machine may take longer than a key is remembered
+	require.Empty(t, least(func(n int) []string { // on a slow machine the cache entry of a key may expire
 		claim(known, project, fmt.Sprintf("first-%d", n))
 		return claim(known, project, fmt.Sprintf("second-%d", n))
 	}), "with a key that is remembered")
@@ -55,7 +55,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	require.True(t, strings.HasPrefix(extra[0], "select "), "it reads")
 }
 
-// least are the statements ahead of a claim, of ten tries with the fewest: what the servers do besides may come between some.
+// least returns the fewest statements ahead of a claim in ten attempts: statements of background jobs may come between some.
 func least(try func(n int) []string) (fewest []string) {
 	for n := range 10 {
 		if said := ahead(try(n)); n == 0 || len(said) < len(fewest) {
@@ -65,13 +65,13 @@ func least(try func(n int) []string) (fewest []string) {
 	return fewest
 }
 
-// ahead are the statements before a claim's transaction.
+// ahead returns the statements before a claim's transaction.
 func ahead(statements []string) []string {
 	i := slices.IndexFunc(statements, func(sql string) bool { return strings.HasPrefix(sql, "begin ") })
 	return statements[:max(i, 0)]
 }
 
-// wiretap notes the statements that go to a database.
+// wiretap records the statements that reach a database.
 type wiretap struct {
 	proxy *pgfault.Proxy
 	mu    sync.Mutex
@@ -83,7 +83,7 @@ func startWiretap(t testing.TB, dsn string) *wiretap {
 	w := &wiretap{}
 	var err error
 	w.proxy, err = pgfault.Start(context.Background(), dsn, pgfault.Fault(func(e pgfault.Event) pgfault.Action {
-		if e.Executes() && !strings.Contains(e.SQL, "from compatibility") { // the server looks again and again whether it may work here
+		if e.Executes() && !strings.Contains(e.SQL, "from compatibility") { // the server repeatedly checks whether it fits the schema
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.said = append(w.said, e.SQL)
@@ -95,7 +95,7 @@ func startWiretap(t testing.TB, dsn string) *wiretap {
 	return w
 }
 
-// statements are those that were sent while f ran.
+// statements returns the statements that were sent while f ran.
 func (w *wiretap) statements(f func()) []string {
 	w.mu.Lock()
 	w.said = nil
@@ -106,7 +106,7 @@ func (w *wiretap) statements(f func()) []string {
 	return slices.Clone(w.said)
 }
 
-// Who sends too much costs the database nothing, and who has used up a quota no more than who has not.
+// A rate-limited request costs the database nothing, and a refusal by quota costs no more than a success.
 func TestRefusedClaimsCostLittle(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -131,11 +131,11 @@ func TestRefusedClaimsCostLittle(t *testing.T) {
 		})
 	}
 	poor, rich := counted.as(who.token), counted.as(rich.token)
-	cold := send(poor, full, "a", http.StatusConflict) // and the key is remembered from here on
+	cold := send(poor, full, "a", http.StatusConflict) // the key is in the cache from here on
 	refused := send(poor, full, "b", http.StatusConflict)
 	send(rich, other, "a", http.StatusCreated)
 	bound := send(rich, other, "b", http.StatusCreated)
-	for n := 0; n < 20 && len(refused) > min(len(cold), len(bound)); n++ { // what a server asks besides has come between
+	for n := 0; n < 20 && len(refused) > min(len(cold), len(bound)); n++ { // background statements may come between
 		refused = send(poor, full, "b", http.StatusConflict)
 	}
 	require.LessOrEqual(t, len(refused), len(cold))
@@ -149,10 +149,10 @@ func TestRefusedClaimsCostLittle(t *testing.T) {
 			require.NoError(t, err)
 		})
 		if status == http.StatusTooManyRequests {
-			said = slices.DeleteFunc(said, func(sql string) bool { return strings.Contains(sql, "from api_keys") }) // on a machine that is slow
+			said = slices.DeleteFunc(said, func(sql string) bool { return strings.Contains(sql, "from api_keys") }) // on a slow machine
 			if len(said) == 0 {
 				break
-			} // else what a server asks besides has come between
+			} // else background statements may come between
 		}
 	}
 	t.Logf("a claim is %d statements, one that a quota refuses %d, one beyond the rate limit none", len(bound), len(refused))

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkClasses claims and releases over HTTP, 32 clients, in turn by poolRef, by a class with one pool behind it and by a class with three, each on
-// pools of its own. It reports the pairs a second by poolRef, and what the classes reach of that.
+// BenchmarkClasses claims and releases over HTTP with 32 clients, in turn by poolRef, by a class with one pool and by a class with three, each with
+// its own pools. It reports the pairs a second by poolRef, and the fraction by class.
 func BenchmarkClasses(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)
@@ -60,7 +60,7 @@ func BenchmarkClasses(b *testing.B) {
 	}
 }
 
-// pairs claims an address and releases it, with so many clients for so long, and counts.
+// pairs claims and releases addresses with a number of clients for a time, and counts the pairs.
 func (c *caller) pairs(ctx context.Context, project string, spec obj, clients int, length time.Duration) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()

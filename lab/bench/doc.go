@@ -1,4 +1,3 @@
-// Package bench measures what the service costs while others are busy beside it. `make bench` runs the
-// benchmarks. A timing is never asserted: each figure stands beside the same operation on an empty pool, or without the others,
-// measured in the same run. What can be counted instead, as statements, is asserted in tests.
+// Package bench measures the service's costs under load. `make bench` runs the benchmarks. No test asserts a time: each benchmark compares its figure
+// with the same operation on an empty pool, or without the load, in the same run. Tests assert costs that can be counted, such as statements.
 package bench

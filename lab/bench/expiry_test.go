@@ -16,23 +16,23 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// A realm: so many consumers live in it, and so many of them, each with a claim that goes with it, are not renewed any more.
+// A realm: the number of consumers that live in it, and of those that expire, each with a claim that its end releases.
 const (
 	living   = 90_000
 	expiring = 10_000
 	timeLeft = 15 * time.Second // to live, after the last renewal
-	goneIn   = 3 * time.Minute  // for those who wait
+	goneIn   = 3 * time.Minute  // for waiting callers
 )
 
-// realm is the state of a realm, as far as it is looked at.
+// realm holds the fields of a realm that the benchmark reads.
 type realm struct {
 	Live, Expired int
 	Held          bool
 }
 
-// BenchmarkExpiry lets 10,000 of 100,000 consumers expire at once, looks that nobody is ended, confirms that they are gone, and waits until they and their
-// claims are. It reports how long that took, and the 95th percentile of the claims of 100 other projects at a steady pace: without, while they are held, and
-// while they end; and, for noise, the ratio of two times without.
+// BenchmarkExpiry lets 10,000 of 100,000 consumers expire together, checks that none has ended, confirms the expiry, and waits until the consumers
+// and their claims are gone. It reports the duration and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
+// the consumers are held, and while they end; and, as noise, the ratio of two measurements without expiry.
 func BenchmarkExpiry(b *testing.B) {
 	dsn := dbtest.New(b)
 	free := []string{"--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0"}
@@ -42,7 +42,7 @@ func BenchmarkExpiry(b *testing.B) {
 	for i := range neighbours {
 		n.add(root.settle(b, i))
 	}
-	n.live(b, period) // connections, prepared statements, caches
+	n.live(b, period) // opens connections, prepares statements, fills caches
 	var alone, held, beside, again []time.Duration
 	var gone time.Duration
 	b.ResetTimer()
@@ -84,7 +84,7 @@ func BenchmarkExpiry(b *testing.B) {
 	}
 	b.StopTimer()
 	before, afterwards, both := p95(alone), p95(again), p95(slices.Concat(alone, again))
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // not meaningful here
 	b.ReportMetric(gone.Seconds()/float64(b.N), "gone-s")
 	b.ReportMetric(latency.Milliseconds(both), "p95-alone-ms")
 	b.ReportMetric(float64(p95(held))/float64(both), "held/alone")
@@ -102,7 +102,7 @@ func (c *caller) read(t testing.TB, path string, into any) {
 	require.Equal(t, http.StatusOK, status, path)
 }
 
-// populate makes the consumers of a project: those that expire over HTTP, with their claims, and the others by copies of one.
+// populate makes a project's consumers: the expiring ones over HTTP, with their claims, and the others as copies of one.
 func (c *caller) populate(t testing.TB, dsn, project string) {
 	t.Helper()
 	const atOnce = 1000
@@ -134,7 +134,7 @@ func (c *caller) populate(t testing.TB, dsn, project string) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, status)
 	}
-	// At once, and not over the time that the renewals took: the first of them would be less than a tenth.
+	// All together, and not spread over the time that the renewals took: the first ones would be less than a tenth.
 	_, err = conn.Exec(t.Context(), "UPDATE consumers SET expires_at = now() + make_interval(secs => $1) WHERE uid LIKE 'lost-%'", timeLeft.Seconds())
 	require.NoError(t, err)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// The neighbourhood: so many projects, each with a claim and a release in each period, and one that sends tenfold what it may.
+// The neighbourhood: projects that each claim and release once in a period, and one that sends tenfold its limit.
 const (
 	neighbours = 100
 	period     = 2 * time.Second
@@ -26,9 +26,9 @@ const (
 	abuse      = 10 * allowance
 )
 
-// BenchmarkNeighbours claims over HTTP for 100 projects, at a steady pace, once with and once without one more that sends ten times its rate limit and
-// has used up its quota. It reports the 95th percentile of the claims of the others for both, and their ratio; and, for noise, the ratio of two times
-// without that one.
+// BenchmarkNeighbours claims over HTTP for 100 projects at a steady pace, with and without one more project that sends ten times its rate limit and
+// has used up its quota. It reports the 95th percentile of the other projects' claims in both cases, and their ratio; and, as noise, the ratio of two
+// measurements without the additional project.
 func BenchmarkNeighbours(b *testing.B) {
 	dsn := dbtest.New(b)
 	server := serve(b, dsn, "--auth=keys", fmt.Sprintf("--rate-limit-writes=%d", allowance), "--rate-limit-reads=0", "--rate-limit-anonymous=0")
@@ -42,7 +42,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	project, c := root.settle(b, neighbours)
 	root.create(b, http.MethodPut, "/"+project+"/quotas/none", obj{"spec": obj{"limits": obj{"claims": 0}}}, nil)
 	abuser := tenant{project, server.as(c.token)}
-	n.live(b, period) // connections, prepared statements, caches
+	n.live(b, period) // opens connections, prepares statements, fills caches
 
 	var alone, beside, again []time.Duration
 	var limited, exhausted atomic.Int64
@@ -62,7 +62,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	require.Positive(b, exhausted.Load(), "the quota was exhausted")
 	before, after, afterwards := p95(alone), p95(beside), p95(again)
 	both := p95(slices.Concat(alone, again))
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // not meaningful here
 	b.ReportMetric(latency.Milliseconds(both), "p95-alone-ms")
 	b.ReportMetric(latency.Milliseconds(after), "p95-beside-ms")
 	b.ReportMetric(float64(after)/float64(both), "ratio")
@@ -75,7 +75,7 @@ func BenchmarkNeighbours(b *testing.B) {
 
 func p95(times []time.Duration) time.Duration { return latency.Percentile(times, 95) }
 
-// tenant is a project and a caller of it.
+// tenant is a project with a caller.
 type tenant struct {
 	project string
 	*caller
@@ -90,7 +90,7 @@ func (n *neighbourhood) add(project string, c *caller) {
 	n.tenants = append(n.tenants, tenant{project, c})
 }
 
-// live lets everybody claim and release once in each period, each at a moment of its own, and answers how long the claims took.
+// live lets every tenant claim and release once in each period, each at its own time, and returns the claims' durations.
 func (n *neighbourhood) live(b *testing.B, length time.Duration) []time.Duration {
 	b.Helper()
 	round := n.round.Add(1)
@@ -121,7 +121,7 @@ func (n *neighbourhood) live(b *testing.B, length time.Duration) []time.Duration
 	return slices.Concat(times...)
 }
 
-// abuse sends ten times what may be sent, whatever is answered.
+// abuse sends ten times the allowed requests and ignores the responses.
 func (a tenant) abuse(ctx context.Context, limited, exhausted *atomic.Int64) {
 	tick := time.NewTicker(time.Second / abuse)
 	defer tick.Stop()
@@ -134,7 +134,7 @@ func (a tenant) abuse(ctx context.Context, limited, exhausted *atomic.Int64) {
 		case <-tick.C:
 		}
 		wg.Go(func() {
-			switch status, _ := a.claim(ctx, a.project, fmt.Sprintf("x-%d", i)); status { // what is cut off at the end is no answer
+			switch status, _ := a.claim(ctx, a.project, fmt.Sprintf("x-%d", i)); status { // a request that the end of the run cut off has no status
 			case http.StatusTooManyRequests:
 				limited.Add(1)
 			case http.StatusConflict:

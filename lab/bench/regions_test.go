@@ -22,17 +22,17 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// The regions of the benchmark, and how far they are apart. What is read everywhere (GLOBAL) costs no way, as on CockroachDB; that its writes wait for clocks
-// is not simulated.
+// The regions of the benchmark, and their distance. Reads of GLOBAL tables cost no distance, as on CockroachDB. The benchmark does not simulate that
+// writes to them wait for clocks.
 const (
 	home      = "local"
 	there     = "carve-east"
 	roundTrip = 90 * time.Millisecond
-	cutOff    = time.Hour // whoever waits for the other region waits longer than the benchmark
+	cutOff    = time.Hour // a request that waits for the other region waits longer than the benchmark
 )
 
-// BenchmarkRegions claims and releases in a region 90 ms from the home of its pools, in turn with a pool of one region, through the same kind of proxy. It
-// reports the 95th percentile of claims as ratios to that of the pool of one region, and in milliseconds.
+// BenchmarkRegions claims and releases in a region 90 ms from its pools' home, in turn with a pool of one region, through the same kind of proxy. It
+// reports the 95th percentile of claims in milliseconds, and its ratio to one region's pool.
 func BenchmarkRegions(b *testing.B) {
 	w := newWorld(b)
 	near := []*arm{
@@ -47,7 +47,7 @@ func BenchmarkRegions(b *testing.B) {
 	}
 	away := &arm{name: "cut-off", in: there, project: "east", pool: "served"}
 	for _, a := range slices.Concat(near, far, []*arm{away}) {
-		w.once(b, a) // loans, caches, and in which regions its project has claims
+		w.once(b, a) // makes loans and fills caches, which include the regions with claims of its project
 	}
 	for _, a := range slices.Concat(near, far, []*arm{away}) {
 		a.took = nil
@@ -71,7 +71,7 @@ func BenchmarkRegions(b *testing.B) {
 		w.far.Set(map[string]time.Duration{home: roundTrip})
 	}
 	b.StopTimer()
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // not meaningful here
 	base := p95(near[0].took)
 	b.ReportMetric(latency.Milliseconds(base), "one-region-p95-ms")
 	for _, a := range slices.Concat(near[1:], []*arm{away}) {
@@ -85,7 +85,7 @@ func BenchmarkRegions(b *testing.B) {
 	require.Empty(b, report.Findings)
 }
 
-// arm is one way to claim that is measured.
+// arm is one measured way to claim.
 type arm struct {
 	name, in, project, pool string
 	generated               bool
@@ -131,7 +131,8 @@ func newWorld(b *testing.B) *world {
 	return w
 }
 
-// goesEverywhere: the look for a new name in the other regions of its project, which finds out by itself which those are. It is sent only if there are any.
+// goesEverywhere matches the search for a new name in the other regions of its project. The statement finds these regions itself, and the server
+// sends it only if any exist.
 func goesEverywhere(e pgfault.Event) bool {
 	return strings.Contains(strings.ToLower(e.SQL), "c.name = k.name")
 }
@@ -154,7 +155,7 @@ func (w *world) claim(a *arm, name string) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: ipam.Ref{Project: ipam.PlatformProject, Name: a.pool}, PrefixLength: &bits}}
 }
 
-// once claims and releases, and keeps how long the claim took.
+// once claims and releases, and records the claim's duration.
 func (w *world) once(b *testing.B, a *arm) {
 	b.Helper()
 	c := w.claim(a, ipam.NewID().String())

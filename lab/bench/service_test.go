@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/app"
 )
 
-// caller is somebody who calls a server over HTTP.
+// caller calls a server over HTTP.
 type caller struct {
 	addr, token string
 	http        *http.Client
 }
 
-// serve starts a server on a database, and answers a caller without credentials.
+// serve starts a server on a database, and returns a caller without credentials.
 func serve(t testing.TB, dsn string, flags ...string) *caller {
 	t.Helper()
 	config, _, err := app.ParseConfig(append([]string{"--listen=127.0.0.1:0", "--database-url=" + dsn, "--request-timeout=60s", "--log-level=error"}, flags...), nil)
@@ -32,10 +32,10 @@ func serve(t testing.TB, dsn string, flags ...string) *caller {
 	return &caller{addr: a.Addr(), http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}}
 }
 
-// as is another caller of the same server.
+// as returns another caller of the same server.
 func (c *caller) as(token string) *caller { return &caller{c.addr, token, c.http} }
 
-// bootstrap answers the token of a platform admin.
+// bootstrap returns the token of a platform admin.
 func bootstrap(t testing.TB, dsn string) string {
 	t.Helper()
 	token, err := app.Bootstrap(t.Context(), dsn, "local")
@@ -43,7 +43,7 @@ func bootstrap(t testing.TB, dsn string) string {
 	return token
 }
 
-// send sends a request and answers its status; into receives the body, unless it is nil.
+// send sends a request and returns its status; into receives the body, unless it is nil.
 func (c *caller) send(ctx context.Context, method, path string, body, into any) (status int, err error) {
 	var raw []byte
 	if body != nil {
@@ -73,7 +73,7 @@ func (c *caller) send(ctx context.Context, method, path string, body, into any) 
 	return resp.StatusCode, err
 }
 
-// create makes something and demands that it was.
+// create makes an object and requires success.
 func (c *caller) create(t testing.TB, method, path string, body, into any) {
 	t.Helper()
 	status, err := c.send(t.Context(), method, path, body, into)
@@ -83,7 +83,7 @@ func (c *caller) create(t testing.TB, method, path string, body, into any) {
 
 type obj = map[string]any
 
-// settle makes a project with a pool, and answers a caller with a key of it.
+// settle makes a project with a pool, and returns a caller with an API key of the project.
 func (c *caller) settle(t testing.TB, n int) (project string, _ *caller) {
 	t.Helper()
 	project = fmt.Sprintf("tenant-%d", n)
@@ -103,7 +103,7 @@ func (c *caller) key(t testing.TB, project, name string) (token string) {
 	return made.Token
 }
 
-// claim asks for an address, and answers the status.
+// claim requests an address and returns the status.
 func (c *caller) claim(ctx context.Context, project, name string) (status int, err error) {
 	return c.send(ctx, http.MethodPost, "/"+project+"/claims", obj{
 		"metadata": obj{"name": name}, "spec": obj{"poolRef": obj{"name": "default"}, "prefixLength": 32},

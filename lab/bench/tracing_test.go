@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkTracing claims and releases over HTTP, 32 clients, in turn at a server without traces, at one that follows no request and at one that
-// follows all, each on a database of its own and exporting to a collector on this machine. It reports the pairs a second without traces, and what
-// the others reach of that; and the processor time that this process took for a pair, which other work on the machine changes less: clients and
-// collector are in it, the database is not.
+// BenchmarkTracing claims and releases over HTTP with 32 clients, in turn at a server without traces, at one that samples no request and at one that
+// samples all. Each has its own database and exports to a collector on this machine. It reports the pairs a second without traces, and the fraction
+// at the other servers. It also reports this process's processor time for a pair, which other load on the machine changes less. That time includes
+// clients and collector, but not the database.
 func BenchmarkTracing(b *testing.B) {
 	const clients, turns, turn = 32, 20, 500 * time.Millisecond
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
@@ -44,7 +44,7 @@ func BenchmarkTracing(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		for range turns {
-			_, err := ways[0].c.pairs(b.Context(), ways[0].project, obj{"poolRef": obj{"name": "default"}}, clients, turn) // while the last one's spans are sent
+			_, err := ways[0].c.pairs(b.Context(), ways[0].project, obj{"poolRef": obj{"name": "default"}}, clients, turn) // while the last server sends its spans
 			require.NoError(b, err)
 			for _, w := range ways {
 				before := processorTime(b)
@@ -62,7 +62,7 @@ func BenchmarkTracing(b *testing.B) {
 	}
 }
 
-// processorTime is what this process has taken so far.
+// processorTime returns the processor time that this process has used.
 func processorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used unix.Rusage

@@ -16,35 +16,35 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// project is the tenant of all runs.
+// project is the tenant that every run uses.
 const project = "acme"
 
-// request is what goes over the wire.
+// request is one HTTP request.
 type request struct {
 	method, path string
 	body         any
 	key          string // Idempotency-Key
-	token        string // of an API key; "": that of nobody, who may do everything in development mode
+	token        string // API key; "": no key, which development mode accepts for everything
 	patience     time.Duration
 }
 
-// answer is what came back; err when nothing did.
+// answer is the response to a request. err is set when no response came.
 type answer struct {
 	status   int
 	body     []byte
 	replayed bool
-	code     ipam.Code // of a problem
+	code     ipam.Code // code of the problem document
 	err      error
 }
 
-// meaning of an answer for who asked.
+// meaning classifies an answer for the client.
 type meaning int
 
 const (
 	succeeded meaning = iota
-	refused           // with nothing changed, for a reason that is about the request
-	unchanged         // with nothing changed, for a reason that is not
-	unsure            // it may have happened
+	refused           // nothing changed, because of the request itself
+	unchanged         // nothing changed, for another reason
+	unsure            // the request may have taken effect
 )
 
 func (a answer) meaning() meaning {
@@ -60,24 +60,24 @@ func (a answer) meaning() meaning {
 	}
 }
 
-// underWay reports whether the request may be worked on still, after this answer.
+// underWay reports whether a server may still be working on the request after this answer.
 func (a answer) underWay() bool {
 	return a.err != nil && !errors.Is(a.err, errNotSent) || a.code == ipam.CodeDeadline
 }
 
-// errNotSent says that there was nobody to send the request to.
+// errNotSent reports that no server accepted a connection, so the request was not sent.
 var errNotSent = errors.New("no connection")
 
-// fiveHundreds are the codes that a caller may get as a 5xx.
+// fiveHundreds lists the codes that a 5xx may carry.
 var fiveHundreds = map[int][]ipam.Code{
 	http.StatusServiceUnavailable: {ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeOutcomeUnknown},
 	http.StatusGatewayTimeout:     {ipam.CodeDeadline},
 }
 
-// inner is what only the inside of the service knows: no answer may say it.
+// inner matches words from inside the service. No error response may contain them.
 var inner = regexp.MustCompile(`(?i)sqlstate|\b40001\b|\b40003\b|\b57p0|\bxxuuu\b|pgx|pgconn|pgfault|restart transaction|conn closed|unexpected eof|deadlock detected|could not serialize|dial (tcp|unix)|broken pipe|reset by peer|context (deadline|canceled)|panic|goroutine`)
 
-// improper says what is wrong with an answer whatever was asked.
+// improper returns the fault of an answer that is wrong for every request, or "".
 func (a answer) improper() string {
 	switch {
 	case a.err != nil:
@@ -92,7 +92,7 @@ func (a answer) improper() string {
 	return ""
 }
 
-// caller sends requests of all clients.
+// caller sends the requests of all clients.
 type caller struct{ http *http.Client }
 
 func newCaller(connections int) *caller {
@@ -103,7 +103,7 @@ func newCaller(connections int) *caller {
 
 func (c *caller) close() { c.http.CloseIdleConnections() }
 
-// do sends a request to a region's server and waits for its answer, for at most the request's patience.
+// do sends a request to a region's server and waits for the answer, up to the request's patience.
 func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	ctx, cancel := context.WithTimeout(ctx, q.patience)
 	defer cancel()
@@ -119,7 +119,7 @@ func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	req.GetBody = nil // or net/http repeats by itself what was lost
+	req.GetBody = nil // net/http must not repeat a lost request by itself
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

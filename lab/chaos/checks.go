@@ -16,30 +16,30 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Violation is something that must not be.
+// Violation is one failed check.
 //
-//	answer       an answer that no request may get: an untyped 5xx, words of the driver, a refusal without reason
-//	cooled       a block is handed out again before its pool's reuseAfter is over, or not when it long is
-//	heldup       a server that stands still holds up a pool for the others for longer than it may
-//	history      what the history of an address says is not when clients held it
-//	keys         an API key is refused before it expires, or taken after, or opens another project than its own
-//	trail        the audit trail leaves out what has happened, or says another time
-//	audit        the stored data contradict themselves
-//	attempts     transactions are tried more often than the budget allows
-//	fenced       a region draws from rows that were restored without the record of its loans
-//	halves       a part of a batch exists
-//	leaked       something is stored that nobody was told of
-//	linearizable no order of the operations of a pool makes all answers right
-//	lost         something was acknowledged and is not there
-//	stale        a plan was out of date when it was carried out, although its locks hold everybody else up
-//	starved      a request gives up while the database is well and others get on
-//	repeat       a repeat by key is not answered as the first request was, or is although the claim was released
-//	twice        one name was given to two requests
-//	told         what a client was told is not what is stored
-//	unreachable  what was not acknowledged cannot be reached by its key or name
+//	answer       a response that no request may get: an untyped 5xx, words of the driver, a refusal without a reason
+//	cooled       a block is handed out before its pool's reuseAfter has passed, or is still withheld long after
+//	heldup       a stopped server blocks a pool for the other servers longer than allowed
+//	history      the history of an address differs from the times at which clients held it
+//	keys         an API key is refused before it expires, accepted afterwards, or opens a project other than its own
+//	trail        the audit trail omits a change or records it at another time
+//	audit        the stored data are inconsistent
+//	attempts     transactions are attempted more often than the budget allows
+//	fenced       a region draws from rows that were restored without its loan records
+//	halves       only a part of a batch exists
+//	leaked       an object is stored that no client was informed of
+//	linearizable no order of the operations on a pool explains all answers
+//	lost         an acknowledged object is missing
+//	stale        a plan was out of date when it ran, although its locks exclude all other writers
+//	starved      a request gives up while the database is well and other requests succeed
+//	repeat       a repeat by key gets another answer than the first request, or gets one although the claim was released
+//	twice        two requests got one name
+//	told         the stored object differs from the answer that the client got
+//	unreachable  an unacknowledged object cannot be reached by its key or name
 //	unusable     a pool cannot be emptied and handed out as a whole
-//	herd         a claim is released other than once, by its last consumer; or a consumer comes back, or ends early (package herd)
-//	heirs        a server answers by what had the name before it was deleted and made again (package heirs)
+//	herd         a claim is not released exactly once by its last consumer; or a consumer comes back, or ends early (package herd)
+//	heirs        a server answers from an object that was deleted, after another took its name (package heirs)
 //	harness      the harness could not do its work
 type Violation struct {
 	Check  string
@@ -61,12 +61,12 @@ func (run *run) audit(ctx context.Context, when string) error {
 	return nil
 }
 
-// judging bounds the search for an order of one pool's operations.
+// judging limits the time of the search for an order of one pool's operations.
 const judging = time.Minute
 
-// linearizable asks for each pool whether an order of its operations makes all answers right.
+// linearizable checks each pool for an order of its operations that explains all answers.
 func (run *run) linearizable(res *Result) {
-	if run.plan.Weather.Restore { // what a restore takes back was answered rightly, and has no order with what came after
+	if run.plan.Weather.Restore { // a restore undoes operations that were answered correctly, so no order fits them and the later ones
 		return
 	}
 	var wg sync.WaitGroup
@@ -97,7 +97,7 @@ func (run *run) linearizable(res *Result) {
 	}
 }
 
-// budget holds the attempts of transactions and reads against what a request may cost on the average (Mix.Attempts).
+// budget compares the attempts of transactions and reads with the average that a request may cost (Mix.Attempts).
 func (run *run) budget(res *Result) {
 	run.attempts.mu.Lock()
 	defer run.attempts.mu.Unlock()
@@ -116,21 +116,22 @@ func (run *run) budget(res *Result) {
 	}
 }
 
-// attempts are how often the servers tried transactions and reads, by how that ended, from their metrics.
+// attempts counts the transactions and reads that the servers attempted, by outcome. The counts come from the servers' metrics.
 type attempts struct {
 	mu    sync.Mutex
 	byEnd map[string]int
-	stale map[string]int // those that ended because a plan was out of date, by what the transaction was for
+	stale map[string]int // attempts that ended because a plan was out of date, by operation
 
-	uptime time.Duration // of all servers
+	uptime time.Duration // sum over all servers
 }
 
-// idleAttempts bounds the attempts that a server makes in a second without a request: its jobs look once a second for eight kinds of work.
+// idleAttempts limits the attempts of an idle server in one second: its jobs scan for eight kinds of work once a second.
 const idleAttempts = 10
 
 func newAttempts() *attempts { return &attempts{byEnd: map[string]int{}, stale: map[string]int{}} }
 
-// starting is the SQLSTATE of a database that is starting. How many attempts meet that says how long it takes, on a machine that has other things to do, and nothing of the service.
+// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the load of the machine, and shows nothing
+// about the service.
 const starting = "57P03"
 
 var startLine = regexp.MustCompile(`^process_start_time_seconds ([0-9.e+]+)$`)
@@ -147,7 +148,7 @@ func (a *attempts) scrape(ctx context.Context, r *region) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return // it is being killed anyway
+		return // the caller kills it next
 	}
 	defer resp.Body.Close()
 	a.mu.Lock()
@@ -167,7 +168,7 @@ func (a *attempts) scrape(ctx context.Context, r *region) {
 				continue
 			}
 			a.byEnd[m[1]] += int(n)
-			if m[1] == "again" && m[3] == "" { // not the database's word: a statement did not hit what it names
+			if m[1] == "again" && m[3] == "" { // no SQLSTATE: a statement did not affect the rows that it names
 				a.stale[m[2]] += int(n)
 			}
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxTries bounds how often a client asks before it leaves the question to the end of the run.
+// maxTries limits a client's attempts. A request that is still uncertain is resolved at the end of the run.
 const maxTries = 14
 
-// client does the operations of a plan, one after another.
+// client runs a plan's operations, one after another.
 func (run *run) client(ctx context.Context, ops []Op) {
 	for i := range ops {
 		if ctx.Err() != nil {
@@ -36,10 +36,10 @@ func (run *run) client(ctx context.Context, ops []Op) {
 	}
 }
 
-// ask sends one try of an operation's request. Whatever comes back is looked at for what no answer may be.
+// ask sends one attempt of an operation's request. It checks every answer for faults that no answer may have.
 func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	server := op.Server
-	if op.Hop && (q.key == "" || run.alike) { // a key belongs to the region that was asked
+	if op.Hop && (q.key == "" || run.alike) { // a key belongs to the region that received it first
 		server += try
 	}
 	r := run.regions[server%len(run.regions)]
@@ -64,15 +64,14 @@ func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	return a
 }
 
-// make asks for something until the answer is certain.
+// make sends a create request until its outcome is certain.
 func (run *run) make(ctx context.Context, op *Op) {
 	entries := run.ledger.ask(op)
 	run.settle(ctx, op, entries, false)
 }
 
-// settle asks for what is open. Of a request whose outcome is unknown, a repeat with its key or name is certain: but for a
-// refusal, when another try may be under way still. What stays uncertain is found out at the end. unknown says that it was
-// asked for before.
+// settle sends the request for open entries. A repeat with the same key or name makes an unknown outcome certain, except for a refusal while another
+// attempt may still be under way. The end of the run resolves the rest. unknown means that an earlier request may have taken effect.
 func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bool) {
 	q, underWay := op.request(op.Patience), false
 	for try := range maxTries {
@@ -86,7 +85,7 @@ func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bo
 			run.made(op, entries, a)
 			return
 		case m == refused && a.code == ipam.CodeAlreadyExists && unknown && !op.Keyed && op.Kind != Put:
-			run.find(ctx, op, entries) // its own, by an earlier try
+			run.find(ctx, op, entries) // an earlier attempt of this operation made it
 			return
 		case m == refused && underWay:
 			run.ledger.undecided(entries, a.code)
@@ -109,7 +108,7 @@ func (run *run) settle(ctx context.Context, op *Op, entries []*entry, unknown bo
 	}
 }
 
-// made writes down what a request made.
+// made records the objects that a request made.
 func (run *run) made(op *Op, entries []*entry, a answer) {
 	made, err := op.things(a.body)
 	if err != nil {
@@ -119,7 +118,7 @@ func (run *run) made(op *Op, entries []*entry, a answer) {
 	run.ledger.got(entries, made)
 }
 
-// expected are the refusals that a request can earn.
+// expected lists the refusals that a request can cause.
 var expected = []ipam.Code{ipam.CodePoolExhausted, ipam.CodeBlockTaken}
 
 func (run *run) refused(op *Op, entries []*entry, a answer) {
@@ -130,7 +129,8 @@ func (run *run) refused(op *Op, entries []*entry, a answer) {
 	run.ledger.absent(entries, a.code)
 }
 
-// find reads what an earlier try of a request has made, by name. A read alone promises nothing: it is the refusal before it, by a name that is taken, that says that this is durable.
+// find reads by name the objects that an earlier attempt made. A read alone does not prove that an object is durable. The earlier refusal, because
+// the name is taken, proves it.
 func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
 	for i, e := range entries {
 		for try := 0; ; try++ {
@@ -152,7 +152,7 @@ func (run *run) find(ctx context.Context, op *Op, entries []*entry) {
 	}
 }
 
-// release gives up something that is held, until it is certainly gone.
+// release releases a claim or child pool and repeats the request until the release is certain.
 func (run *run) release(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if !run.ledger.release(op.Client, e) {
@@ -162,7 +162,7 @@ func (run *run) release(ctx context.Context, op *Op) {
 	run.insist(ctx, op, e, false)
 }
 
-// insist repeats a release. repeated says that it was tried before.
+// insist repeats a release. repeated means that an earlier attempt was sent.
 func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	q := request{method: http.MethodDelete, path: e.op.path(run.ledger.known(e).name), patience: op.Patience}
 	for try := range maxTries {
@@ -194,8 +194,8 @@ func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	}
 }
 
-// again repeats a request that was answered, with its key: the answer is the same, for as long as what it made is held. Of what was released
-// before the repeat was sent, if it is a claim and not a pool, nothing is answered but that; of what is released meanwhile either is right.
+// again repeats an answered request with its key. It expects the same answer while the objects that the request made are held. If a claim (not a
+// pool) was released before the repeat was sent, the repeat must be refused. If a release runs at the same time, both outcomes are right.
 func (run *run) again(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {
@@ -238,12 +238,12 @@ func (run *run) again(ctx context.Context, op *Op) {
 	}
 }
 
-// mayBeGone reports whether any of what an operation made was released, or may have been.
+// mayBeGone reports whether an object that the operation made was released, or may have been.
 func (run *run) mayBeGone(op *Op) bool {
 	return slices.ContainsFunc(op.Names, func(name string) bool { return run.ledger.named(name).state != isHeld })
 }
 
-// get reads something: what is held before and after has to be found.
+// get reads an object. An object that is held before and after the read must be found.
 func (run *run) get(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
 	if e == nil {
@@ -269,7 +269,7 @@ func (run *run) get(ctx context.Context, op *Op) {
 	}
 }
 
-// gist is what a report says of an answer.
+// gist summarizes an answer for a report.
 func (a answer) gist() string {
 	if a.code != "" {
 		return string(a.code)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// reply is one answer of a server that was told what to say.
+// reply is one prepared response of a test server.
 type reply struct {
 	status int
 	body   string
@@ -24,7 +24,7 @@ func claimed(name, block string) reply {
 
 func problem(status int, code string) reply { return reply{status, `{"code":"` + code + `"}`} }
 
-// against is a run whose servers answer by request ("POST /v1/..."), each time with the next of the replies, and with the last from then on.
+// against returns a run whose servers answer each request ("POST /v1/...") with the next of its replies, and with the last one from then on.
 func against(t *testing.T, replies map[string][]reply) *scene {
 	t.Helper()
 	var mu sync.Mutex
@@ -40,7 +40,7 @@ func against(t *testing.T, replies map[string][]reply) *scene {
 		if len(list) > 1 {
 			replies[key] = list[1:]
 		}
-		w.Header().Set("Idempotency-Replayed", "true") // of which only repeats take notice
+		w.Header().Set("Idempotency-Replayed", "true") // only repeats read this header
 		w.WriteHeader(list[0].status)
 		_, _ = w.Write([]byte(list[0].body))
 	}))
@@ -101,8 +101,8 @@ func TestAClientConcludesOnlyWhatIsCertain(t *testing.T) {
 	}
 }
 
-// A repeat by key is answered as the first request was, until the claim is released; from then on it is refused, and not answered with a
-// block that may be another's.
+// A repeat by key returns the answer of the first request until the claim is released. Afterwards it is refused: the block may belong to another
+// claim.
 func TestARepeatIsAnsweredWhileTheClaimIsHeld(t *testing.T) {
 	t.Parallel()
 	released := problem(409, "claim_released")
@@ -130,7 +130,7 @@ func TestARepeatIsAnsweredWhileTheClaimIsHeld(t *testing.T) {
 	}
 }
 
-// releasing is the claim that is held, of which a release is under way.
+// releasing begins the release of the held claim and returns it.
 func (s *scene) releasing() *entry {
 	s.ledger.release(0, s.held)
 	return s.held
@@ -150,7 +150,7 @@ func TestNobodyGivesUpWhileTheDatabaseIsWell(t *testing.T) {
 	}
 }
 
-// Releases go where they always do: who holds something knows where it is.
+// Releases keep their server: a client that holds a block knows its region.
 func TestClaimsGoToTheRegionThatWasRestored(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Off is a server whose clock is off.
+// Off is the server with a wrong clock.
 type Off struct {
 	Region int
 	Ahead  time.Duration // at the beginning; Step events follow
 }
 
-// astray is how far a clock is off.
+// astray is the error of a wrong clock.
 const astray = 20 * time.Minute
 
-// clocks chooses the server whose clock is off, and how: ahead, behind, or stepping from one to the other while it runs.
+// clocks chooses the server with the wrong clock and its error: ahead, behind, or steps between the two during the run.
 func (p *Plan) clocks(r *rand.Rand) {
 	p.Off.Region = r.IntN(len(p.Regions))
 	switch r.IntN(3) {
@@ -31,17 +31,17 @@ func (p *Plan) clocks(r *rand.Rand) {
 			ahead = -astray
 		}
 		all := p.Clients * p.Operations
-		for _, part := range []int{2, 4, 6} { // of eight
+		for _, part := range []int{2, 4, 6} { // eighths of the run
 			p.Events = append(p.Events, Event{At: all*part/8 + r.IntN(max(1, all/8)), Disaster: Step, Region: p.Off.Region, For: ahead})
 			ahead = -ahead
 		}
 	}
 }
 
-// isOff reports whether a region's server is the one whose clock is off.
+// isOff reports whether the clock of a region's server is wrong.
 func (p *Plan) isOff(region int) bool { return p.Weather.Clocks && p.Off.Region == region }
 
-// right is a region whose server's clock is right.
+// right returns a region whose server has a right clock.
 func (run *run) right() *region {
 	for _, r := range run.regions {
 		if !run.plan.isOff(r.index) {
@@ -51,8 +51,8 @@ func (run *run) right() *region {
 	return run.regions[0]
 }
 
-// tells makes sure that a server's clock is off as it is meant to be, and that the others' are not: the date of an answer has it. A suite whose clocks
-// were all right would prove nothing.
+// tells checks by the Date header of a response that each server's clock is right or wrong as planned. Without this check, the suite could run with
+// right clocks only and prove nothing.
 func (run *run) tells(ctx context.Context) error {
 	for _, r := range run.regions {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+*r.addr.Load()+"/healthz", nil)
@@ -73,7 +73,7 @@ func (run *run) tells(ctx context.Context) error {
 		if r.clock != nil {
 			ahead = r.clock.Ahead()
 		}
-		date = date.Add(-ahead) // a date has no fractions of a second
+		date = date.Add(-ahead) // the Date header has no fractions of a second
 		if date.Before(before.Add(-time.Second)) || date.After(time.Now()) {
 			return fmt.Errorf("server %d says that it is %v, with a clock that is ahead %v of %v", r.index, date.Add(ahead), ahead, before)
 		}

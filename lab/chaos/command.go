@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Run is the command. What does not hold, and what could not be run, is an error.
+// Run runs the command. It fails when a check fails or a run could not be made.
 func Run(ctx context.Context, args []string) error { return command(ctx, args, os.Stdout) }
 
 type options struct {
@@ -73,10 +73,10 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// sayEvery is after how many seeds a long run says how far it is.
+// sayEvery is the number of seeds between two progress lines of a long run.
 const sayEvery = 50
 
-// suite runs the mixes in turn, a seed each.
+// suite runs the mixes in turn, one seed each.
 func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 	mixes := Mixes()
 	if o.url != "" {
@@ -114,7 +114,7 @@ func suite(ctx context.Context, o options, out io.Writer) (bool, error) {
 	return total(out, jobs, results), nil
 }
 
-// say prints a run that failed, or every one.
+// say prints a failed run, or every run when the output is verbose.
 func say(out io.Writer, o options, r Result) {
 	if !failed(r) && !o.verbose {
 		return
@@ -133,7 +133,7 @@ func say(out io.Writer, o options, r Result) {
 	_, _ = fmt.Fprintf(out, "  plan, history and logs: %s; again: %s\n", r.Dir, again(o, r))
 }
 
-// again is how to run a seed once more.
+// again returns the command that repeats a seed.
 func again(o options, r Result) string {
 	switch {
 	case o.url != "":
@@ -147,7 +147,7 @@ func again(o options, r Result) string {
 	}
 }
 
-// total prints the figures of all runs, and answers whether everything held and was judged.
+// total prints the figures of all runs. It reports whether every check passed and every run was judged.
 func total(out io.Writer, jobs []Job, results []Result) bool {
 	tally := map[string]int{}
 	operations, judged, unjudged, bad := 0, 0, 0, len(jobs)-len(results)

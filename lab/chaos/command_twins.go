@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/twins"
 )
 
-// showTwins shows for each protection that the suite fails without it, and that the same runs hold with it.
+// showTwins shows for each protection that the suite fails without it and that the same runs pass with it.
 func showTwins(ctx context.Context, o options, out io.Writer) (bool, error) {
 	all := Twins()
 	if o.only != "" {
@@ -72,7 +72,7 @@ func showTwins(ctx context.Context, o options, out io.Writer) (bool, error) {
 	return good, nil
 }
 
-// counts is in how many runs each check was violated.
+// counts returns the number of runs that violated each check.
 func counts(results []Result) string {
 	by, some := map[string]int{}, 0
 	for _, r := range results {
@@ -92,7 +92,7 @@ func counts(results []Result) string {
 
 func failed(r Result) bool { return len(r.Violations) > 0 || r.Err != nil }
 
-// first is the first violation, in one line.
+// first returns the first violation in one line.
 func first(list []Violation) string {
 	line, _, _ := strings.Cut(list[0].String(), "\n")
 	return line[:min(len(line), 200)]

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// How long blocks of the pools with a cool-down wait. The longer one does not end within a run, whatever a clock says that is not far off; the shorter one is
-// over when the pools are emptied, and so must be found to be.
+// Cool-down times of pools. The longer one does not end within a run, even by a clock that is slightly wrong. The shorter one has passed when the run
+// empties the pools.
 const (
 	longer  = 15 * time.Minute
 	shorter = time.Second
 )
 
-// cooled asks whether a block was handed out again before its time. The cool-down begins after the release was sent, and who has the answer to a claim was
-// given the block before: if between the two there is less than reuseAfter, it was given too early, by the client's clock.
+// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client has its block
+// before it has the answer to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
 func (run *run) cooled() {
 	after := map[string]time.Duration{}
 	for _, p := range run.plan.Pools {
@@ -31,7 +31,7 @@ func (run *run) cooled() {
 				continue
 			}
 			if !is.when.givenUp.IsZero() && is.when.givenUp.Before(was.when.told) {
-				continue // it held the block before
+				continue // this entry held the block first
 			}
 			if passed := is.when.told.Sub(was.when.givenUp); passed < wait {
 				run.ledger.violated("cooled", is.label(), "was given %v %v after %s gave %v up, which has to wait for %v", is.block, passed, was.label(), was.block, wait)
@@ -41,10 +41,10 @@ func (run *run) cooled() {
 	}
 }
 
-// coolingLimit is how long a pool may take to have everything back that should have cooled down: the job that does it comes every second.
+// coolingLimit is the time in which a pool must get back all blocks whose cool-down has passed. The job that returns them runs every second.
 const coolingLimit = time.Minute
 
-// thaw returns when the pools that were emptied are free again: where the cool-down is short it waits, and elsewhere the operator ends it.
+// thaw returns when the emptied pools are free again. It waits for short cool-downs and ends the others as an operator would.
 func (run *run) thaw(ctx context.Context, do func(r int, method, path string, body any) answer) {
 	late := time.Now().Add(coolingLimit)
 	for {

@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// Binaries are the programs under test.
+// Binaries are the paths of the programs under test.
 type Binaries struct {
 	Server  string
-	Skewed  string // the same server, built so that its clock can be off (package skew)
+	Skewed  string // the same server, built with an adjustable clock (package skew)
 	Ipamctl string
 }
 
-// cluster is a PostgreSQL, or somebody else's CockroachDB, that runs share one after another, each with a database of its own.
+// cluster is a database server that successive runs share: a PostgreSQL, or an external CockroachDB. Each run has a database of its own.
 type cluster struct {
-	url      string // of the CockroachDB; empty: a PostgreSQL that is started here
+	url      string // URL of the CockroachDB; empty: the harness starts a PostgreSQL
 	dir      string
 	programs Binaries
 
@@ -36,7 +36,7 @@ type cluster struct {
 	made      int
 }
 
-// maxSessions is enough for three servers, what they leave behind when they are killed, and the checks.
+// maxSessions is enough for three servers, the sessions that killed servers leave behind, and the checks.
 const maxSessions = 150
 
 func startCluster(ctx context.Context, url, dir string, programs Binaries) (*cluster, error) {
@@ -53,12 +53,12 @@ func (c *cluster) up(ctx context.Context) (err error) {
 	return err
 }
 
-// restart ends the database at once, without a checkpoint, and starts it again.
+// restart stops the database immediately, without a checkpoint, and starts it again.
 func (c *cluster) restart(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now, cancel := context.WithCancel(ctx)
-	cancel() // no patience with a proper shutdown
+	cancel() // stop without waiting for a clean shutdown
 	if err := c.db.Stop(now); err != nil {
 		return err
 	}
@@ -79,9 +79,9 @@ func (c *cluster) close(ctx context.Context) error {
 	return errors.Join(c.db.Stop(ctx), devdb.Remove(c.dir))
 }
 
-// create makes a migrated database for servers in some regions.
+// create creates a migrated database for servers in the given regions.
 func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err error) {
-	if c.url != "" { // it copies no databases
+	if c.url != "" { // CockroachDB cannot copy a database
 		return c.migrated(ctx, "chaos_"+strings.ToLower(rand.Text()), regions)
 	}
 	template, err := c.template(ctx, regions)
@@ -93,8 +93,8 @@ func (c *cluster) create(ctx context.Context, regions []string) (dsn string, err
 	if err := c.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
 	}
-	// The cluster syncs nothing to disk, which a killed process survives: but it does not wait for its log to be written
-	// at all either, and then a database that is ended at once forgets what it has acknowledged.
+	// The cluster syncs nothing to disk, and a killed process does not need that. But it does not wait either until its log is written, so a database
+	// that is stopped immediately loses acknowledged transactions.
 	if err := c.execute(ctx, "ALTER DATABASE "+name+" SET synchronous_commit = on"); err != nil {
 		return "", err
 	}
@@ -113,7 +113,7 @@ func (c *cluster) drop(ctx context.Context, dsn string) error {
 	return c.execute(ctx, "DROP DATABASE IF EXISTS "+strings.TrimPrefix(u.Path, "/")+how)
 }
 
-// template is a database that was migrated for these regions.
+// template returns a database that is migrated for these regions.
 func (c *cluster) template(ctx context.Context, regions []string) (string, error) {
 	key := strings.Join(distinct(regions), ",")
 	if name, made := c.templates[key]; made {
@@ -127,7 +127,7 @@ func (c *cluster) template(ctx context.Context, regions []string) (string, error
 	return name, nil
 }
 
-// migrated makes a database that is migrated for these regions, by the program that operators use.
+// migrated creates a database and migrates it for these regions with ipamctl, as operators do.
 func (c *cluster) migrated(ctx context.Context, name string, regions []string) (dsn string, err error) {
 	if err := c.execute(ctx, "CREATE DATABASE "+name); err != nil {
 		return "", err
@@ -153,7 +153,7 @@ func (c *cluster) ipamctl(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// dsn is the way to the server's first database.
+// dsn returns the DSN of the server's first database.
 func (c *cluster) dsn() string {
 	if c.url != "" {
 		return c.url

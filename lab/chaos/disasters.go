@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// progress counts the operations that are done, and wakes who waits for a number of them.
+// progress counts the completed operations and wakes the goroutines that wait for a count.
 type progress struct {
 	mu      sync.Mutex
 	done    int
@@ -27,7 +27,7 @@ func (p *progress) add(n int) {
 	p.wake()
 }
 
-// end says that no more will be done.
+// end records that no further operation will complete.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -40,7 +40,7 @@ func (p *progress) wake() {
 	p.changed = make(chan struct{})
 }
 
-// await returns when n operations are done; false when there will not be so many.
+// await returns true when n operations are done, and false when fewer will be.
 func (p *progress) await(ctx context.Context, n int) bool {
 	for {
 		p.mu.Lock()
@@ -60,7 +60,7 @@ func (p *progress) await(ctx context.Context, n int) bool {
 	}
 }
 
-// disasters makes the events of the plan happen, each when it is due, and ends all of them before it returns.
+// disasters starts each event of the plan when it is due, and ends all events before it returns.
 func (run *run) disasters(ctx context.Context) {
 	var wg sync.WaitGroup
 	slow := make([]atomic.Int32, len(run.regions))
@@ -104,7 +104,7 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 		}
 		run.restored.asked.Store(r)
 		run.fencedOff(ctx, r)
-		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients work on meanwhile
+		run.progress.await(ctx, e.At+run.plan.Clients*run.plan.Operations/4) // clients go on working during that time
 		run.restored.asked.Store(nil)
 		run.broke("reconciling a region", run.reconcile(ctx))
 	case Pause:
@@ -129,7 +129,7 @@ func (run *run) happen(ctx context.Context, e Event, slow *atomic.Int32) {
 	}
 }
 
-// others is a distance of all regions but one.
+// others returns a map that gives the same delay to all regions except one.
 func others(regions []string, but string, far time.Duration) map[string]time.Duration {
 	out := map[string]time.Duration{}
 	for _, r := range regions {

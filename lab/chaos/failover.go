@@ -12,15 +12,15 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
-// database is where the servers of a run have their data, and how they reach it: one way for each host.
+// database is the database of a run and the DSNs by which the servers reach it, one for each host.
 type database struct {
 	dsn   string // for operators
 	hosts []string
-	pair  *standby.Pair // nil when there is no standby
+	pair  *standby.Pair // nil without a standby
 	drop  func(ctx context.Context) error
 }
 
-// prepare makes the database of the run: of its own in the cluster that runs share, or a primary and its standby, which both end with the run.
+// prepare makes the run's database: a new one in the shared cluster, or a primary with a standby, which both end with the run.
 func (run *run) prepare(ctx context.Context) (database, error) {
 	if len(run.plan.Weather.Failover) == 0 {
 		dsn, err := run.cluster.create(ctx, run.plan.Regions)
@@ -42,7 +42,7 @@ func (run *run) prepare(ctx context.Context) (database, error) {
 	return db, nil
 }
 
-// several is a DSN that names all of several, and asks for whichever is the primary.
+// several returns a DSN that names all hosts and asks for the primary.
 func several(dsns []string) (string, error) {
 	if len(dsns) == 1 {
 		return dsns[0], nil
@@ -63,17 +63,17 @@ func several(dsns []string) (string, error) {
 	return all.String(), nil
 }
 
-// How long the standby is not reached before the primary dies. A server that gives up an unanswered COMMIT by cancelling it does so within the first; what the
-// primary has after it crashed and was started again its clients find within the second.
+// Times for which the standby is unreachable before the primary dies. A server that cancels an unanswered COMMIT does so within stalled. After a
+// crash and a restart of the primary, clients find its data within crashed.
 const (
 	stalled  = 20 * time.Second
 	crashed  = 3 * time.Second
 	unsynced = 5 * time.Second
 )
 
-// failOver lets nothing reach the standby any more, waits until COMMITs wait for it, and until their clients have repeated what they asked for; then the primary
-// dies, and the standby takes its place. With restart the primary crashes before, and is started again while the standby is still not reached: what it has on disk
-// is there then for everybody to see.
+// failOver cuts the standby off, waits until COMMITs wait for it, and gives clients time to repeat their requests. Then the primary dies and the
+// standby is promoted. With restart, the primary first crashes and starts again while the standby is still unreachable: every client can then read
+// the commits that are on its disk.
 func (run *run) failOver(ctx context.Context, restart bool) error {
 	pair := run.db.pair
 	pair.Stall()

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd is agents whose machines use claims, in a project of their own, at all servers of the run.
+// newHerd makes the agents whose machines use claims. They work in a project of their own, on all servers of the run.
 func (run *run) newHerd(ctx context.Context) error {
 	if run.plan.Agents == 0 {
 		return nil
@@ -18,14 +18,15 @@ func (run *run) newHerd(ctx context.Context) error {
 	return run.herd.Furnish(ctx)
 }
 
-// newHeirs returns agents that delete objects and make them again, in projects of their own, at all servers of the run. They end when the clients have ended.
+// newHeirs returns the agents that delete objects and make them again, in projects of their own, on all servers of the run. The agents end when the
+// clients have ended.
 func (run *run) newHeirs(over <-chan struct{}) *heirs.Heirs {
 	return &heirs.Heirs{
 		Servers: len(run.plan.Regions), Agents: run.plan.Heirs, Rounds: run.plan.Operations / 6, Over: over, Seed: run.plan.Seed, Ask: run.agentAsks,
 	}
 }
 
-// inherited records the heirs' wrong answers.
+// inherited records the wrong answers that the heirs got.
 func (run *run) inherited(res *Result) {
 	wrong, tally := run.heirs.Judge()
 	for _, one := range wrong {
@@ -48,7 +49,7 @@ func (run *run) agentAsks(ctx context.Context, server int, method, path string, 
 	return herd.Answer{Status: a.status, Code: a.code, Body: a.body, Unsure: slices.Contains([]meaning{unsure, unchanged}, a.meaning()) || a.code == ipam.CodeRateLimited}
 }
 
-// herded judges what the agents were told.
+// herded judges the answers that the agents got.
 func (run *run) herded(ctx context.Context, res *Result) error {
 	if run.herd == nil {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// judge finds out, in calm weather, what is still open, and checks everything.
+// judge resolves open outcomes after all faults have ended, and runs all checks.
 func (run *run) judge(ctx context.Context, res *Result) error {
-	// Nothing is under way any more: what the database holds now is final.
+	// No request is under way any more: the stored state is final.
 	for _, r := range run.regions {
 		if err := r.rest(ctx); err != nil {
 			return fmt.Errorf("waiting for server %d to end: %w", r.index, err)
@@ -61,7 +61,7 @@ func (run *run) judge(ctx context.Context, res *Result) error {
 	return nil
 }
 
-// stored is the claims and pools that exist, by name, as every server lists them.
+// stored returns the existing claims and pools by name. Every server must list the same.
 func (run *run) stored(ctx context.Context) (map[string]thing, error) {
 	var first map[string]thing
 	for _, r := range run.regions {
@@ -116,12 +116,12 @@ func (run *run) list(ctx context.Context, r *region, kind string, into map[strin
 	}
 }
 
-// read reads something, again where the machine has much else to do.
+// read reads a path and retries on a busy machine.
 func (run *run) read(ctx context.Context, r *region, path string) answer {
 	return run.persist(ctx, r, request{method: http.MethodGet, path: path})
 }
 
-// persist asks in calm weather, again where the machine has much else to do.
+// persist sends a request after all faults have ended and retries on a busy machine.
 func (run *run) persist(ctx context.Context, r *region, q request) answer {
 	q.patience = 20 * time.Second
 	for try := 0; ; try++ {
@@ -132,7 +132,7 @@ func (run *run) persist(ctx context.Context, r *region, q request) answer {
 	}
 }
 
-// findStored is what exists of an entry: by its name, or by the prefix of one that was generated.
+// findStored returns the stored object of an entry: by its name, or by its prefix if the name was generated.
 func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	if e.op.Kind != Generated {
 		t, ok := stored[e.label()]
@@ -146,8 +146,7 @@ func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	return thing{}, false
 }
 
-// findOut asks again for what is open. A request with a key or a name must now get a certain answer, and the one that is
-// stored, where something is.
+// findOut sends open requests again. A request with a key or a name must now get a certain answer that matches the stored object, if one exists.
 func (run *run) findOut(ctx context.Context, stored map[string]thing) {
 	for _, ops := range run.plan.Ops {
 		for i := range ops {
@@ -206,7 +205,7 @@ func (run *run) findOutMade(ctx context.Context, op *Op, open []*entry, stored m
 	}
 }
 
-// compare holds what was told against what is stored.
+// compare compares the answers that clients got with the stored objects.
 func (run *run) compare(stored map[string]thing) {
 	seen := map[string]bool{}
 	for _, e := range run.ledger.all() {
@@ -233,7 +232,7 @@ func (run *run) compare(stored map[string]thing) {
 	}
 }
 
-// usable empties the pools, and claims each as a whole.
+// usable empties the pools and claims each pool as a whole.
 func (run *run) usable(ctx context.Context, stored map[string]thing) {
 	do := func(r int, method, path string, body any) answer {
 		q := request{method: method, path: path, body: body, patience: 20 * time.Second}
@@ -242,7 +241,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 		}
 		for try := 0; ; try++ {
 			a := run.caller.do(ctx, run.regions[r], q)
-			if try > 0 && method == http.MethodDelete && a.code == ipam.CodeNotFound { // an earlier try has done it
+			if try > 0 && method == http.MethodDelete && a.code == ipam.CodeNotFound { // an earlier attempt deleted it
 				return answer{status: http.StatusNoContent}
 			}
 			if m := a.meaning(); m == succeeded || m == refused || try == maxTries {
@@ -268,16 +267,17 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	run.thaw(ctx, do) // after a restore, also what the region had lost the rows of cools down
+	run.thaw(ctx, do) // after a restore, the blocks whose rows the region had lost cool down too
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}
 }
 
-// whole claims a pool as a whole. Of a pool that is served in several regions, each claims it in its turn: what the others were lent comes home, and goes there.
+// whole claims a pool as a whole. If several regions serve the pool, each claims it in turn: blocks on loan to the other regions return and move
+// there.
 func (run *run) whole(do func(r int, method, path string, body any) answer, first int, p Pool) {
 	turns := 1
-	if run.plan.Served && p.judged() { // or what is released cools down
+	if run.plan.Served && p.judged() { // the released blocks of other pools cool down
 		turns = len(run.regions)
 	}
 	for turn := range turns {
@@ -297,14 +297,14 @@ func (run *run) whole(do func(r int, method, path string, body any) answer, firs
 	}
 }
 
-// find is the entry of a label; nil when there is none.
+// find returns the entry of a label, or nil.
 func (l *ledger) find(label string) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries[label]
 }
 
-// all is what is known of everything, in the order of the labels.
+// all returns copies of all entries, ordered by label.
 func (l *ledger) all() []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

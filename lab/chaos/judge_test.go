@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scene is a run of two claims, c0-0-a that is held and c0-1-a that was released, as an honest service leaves it behind.
+// scene is a run of two claims after an honest service: c0-0-a is held and c0-1-a was released.
 type scene struct {
 	*run
 
@@ -43,7 +43,7 @@ func made(name, block string) (t thing) {
 	return t
 }
 
-// claim is one that its client was told of.
+// claim returns a claim that its client knows it holds.
 func (s *scene) claim(number int, block string) *entry {
 	op := &Op{Number: number, Kind: Claim, Pool: "four", Bits: 32, Names: []string{fmt.Sprintf("c0-%d-a", number)}}
 	entries := s.ledger.ask(op)
@@ -119,7 +119,7 @@ func TestEachCheckCanFail(t *testing.T) {
 	}
 }
 
-// A connection that is cut shows in the same figure as a plan that is out of date.
+// A cut connection counts in the same figure as a plan that is out of date.
 func TestPlansMayLookOutOfDateInAStorm(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

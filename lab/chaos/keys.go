@@ -17,13 +17,12 @@ type key struct {
 	expires time.Time
 }
 
-// How long the two keys of a run are good: the one is refused when the run is judged, the other is not, whatever a clock says that is not far off.
+// Lifetimes of the two keys of a run. One key has expired when the run is judged and the other has not, even by a clock that is slightly wrong.
 const (
 	shortKey = 10 * time.Second
 	longKey  = 10 * time.Minute
 )
 
-// makeKeys makes the keys.
 func (run *run) makeKeys(ctx context.Context) error {
 	for name, good := range map[string]time.Duration{"short": shortKey, "long": longKey} {
 		k, err := run.makeKey(ctx, name, time.Now().Add(good))
@@ -47,7 +46,8 @@ func (run *run) makeKey(ctx context.Context, name string, expires time.Time) (ke
 	return key{made.Token, expires}, err
 }
 
-// remake makes the project, deletes it, and makes another of the same name. A key of the first one, which every server has seen, opens nothing in the second.
+// remake makes the project, deletes it, and makes another one with the same name. A key of the first project, which every server has seen, must open
+// nothing in the second.
 func (run *run) remake(ctx context.Context) error {
 	body := obj{"metadata": obj{"name": project}}
 	if _, err := run.post(ctx, "/v1/projects", body); err != nil {
@@ -67,7 +67,7 @@ func (run *run) remake(ctx context.Context) error {
 			return fmt.Errorf("reading with a new key: %d %s %w", a.status, a.body, errors.Join(a.err))
 		}
 	}
-	// That it is not found says that an earlier try has done it.
+	// 404 means that an earlier attempt deleted it.
 	if a := run.persist(ctx, run.right(), request{method: http.MethodDelete, path: at()}); a.meaning() != succeeded && a.code != ipam.CodeNotFound {
 		return fmt.Errorf("deleting the project: %d %s %w", a.status, a.body, errors.Join(a.err))
 	}
@@ -82,7 +82,7 @@ func (run *run) remake(ctx context.Context) error {
 	return nil
 }
 
-// tryKeys shows each key to each server.
+// tryKeys presents each key to each server.
 func (run *run) tryKeys(ctx context.Context) {
 	for _, k := range run.keys {
 		for _, r := range run.regions {

@@ -12,29 +12,29 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// state of something that was asked for, as far as clients were told.
+// state is the state of a requested object, as clients know it.
 type state string
 
 const (
-	isOpen      state = "open"      // not answered, or not for certain
+	isOpen      state = "open"      // no answer, or no certain one
 	isHeld      state = "held"      // it exists
-	isAbsent    state = "absent"    // it was refused, with nothing changed
-	isReleasing state = "releasing" // held, and its release is not answered for certain
+	isAbsent    state = "absent"    // refused, with nothing changed
+	isReleasing state = "releasing" // held; its release has no certain answer
 	isReleased  state = "released"
 )
 
-// entry is one thing that was asked for.
+// entry is one requested object.
 type entry struct {
 	op     *Op
 	index  int
 	state  state
-	name   string // what it is called, once that is known
+	name   string // name of the object, once known
 	uid    string
 	block  netip.Prefix
-	refuse ipam.Code // why, when it was refused while an earlier try may be under way
+	refuse ipam.Code // code of a refusal that came while an earlier attempt may be under way
 
-	// A request without a key of which some try may still be under way can make again what was released meanwhile: what
-	// it makes is not released before the end.
+	// tainted: the request has no key and an attempt may still be under way. That attempt can make an object again after its release, so the client does
+	// not release it before the end.
 	tainted bool
 
 	asked    *consistency.Call
@@ -42,19 +42,19 @@ type entry struct {
 	when     moments
 }
 
-// moments are when what was asked and told of an entry, by the client's clock. Zero: it was not.
+// moments are the times of an entry's requests and answers, by the client's clock. A zero time means that the event did not happen.
 type moments struct{ asked, told, givenUp, gone time.Time }
 
 func (e *entry) label() string { return e.op.Names[e.index] }
 
-// line is something that happened, for reports.
+// line is one event, for reports.
 type line struct {
 	at   time.Duration
 	text string
 	op   string
 }
 
-// ledger is what clients were told.
+// ledger records the answers that clients got.
 type ledger struct {
 	began     time.Time
 	histories map[string]*consistency.Recorder // by pool
@@ -78,7 +78,7 @@ func newLedger(pools []Pool) *ledger {
 	return l
 }
 
-// note writes down what happened.
+// note records an event.
 func (l *ledger) note(op, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +91,7 @@ func (l *ledger) violated(check, about, format string, args ...any) {
 	l.wrong = append(l.wrong, Violation{Check: check, About: about, Detail: fmt.Sprintf(format, args...)})
 }
 
-// sift keeps those violations that are ones.
+// sift keeps the violations for which keep returns true.
 func (l *ledger) sift(keep func(Violation) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,7 +104,7 @@ func (l *ledger) count(what string) {
 	l.tally[what]++
 }
 
-// ask opens the entries of an operation that makes something. Its calls are under way from now on.
+// ask opens the entries of a create operation. Its calls are under way from now on.
 func (l *ledger) ask(op *Op) []*entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *ledger) ask(op *Op) []*entry {
 	return out
 }
 
-// got ends what was asked for: it exists.
+// got records that the requested objects exist.
 func (l *ledger) got(entries []*entry, made []thing) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +136,7 @@ func (l *ledger) got(entries []*entry, made []thing) {
 	}
 }
 
-// absent ends what was asked for: it was refused, and does not exist.
+// absent records that the request was refused and that its objects do not exist.
 func (l *ledger) absent(entries []*entry, code ipam.Code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,13 +148,13 @@ func (l *ledger) absent(entries []*entry, code ipam.Code) {
 			e.asked.Exhausted()
 		case code == ipam.CodeBlockTaken:
 			e.asked.Taken()
-		default: // that a batch did not fit says nothing of one of its claims
+		default: // a batch that did not fit shows nothing about one of its claims
 			e.asked.Void()
 		}
 	}
 }
 
-// taint marks entries of which a try may be under way still.
+// taint marks entries whose request may still be under way.
 func (l *ledger) taint(entries []*entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,21 +163,21 @@ func (l *ledger) taint(entries []*entry) {
 	}
 }
 
-// target is what an operation is about; nil if nobody knows of it.
+// target returns the entry that an operation refers to, or nil if there is none.
 func (l *ledger) target(op *Op) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries[op.Target.Names[op.Index]]
 }
 
-// known is the state of an entry and what was told about it.
+// known returns a copy of an entry.
 func (l *ledger) known(e *entry) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return *e
 }
 
-// release begins the release of an entry, if it can be released.
+// release begins the release of an entry and reports whether the entry can be released.
 func (l *ledger) release(client int, e *entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,7 +191,7 @@ func (l *ledger) release(client int, e *entry) bool {
 	return true
 }
 
-// ended ends the release of an entry. repeated says that an earlier try may have done it.
+// ended records the end of a release. repeated means that an earlier attempt may have released the entry.
 func (l *ledger) ended(e *entry, a answer, repeated bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -219,13 +219,13 @@ func (l *ledger) ended(e *entry, a answer, repeated bool) {
 	}
 }
 
-// nobody is a call of no history.
+// nobody returns a call that belongs to no history.
 func nobody() *consistency.Call {
 	p := pool("none", "192.0.2.0/32", 32, "")
 	return consistency.NewRecorder(p.Pool).Release(0, "none", "nothing")
 }
 
-// about is the lines of the log that speak of something.
+// about returns the lines of the log that mention a text.
 func (l *ledger) about(what string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,7 +240,7 @@ func (l *ledger) about(what string) []string {
 
 func (n line) String() string { return fmt.Sprintf("%8.3f s  %-8s %s", n.at.Seconds(), n.op, n.text) }
 
-// named is what is known of a label.
+// named returns a copy of the entry with a label.
 func (l *ledger) named(label string) entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -250,7 +250,7 @@ func (l *ledger) named(label string) entry {
 	return entry{state: isOpen}
 }
 
-// undecided keeps entries open that were refused while another try may be under way.
+// undecided records a refusal for entries that stay open, because another attempt may be under way.
 func (l *ledger) undecided(entries []*entry, code ipam.Code) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,51 +9,51 @@ import (
 	"time"
 )
 
-// Kind of an operation.
+// Kind is the kind of an operation.
 type Kind int
 
-// The kinds.
+// The kinds of operations.
 const (
 	Claim      Kind = iota // POST by a given name: any block of a length
-	ClaimBlock             // POST by a given name: this very block
-	Put                    // PUT, create or return
-	Twice                  // POST by one given name to two servers at once, without keys: one of them makes it
+	ClaimBlock             // POST by a given name: an exact CIDR
+	Put                    // PUT: create or return
+	Twice                  // POST by one given name to two servers at the same time, without keys: one makes it
 	Generated              // POST by a generated name
 	Batch                  // several claims, all or none
 	Child                  // a child pool
 	ChildClaim             // a claim from a child pool
-	Release                // DELETE of a claim or child pool that was made
-	Again                  // a request that was answered, once more with its key
+	Release                // DELETE of a claim or child pool
+	Again                  // an answered request, repeated with its key
 	Get                    // a read
 	kinds
 )
 
-// String names the kind.
+// String returns the kind's name.
 func (k Kind) String() string {
 	return [...]string{"claim", "claim of a block", "put", "two claims at once", "generated", "batch", "child pool", "claim from a child", "release", "repeat", "read"}[k]
 }
 
-// Op is one operation of one client, as planned.
+// Op is one planned operation of one client.
 type Op struct {
 	Client, Number int
 	Kind           Kind
 	Pool           string
-	Names          []string // of what it makes: one, but for batches; prefixes for generated names
+	Names          []string // names of the new objects: one, except for batches; prefixes for generated names
 	Bits           int
 	Block          netip.Prefix
 	Keyed          bool          // with an Idempotency-Key
-	Server         int           // that is asked first
+	Server         int           // asked first
 	Hop            bool          // repeats go to the next server
-	Patience       time.Duration // of the client, at the first try; 0: the server's deadline is the shorter one
-	Leave          bool          // an unknown outcome is found out at the end of the run, and not before
-	Target         *Op           // Release, Again, Get, ChildClaim: what was made by this one
-	Index          int           // which of the target's claims
+	Patience       time.Duration // of the client, at the first attempt; 0: longer than the server's deadline
+	Leave          bool          // the end of the run resolves an unknown outcome
+	Target         *Op           // Release, Again, Get, ChildClaim: the operation that made the object
+	Index          int           // index among the target's claims
 }
 
-// ID names the operation in reports and keys.
+// ID returns the operation's name in reports and keys.
 func (o *Op) ID() string { return fmt.Sprintf("c%d-%d", o.Client, o.Number) }
 
-// Count is how many operations it counts as.
+// Count returns the number of operations for which it counts.
 func (o *Op) Count() int { return max(1, len(o.Names)) }
 
 func (o *Op) String() string {
@@ -76,16 +76,16 @@ func (o *Op) String() string {
 	return b.String()
 }
 
-// target is something that a planned operation makes and that is not released yet in the plan.
+// target is an object that a planned operation makes and that the plan has not released yet.
 type target struct {
 	op    *Op
 	index int
 }
 
-// maxBatch is how many claims a batch has at most.
+// maxBatch limits a batch's claims.
 const maxBatch = 4
 
-// draw plans one operation. made is what operations before it make.
+// draw plans one operation. made lists the objects that earlier operations make.
 func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	op := Op{Client: client, Number: number, Server: client % len(p.Regions)}
 	op.Kind = p.kind(r, p.tide(number))
@@ -100,7 +100,7 @@ func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	op.Bits = max(pool.Block.Bits(), pool.Unit-r.IntN(3))
 	count := 1
 	if op.Kind == Child && !pool.judged() {
-		op.Kind = Claim // what a child pool gives out again when it has gone is not looked at
+		op.Kind = Claim // no check covers the blocks that a deleted child pool gives back
 	}
 	switch op.Kind {
 	case Release, Again, Get, ChildClaim:
@@ -115,7 +115,7 @@ func (p *Plan) draw(r *rand.Rand, client, number int, made *[]target) Op {
 	case ClaimBlock:
 		op.Block = pool.block(r, op.Bits)
 	case Put:
-		op.Keyed = false // its name is its key
+		op.Keyed = false // the name works as the key
 	case Twice:
 		op.Keyed, op.Leave = false, false
 	default:
@@ -163,11 +163,11 @@ func (p *Plan) kind(r *rand.Rand, now tide) Kind {
 	return Claim
 }
 
-// lead is how many operations earlier another client must have planned what this one is about, so that it mostly is there by then.
+// lead is the number of rounds by which another client's operation must precede an operation that uses its object. The object mostly exists by then.
 const lead = 3
 
-// aim chooses what the operation is about: for a release something that no other operation releases. Two releases of one
-// claim at once, both of which lose their answers, are both told that the claim is gone, which is true and has no order.
+// aim chooses the operation's target. A release gets an object that no other operation releases: two simultaneous releases of one claim that both
+// lose their answers would both learn that the claim is gone, which is true but has no order.
 func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 	fits := func(t target) bool {
 		switch op.Kind {
@@ -185,7 +185,7 @@ func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 			return false
 		}
 		i := r.IntN(len(list))
-		if p.tide(op.Number) == ebb { // in the order in which it came, so that neighbours go at once
+		if p.tide(op.Number) == ebb { // oldest first, so that neighbouring blocks are released together
 			i = 0
 		}
 		t := list[i]

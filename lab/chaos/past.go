@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// past asks what the service says of the past, and holds it against what clients saw, by their clock. A restore makes another past.
+// past compares the service's records of the past with the clients' observations, by the clients' clock. It skips a run with a restore, because a
+// restore changes the past.
 func (run *run) past(ctx context.Context, res *Result) error {
 	if run.plan.Weather.Restore {
 		return nil
@@ -23,15 +24,15 @@ func (run *run) past(ctx context.Context, res *Result) error {
 	return run.trail(ctx, all, res)
 }
 
-// stamp is what a stamp of the database may differ from the clients' clock, which is the same one: it is rounded.
+// stamp is the largest difference between a database timestamp and the clients' clock. Both use one clock; the timestamp is rounded.
 const stamp = 5 * time.Millisecond
 
-// within reports whether a stamp lies between two moments.
+// within reports whether a timestamp lies between two moments.
 func within(at, from, to time.Time) bool {
 	return !at.Before(from.Add(-stamp)) && (to.IsZero() || !at.After(to.Add(stamp)))
 }
 
-// hold is one entry of an address's history.
+// hold is one entry in an address's history.
 type hold struct {
 	AllocatedCIDR netip.Prefix
 	PoolRef       struct{ Name string }
@@ -46,10 +47,10 @@ func (h hold) String() string {
 	return fmt.Sprintf("%s %v %v to %v", h.holder(), h.AllocatedCIDR, h.Since.Format(time.StampMicro), h.Until.Format(time.StampMicro))
 }
 
-// addresses is how many addresses of a run are asked for.
+// addresses is the number of addresses that a run checks.
 const addresses = 48
 
-// history asks who held some of the addresses.
+// history reads the history of some addresses.
 func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 	var asked []netip.Addr
 	for _, e := range all {
@@ -72,7 +73,8 @@ func (run *run) history(ctx context.Context, all []entry, res *Result) error {
 	return nil
 }
 
-// inOrder holds the history of an address against itself: who holds it comes first, then who held it last; of one pool nobody holds it twice at once.
+// inOrder checks an address's history for contradictions: the present holder comes first, then the last holder and so on. Two holders from one pool
+// never overlap.
 func (run *run) inOrder(address netip.Addr, holds []hold) {
 	now, next := time.Now(), map[string]hold{}
 	for i, h := range holds {
@@ -95,7 +97,7 @@ func (run *run) inOrder(address netip.Addr, holds []hold) {
 	}
 }
 
-// asSeen holds the history of an address against what its holders were told.
+// asSeen compares an address's history with the answers that its holders got.
 func (run *run) asSeen(address netip.Addr, holds []hold, all []entry) {
 	for _, e := range all {
 		if !e.block.Contains(address) {
@@ -120,13 +122,14 @@ type event struct {
 	Resource  struct{ Name string }
 }
 
-// makes and ends are the operations that make and end what clients ask for, as the trail calls them.
+// makes and ends are the trail's names of the operations that make and release the clients' objects.
 var (
 	makes = []string{"createClaim", "putClaim", "createClaims", "createClaimBatch", "createPool"}
 	ends  = []string{"deleteClaim", "deletePool"}
 )
 
-// trail asks what has happened since the middle of the run, by the clients' clock: all of it is there, at the time when they saw it.
+// trail reads the audit trail since the middle of the run, by the clients' clock. It must contain every change, at the time at which the clients saw
+// it.
 func (run *run) trail(ctx context.Context, all []entry, res *Result) error {
 	if len(all) == 0 {
 		return nil

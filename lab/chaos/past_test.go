@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/lab/skew"
 )
 
-// began is when the stories of these tests begin.
+// began is the time at which these tests begin.
 var began = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 func minute(n float64) time.Time { return began.Add(time.Duration(n * float64(time.Minute))) }
 
-// cooling is a run with a pool in which blocks wait for fifteen minutes.
+// cooling returns a run with a pool whose blocks cool down for fifteen minutes.
 func cooling(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t)
@@ -26,7 +26,7 @@ func cooling(t *testing.T) *scene {
 	return s
 }
 
-// took is an entry that was told of a block at a minute, and gave it up at another; 0: it did not.
+// took returns an entry that got a block at one minute and released it at another; 0: it did not release it.
 func (s *scene) took(name, block string, told, givenUp float64) {
 	e := &entry{
 		op: &Op{Pool: "cool", Names: []string{name}}, name: name, uid: "uid of " + name, state: isHeld, block: netip.MustParsePrefix(block),

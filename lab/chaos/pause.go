@@ -10,23 +10,23 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// paused is when a server stood still, or was cut off, which is the same to others.
+// paused is the time for which a server was stopped or cut off. Both look the same to other servers.
 type paused struct {
 	region   int
 	from, to time.Time
 }
 
-// asked is one request about a pool, as its client saw it.
+// asked is one request for a pool, as its client saw it.
 type asked struct {
 	op       string
 	pool     string
 	server   int
 	from, to time.Time
-	served   bool // with an answer that only who works on the pool can give
+	served   bool // the answer proves that a server worked on the pool
 }
 
-// pause stops a server in the middle of a transaction that has its locks (SIGSTOP), as a hypervisor does that moves a machine, and lets it go on after a
-// time (SIGCONT). Should no transaction come by, it is stopped as it is.
+// pause stops a server (SIGSTOP) in the middle of a transaction that holds its locks, as a hypervisor does that moves a machine, and resumes it after
+// a while (SIGCONT). If no such transaction runs in time, it stops the server in any state.
 func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	gate := pgfault.NewGate()
 	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", underLocks(pgfault.Hold(gate)))))
@@ -41,13 +41,13 @@ func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	if err := process.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
-	gate.Open() // what it had asked for the database does, and waits for more
+	gate.Open() // the database runs the statement that it received, and waits for more
 	run.standStill(ctx, r, d, missed == nil)
 	return process.Signal(syscall.SIGCONT)
 }
 
-// cutOff cuts the way of a server to the database in the middle of a transaction that has its locks, and mends it after a time, as a network does that fails:
-// both sides believe that they are connected.
+// cutOff cuts the connection between a server and the database in the middle of a transaction that holds its locks, and mends it after a while. As in
+// a network fault, both sides believe that they are connected.
 func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
 	const name = "cut off in a transaction"
 	r.storm(pgfault.First(1, pgfault.Named(name, underLocks(pgfault.PartitionAfter()))))
@@ -60,15 +60,15 @@ func (run *run) cutOff(ctx context.Context, r *region, d time.Duration) {
 	r.ways[0].Heal()
 }
 
-// reached is how long a transaction is waited for in which to stop a server.
+// reached is the time to wait for a transaction in which to stop a server.
 const reached = 2 * time.Second
 
-// underLocks is a fault of a transaction that has the locks of a pool, and has not written yet.
+// underLocks limits a fault to a transaction that holds the locks of a pool and has not written yet.
 func underLocks(f pgfault.Fault) pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && !e.Writes && slices.Contains(e.Tables, "free_blocks") }, f)
 }
 
-// standStill waits while a server stands still, and notes when that was.
+// standStill waits while a server is stopped and records the time.
 func (run *run) standStill(ctx context.Context, r *region, d time.Duration, locked bool) {
 	from := time.Now()
 	wait(ctx, d)
@@ -80,7 +80,7 @@ func (run *run) standStill(ctx context.Context, r *region, d time.Duration, lock
 	}
 }
 
-// sent notes a request that needs a pool's locks.
+// sent records a request that needs a pool's locks.
 func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 	pool := op.Pool
 	if op.Kind == Release && op.Target != nil {
@@ -95,10 +95,11 @@ func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 	run.ledger.asked = append(run.ledger.asked, asked{op.ID(), pool, server, from, time.Now(), served})
 }
 
-// patience is how long a server that stands still may hold up a pool for the others.
+// patience is the longest time for which a stopped server may block a pool for other servers.
 const patience = 6 * time.Second
 
-// heldUp asks whether others had to wait for a server that stood still: somebody waited for a pool for longer than that, and nobody was served meanwhile.
+// heldUp checks that no stopped server blocked a pool for too long: a violation is a request that waited longer than patience while no other request
+// for the pool succeeded.
 func (run *run) heldUp() {
 	run.ledger.mu.Lock()
 	pauses, all := run.ledger.pauses, run.ledger.asked

@@ -11,24 +11,24 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Mix is what a run is made of. The zero value of a field leaves that out.
+// Mix configures a run. The zero value of a field disables its feature.
 type Mix struct {
 	Name       string
-	Regions    []string // of the servers, one each; the first is the home of the pools
+	Regions    []string // one for each server; the first is the pools' home
 	Served     bool     // the pools serve all regions, which borrow from each other
 	Pools      []Pool
 	Clients    int
 	Operations int // of each client
 	Weights    map[Kind]int
-	Tides      int  // the run is cut into so many parts: in the first, third, … nothing is released, in the others nothing else is done; 0: all at once
-	Healthy    bool // the weather cuts nothing off, so that plans are not out of date and nobody gives up (stale, starved)
+	Tides      int  // number of parts of the run: the first, third, … release nothing, the others do nothing else; 0: no parts
+	Healthy    bool // the weather cuts nothing off, so that no plan is out of date and no request gives up (stale, starved)
 	Weather    Weather
 	Timeout    time.Duration // the servers' --request-timeout
-	Attempts   int           // of transactions and reads, for each request on the average, at most
-	Repeats    int           // likewise, of those that were tried before and did not succeed
-	Settle     bool          // check usability, at the cost of emptying the pools
-	Agents     int           // of a herd, whose machines use claims (package herd)
-	Heirs      int           // agents that make again what they have deleted (package heirs)
+	Attempts   int           // largest average number of transactions and reads for each request
+	Repeats    int           // largest average number of retries for each request
+	Settle     bool          // check usability, which empties the pools
+	Agents     int           // agents of a herd, whose machines use claims (package herd)
+	Heirs      int           // agents that make deleted objects again (package heirs)
 }
 
 // Pool is a pool of a run, with its strategy.
@@ -36,13 +36,13 @@ type Pool struct {
 	consistency.Pool
 
 	Strategy   string
-	ReuseAfter time.Duration // how long what was released cools down; a pool with this has no history to be judged, but checks of its own (cooling.go)
+	ReuseAfter time.Duration // cool-down of released blocks; such a pool has no history to judge, but has checks of its own (cooling.go)
 }
 
-// judged reports whether the pool has a history that is judged to be linearizable.
+// judged reports whether the pool's history is checked for linearizability.
 func (p Pool) judged() bool { return p.ReuseAfter == 0 }
 
-// Plan is one run: everything that a seed decides.
+// Plan is one run: all decisions that follow from a seed.
 type Plan struct {
 	Mix
 
@@ -52,12 +52,12 @@ type Plan struct {
 	Off    Off
 }
 
-// random is the stream of random numbers of a seed for one purpose.
+// random returns the random numbers of a seed for one purpose.
 func random(seed uint64, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // to be repeated, not to be secret
 }
 
-// The purposes; those of clients follow.
+// Purposes of random numbers. The clients' purposes follow forClients.
 const (
 	forWeather = iota
 	forClients
@@ -73,7 +73,7 @@ func NewPlan(m Mix, seed uint64) *Plan {
 		streams[c] = random(seed, forClients+uint64(c))
 		p.Ops = append(p.Ops, nil)
 	}
-	for i := range m.Operations { // in turns, so that clients release what others have claimed
+	for i := range m.Operations { // in rounds, so that clients release claims of other clients
 		for c := range m.Clients {
 			if p.tide(i) == ebb && len(made) == 0 {
 				continue
@@ -85,14 +85,14 @@ func NewPlan(m Mix, seed uint64) *Plan {
 	p.Events = m.Weather.events(random(seed, forWeather), len(m.Regions), m.Clients*m.Operations)
 	r := random(seed, forOnce)
 	p.happens(r, m.Weather.Failover, 0)
-	p.happens(r, m.Weather.Still, patience+time.Duration(1500+r.IntN(2500))*time.Millisecond) // others would wait for longer than they may
+	p.happens(r, m.Weather.Still, patience+time.Duration(1500+r.IntN(2500))*time.Millisecond) // longer than others may have to wait
 	if m.Weather.Clocks {
 		p.clocks(r)
 	}
 	return p
 }
 
-// happens chooses when something happens once in a run, to whom, and which of several ways: each in its turn, whether every seed is of this mix or one in four.
+// happens plans one event at a random time and region. It takes the kinds in turn, whether every seed or one in four belongs to the mix.
 func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
 	if len(ways) == 0 {
 		return
@@ -103,16 +103,16 @@ func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
 	})
 }
 
-// tide is what a mix with tides does at a time.
+// tide is the phase of a mix with tides.
 type tide int
 
 const (
-	slack tide = iota // there are none
-	flood             // pools are filled
-	ebb               // and emptied
+	slack tide = iota // no phases
+	flood             // fill the pools
+	ebb               // empty them
 )
 
-// tide is that of the operations with a number.
+// tide returns an operation's phase by its number.
 func (m Mix) tide(number int) tide {
 	switch {
 	case m.Tides == 0:
@@ -124,7 +124,7 @@ func (m Mix) tide(number int) tide {
 	}
 }
 
-// Mixes are the mixes of the suite; seeds take them in turn.
+// Mixes returns the suite's mixes. Seeds use them in turn.
 func Mixes() []Mix {
 	mixes := []Mix{herded(Ordinary()), Served(), Paused(), FailedOver()}
 	for i := range mixes {
@@ -133,13 +133,14 @@ func Mixes() []Mix {
 	return mixes
 }
 
-// herded is a mix with a herd.
+// herded returns a mix with a herd.
 func herded(m Mix) Mix {
 	m.Agents = 4
 	return m
 }
 
-// onSomebodyElses are the mixes that can be run on a database server of somebody else, in one region: it is neither restarted nor replaced.
+// onSomebodyElses returns the mixes that can run on an external database server, in one region. The harness can neither restart nor replace that
+// server.
 func onSomebodyElses(mixes []Mix) (out []Mix) {
 	for _, m := range mixes {
 		if len(distinct(m.Regions)) == 1 && len(m.Weather.Failover) == 0 {
@@ -150,7 +151,7 @@ func onSomebodyElses(mixes []Mix) (out []Mix) {
 	return out
 }
 
-// Ordinary is pools of one region, with all kinds of operations and all faults.
+// Ordinary returns a mix with pools in one region, all kinds of operations and all faults.
 func Ordinary() Mix {
 	return Mix{
 		Name: "ordinary", Regions: []string{"local", "local", "local"},
@@ -166,8 +167,8 @@ func Ordinary() Mix {
 	}
 }
 
-// Served is pools of three regions, which lend each other what they need, under the same faults and with the ways between the regions long at
-// times. The pools are small, so that blocks go back and forth all the time.
+// Served returns a mix with pools of three regions, which lend blocks to each other. It has the same faults, and slow connections between the regions
+// at times. The pools are small, so that blocks move all the time.
 func Served() Mix {
 	m := Ordinary()
 	m.Name, m.Regions, m.Served = "served", []string{"aa-1", "bb-1", "cc-1"}, true
@@ -176,14 +177,14 @@ func Served() Mix {
 		pool("random", "10.0.2.0/26", 32, "Random"), pool("six", "2001:db8::/59", 64, "Sparse"), m.Pools[4], m.Pools[5],
 	}
 	m.Operations, m.Weather.Aparts = 76, 2
-	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may go by way of the home
+	m.Attempts = 12 // a claim from a full pool looks for room in all regions, and a block may travel through the home region
 	m.Weights = maps.Clone(m.Weights)
 	m.Weights[Twice] = 6
 	return m
 }
 
-// Paused is a crowd on two pools, in which one server stands still for longer than the others may have to wait for it. The way to the database is long, so that
-// they have much to do meanwhile.
+// Paused returns a mix with many clients on two pools. One server stops for longer than the others may have to wait for it. The connection to the
+// database is slow, so that the others have much to do during that time.
 func Paused() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "paused", 60, 10*time.Second
@@ -192,8 +193,8 @@ func Paused() Mix {
 	return m
 }
 
-// FailedOver is pools that are never full, in a database with a synchronous standby that takes the primary's place. What was refused before for what is lost then
-// could have no order with what comes after, so that nobody asks for a very block, either.
+// FailedOver returns a mix with pools that are never full, in a database whose synchronous standby is promoted. A refusal because of a block that the
+// failover then loses would have no order with later operations. For the same reason, no client asks for an exact CIDR.
 func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second
@@ -207,19 +208,19 @@ func pool(name, block string, unit int, strategy string) Pool {
 	return Pool{Pool: consistency.Pool{Name: name, Block: netip.MustParsePrefix(block), Unit: unit}, Strategy: strategy}
 }
 
-// block is a block of a length in the pool, at random.
+// block returns a random block of a length in the pool.
 func (p Pool) block(r *rand.Rand, bits int) netip.Prefix {
 	size := 1 << (bits - p.Block.Bits())
 	return p.At(r.IntN(size)<<(p.Unit-bits), bits)
 }
 
-// reusedAfter is the pool with a cool-down.
+// reusedAfter returns the pool with a cool-down.
 func (p Pool) reusedAfter(d time.Duration) Pool {
 	p.ReuseAfter = d
 	return p
 }
 
-// pick chooses the pool of an operation: of three in four one that is judged, where there are others.
+// pick chooses an operation's pool. If the mix has pools without judgement, three operations in four go to a judged pool.
 func (p *Plan) pick(r *rand.Rand) Pool {
 	at := slices.IndexFunc(p.Pools, func(p Pool) bool { return !p.judged() })
 	if at < 0 {
@@ -231,7 +232,7 @@ func (p *Plan) pick(r *rand.Rand) Pool {
 	return p.Pools[at+r.IntN(len(p.Pools)-at)]
 }
 
-// unit is the length of the smallest blocks of a pool.
+// unit returns the length of the smallest blocks of a pool.
 func (m Mix) unit(name string) int {
 	for _, p := range m.Pools {
 		if p.Name == name {
@@ -241,7 +242,7 @@ func (m Mix) unit(name string) int {
 	return 0
 }
 
-// poolOf is the pool that a block is of.
+// poolOf returns the pool that contains a block.
 func (m Mix) poolOf(block netip.Prefix) Pool {
 	for _, p := range m.Pools {
 		if p.Block.Overlaps(block) {

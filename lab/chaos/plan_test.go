@@ -20,7 +20,7 @@ func TestASeedMakesOnePlan(t *testing.T) {
 	}
 }
 
-// told is a plan in words.
+// told returns a plan in words.
 func told(p *Plan) (out []string) {
 	for _, ops := range p.Ops {
 		for i := range ops {
@@ -53,7 +53,7 @@ func TestAPlanHasAllThatItsMixNames(t *testing.T) {
 	}
 }
 
-// Two releases of one claim that both lose their answers are both told that it is gone, which has no order.
+// Two releases of one claim that both lose their answers would both learn that the claim is gone, which has no order.
 func TestNothingIsReleasedTwice(t *testing.T) {
 	t.Parallel()
 	type what struct {
@@ -99,7 +99,7 @@ func TestTidesFillAndEmpty(t *testing.T) {
 	require.Equal(t, slack, Ordinary().tide(3))
 }
 
-// A mix of the suite, and one for each protection.
+// Each protection has a mix.
 func TestEachProtectionHasAMix(t *testing.T) {
 	t.Parallel()
 	var seen []string

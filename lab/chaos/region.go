@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/skew"
 )
 
-// region is a server process and its way to the database.
+// region is a server process with its connection to the database.
 type region struct {
 	name     string
 	index    int
@@ -25,11 +25,11 @@ type region struct {
 
 	ways  []*pgfault.Proxy // to each host of the database
 	far   *pgfault.Distances
-	clock *skew.Clock // nil: it is right
+	clock *skew.Clock // nil: the clock is right
 
 	mu       sync.Mutex // held while the server is being replaced
 	process  *serverproc.Server
-	addr     atomic.Pointer[string] // where the server is, or was last
+	addr     atomic.Pointer[string] // present or last address of the server
 	attempts *attempts
 }
 
@@ -60,7 +60,7 @@ func startRegion(ctx context.Context, p *Plan, index int, hosts []string, dir st
 	return r, nil
 }
 
-// start runs the server, again and again while the database does not let it.
+// start runs the server and retries while the database is not available.
 func (r *region) start(ctx context.Context) error {
 	program, environ := r.programs.Server, r.environ
 	if r.clock != nil {
@@ -89,7 +89,7 @@ func (r *region) start(ctx context.Context) error {
 	}
 }
 
-// replace kills the server with kill -9 and starts another.
+// replace kills the server with kill -9 and starts another one.
 func (r *region) replace(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +98,7 @@ func (r *region) replace(ctx context.Context) error {
 	return r.start(ctx)
 }
 
-// storm puts the faults of statements in force; extra ones come first.
+// storm activates the faults of statements. Extra rules come first.
 func (r *region) storm(extra ...pgfault.Rule) {
 	for _, way := range r.ways {
 		way.SetRules(append(extra, r.plan.Weather.rules(r.plan.Seed*8+uint64(r.index), r.far)...)...) //nolint:gosec // an index
@@ -113,7 +113,7 @@ func (r *region) calm() {
 	}
 }
 
-// rest ends the server and returns when the database has finished everything that it had been sent.
+// rest stops the server and returns when the database has finished everything that it received.
 func (r *region) rest(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -137,11 +137,11 @@ func (r *region) close() {
 		way.Close()
 	}
 	if r.clock != nil {
-		_ = r.clock.Close() // nobody reads it any more
+		_ = r.clock.Close() // the process that read it has ended
 	}
 }
 
-// wait waits for a time; false when ctx ends first.
+// wait waits for a time. It returns false if ctx ends first.
 func wait(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// String is one line about a run.
+// String summarizes a run in one line.
 func (r Result) String() string {
 	s := fmt.Sprintf("%s seed %d: %d operations, %d requests, %d attempts (%d were repeats), %d judged, %.1f s", r.Mix, r.Seed, r.Operations, r.Requests, r.Attempts, r.Tally["attempt: again"], r.Judged, r.Took.Seconds())
 	if r.Unjudged > 0 {
@@ -23,7 +23,7 @@ func (r Result) String() string {
 	return s
 }
 
-// Checks names the checks that were violated, each once.
+// Checks returns the names of the violated checks, without duplicates.
 func (r Result) Checks() []string {
 	seen := map[string]bool{}
 	for _, v := range r.Violations {
@@ -32,7 +32,7 @@ func (r Result) Checks() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// write says what was violated, each with what the log has about it, at most some lines.
+// write prints each violation with the log lines about it, up to a number of lines.
 func (r Result) write(w io.Writer, l *ledger, most int) {
 	_, _ = fmt.Fprintln(w, r)
 	for _, v := range r.Violations {

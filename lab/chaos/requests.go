@@ -11,7 +11,7 @@ import (
 
 type obj = map[string]any
 
-// request is the operation on the wire; that of something that is made.
+// request returns the HTTP request of a create operation.
 func (o *Op) request(patience time.Duration) request {
 	q := request{method: http.MethodPost, path: at("claims"), patience: patience}
 	if o.Keyed {
@@ -44,7 +44,7 @@ func (o *Op) request(patience time.Duration) request {
 	return q
 }
 
-// path of what the operation makes, by its name.
+// path returns the path of a made object by its name.
 func (o *Op) path(name string) string {
 	if o.Kind == Child {
 		return at("pools", name)
@@ -56,7 +56,7 @@ func at(parts ...string) string {
 	return strings.Join(append([]string{"/v1/projects", project}, parts...), "/")
 }
 
-// thing is what the harness reads of a claim or a pool.
+// thing holds the fields of a claim or pool that the harness reads.
 type thing struct {
 	Metadata struct {
 		Name string `json:"name"`
@@ -67,7 +67,7 @@ type thing struct {
 	} `json:"status"`
 }
 
-// things is what an answer to the operation made.
+// things parses the objects that an operation made from the response body.
 func (o *Op) things(body []byte) ([]thing, error) {
 	if o.Kind == Batch {
 		var all struct{ Claims []thing }

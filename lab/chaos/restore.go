@@ -17,21 +17,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ofRegion are the tables of a region's own rows that say who holds what there. They are restored together.
+// ofRegion lists the tables with a region's own rows, which record its holders. They are restored together.
 var ofRegion = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 
-// restored is a region whose rows were put back to an older state while the rest of the database stayed as it was.
+// restored is a region whose rows go back to an older state while the rest of the database stays.
 type restored struct {
 	region string
-	copied chan struct{}   // closed when there is a copy
-	apart  map[string]bool // the claims that the copy has and the region had no more, or the other way about
-	fenced []string        // the pools whose rows are of another time than the record of loans
+	copied chan struct{}   // closed when a copy exists
+	apart  map[string]bool // claims that exist only in the copy or only in the region's present rows
+	fenced []string        // pools whose rows and loan records come from different times
 
-	asked atomic.Pointer[region] // the region, from the restore until the operator comes
+	asked atomic.Pointer[region] // the region, from its restore until the operator reconciles it
 }
 
-// divert sends to the restored region half of what is asked for while it is not reconciled, as clients do who know nothing of that. What it gives away then,
-// it gives away from rows of another time.
+// divert sends half of the claims to the restored region until it is reconciled, as clients do that know nothing of the restore. The region serves
+// them from rows of another time.
 func (run *run) divert(op *Op) {
 	r := run.restored.asked.Load()
 	if r == nil || op.Number%2 == 0 {
@@ -44,7 +44,7 @@ func (run *run) divert(op *Op) {
 	}
 }
 
-// copyRows keeps the rows of a region beside them, as a backup would.
+// copyRows copies the rows of a region into tables beside them, as a backup would.
 func (run *run) copyRows(ctx context.Context, region string) error {
 	defer close(run.restored.copied)
 	return run.superuser(ctx, pgx.RepeatableRead, func(tx pgx.Tx) error {
@@ -57,7 +57,7 @@ func (run *run) copyRows(ctx context.Context, region string) error {
 	})
 }
 
-// putBack restores the rows of a region alone, at one moment, and finds out which claims that is about.
+// putBack restores the rows of one region in one transaction, and finds the claims that the restore affects.
 func (run *run) putBack(ctx context.Context, region string) error {
 	select {
 	case <-run.restored.copied:
@@ -66,7 +66,7 @@ func (run *run) putBack(ctx context.Context, region string) error {
 	}
 	var apart, fenced []string
 	err := run.superuser(ctx, pgx.ReadCommitted, func(tx pgx.Tx) (err error) {
-		// Transactions that have begun to read here end first.
+		// Transactions that have begun to read these tables end first.
 		if _, err := tx.Exec(ctx, "LOCK TABLE "+strings.Join(ofRegion, ", ")+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (run *run) setApart(list []string) {
 	}
 }
 
-// isApart reports whether a claim is one that the restore was about: by its name, or by the one that it was generated from.
+// isApart reports whether the restore affects a claim: by its name, or by the prefix from which its name was generated.
 func (run *run) isApart(label string) bool {
 	for name := range run.restored.apart {
 		if name == label || strings.HasPrefix(name, label+"-") && !strings.Contains(strings.TrimPrefix(name, label+"-"), "-") {
@@ -114,7 +114,7 @@ func (run *run) isApart(label string) bool {
 	return false
 }
 
-// fencedOff asks the region for a block of each pool that it is to be fenced off from, without taking it: the answer is 503 unavailable.
+// fencedOff makes a dry run of a claim in the region for each pool that must be fenced there. The answer must be 503 unavailable.
 func (run *run) fencedOff(ctx context.Context, r *region) {
 	for _, pool := range run.restored.fenced {
 		spec := obj{"poolRef": obj{"name": pool}, "prefixLength": run.plan.unit(pool)}
@@ -137,8 +137,8 @@ func (run *run) fencedOff(ctx context.Context, r *region) {
 	}
 }
 
-// reconcile is what the operator does until every pool is open in the region: where a block is held in its rows and not its own any more, somebody else
-// may hold it, and the claim that the copy brought back is the one that has to go.
+// reconcile does the operator's work until every pool is open in the region. A block that is in the region's rows but not in its stock may belong to
+// another region, so the claim that the copy brought back has to go.
 func (run *run) reconcile(ctx context.Context) error {
 	var last string
 	for range 5 {
@@ -169,7 +169,7 @@ func (run *run) reconcile(ctx context.Context) error {
 	return fmt.Errorf("ipamctl region reconcile does not end: %s", last)
 }
 
-// evict deletes the claims that the region's rows say hold a part of a block.
+// evict deletes the claims that hold a part of a block according to the region's rows.
 func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 	return run.superuser(ctx, pgx.Serializable, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, "SELECT name, base, plen, id::TEXT FROM holds WHERE name IS NOT NULL AND region = '"+run.restored.region+"'")
@@ -203,7 +203,7 @@ func (run *run) evict(ctx context.Context, held netip.Prefix) error {
 	})
 }
 
-// pardon takes back what was said of claims that the restore was about: that they are lost, or there again, is what restoring a region alone means.
+// pardon removes the violations about claims that the restore affects. A restore of one region alone loses such claims or brings them back.
 func (run *run) pardon() {
 	if len(run.restored.apart) == 0 {
 		return
@@ -220,7 +220,7 @@ func (run *run) pardon() {
 	})
 }
 
-// superuser runs a transaction past the servers and the faults, again when it is in others' way.
+// superuser runs a transaction that bypasses the servers and the faults, and retries after a conflict.
 func (run *run) superuser(ctx context.Context, level pgx.TxIsoLevel, fn func(pgx.Tx) error) error {
 	for try := 0; ; try++ {
 		err := func() error {

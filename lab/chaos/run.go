@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// run is one plan on its way.
+// run is one plan in execution.
 type run struct {
 	plan     *Plan
 	cluster  *cluster
@@ -28,33 +28,33 @@ type run struct {
 	progress *progress
 	attempts *attempts
 	restored restored
-	herd     *herd.Herd // nil: there is none
+	herd     *herd.Herd // nil without agents
 	heirs    *heirs.Heirs
 	keys     []key
 	requests atomic.Int64
-	posts    atomic.Int64 // by the harness itself
+	posts    atomic.Int64 // requests by the harness itself
 }
 
-// Result is what came of a run.
+// Result is a run's outcome.
 type Result struct {
 	Mix        string
 	Seed       uint64
 	Operations int
 	Requests   int64
-	Tally      map[string]int // of outcomes, disasters and faults
+	Tally      map[string]int // counts of outcomes, disasters and faults
 	Took       time.Duration
-	Attempts   int // of the servers at transactions and reads
-	Judged     int // operations that were judged to be linearizable
-	Unjudged   int // operations of histories that could not be judged in time
+	Attempts   int // transactions and reads that the servers attempted
+	Judged     int // operations that were checked for linearizability
+	Unjudged   int // operations of histories whose check did not end in time
 	Violations []Violation
-	Err        error // of the harness
+	Err        error // error of the harness
 	Dir        string
 }
 
-// runLimit bounds a run, so that one that hangs is told from one that is slow.
+// runLimit limits the time of a run, so that a run that hangs ends.
 const runLimit = 10 * time.Minute
 
-// perform does a plan on a cluster. dir is made for it, and removed when nothing was wrong.
+// perform runs a plan on a cluster. It creates dir, and removes it after a run without violations.
 func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir string) Result {
 	began := time.Now()
 	res := Result{Mix: p.Name, Seed: p.Seed, Dir: dir, Tally: map[string]int{}}
@@ -76,7 +76,7 @@ func perform(ctx context.Context, c *cluster, p *Plan, environ []string, dir str
 	r.ledger.mu.Unlock()
 	res.Took = time.Since(began)
 	if len(res.Violations) == 0 && res.Err == nil {
-		_ = os.RemoveAll(dir) // nobody will read it
+		_ = os.RemoveAll(dir) // no report refers to it
 	} else if err := r.write(res); err != nil {
 		res.Err = errors.Join(res.Err, err)
 	}
@@ -123,7 +123,7 @@ func (run *run) all(ctx context.Context, environ []string, res *Result) (err err
 	return run.judge(ctx, res)
 }
 
-// post makes something, in calm weather, at a server whose clock is right.
+// post creates an object at a server with a right clock, while no faults are active.
 func (run *run) post(ctx context.Context, path string, body any) (answer, error) {
 	a := run.persist(ctx, run.right(), request{method: http.MethodPost, path: path, body: body, key: run.fresh()})
 	if a.meaning() != succeeded {
@@ -132,10 +132,10 @@ func (run *run) post(ctx context.Context, path string, body any) (answer, error)
 	return a, nil
 }
 
-// fresh is an Idempotency-Key that no request of the run has had.
+// fresh returns an Idempotency-Key that no request of the run has used.
 func (run *run) fresh() string { return fmt.Sprint("harness-", run.posts.Add(1)) }
 
-// furnish makes the project and the pools, before anything goes wrong.
+// furnish creates the project and the pools before the faults begin.
 func (run *run) furnish(ctx context.Context) error {
 	if err := run.remake(ctx); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (run *run) furnish(ctx context.Context) error {
 	return run.makeKeys(ctx)
 }
 
-// work lets the clients work amid the disasters, and returns when both are over.
+// work runs the clients and the disasters, and returns when both have ended.
 func (run *run) work(ctx context.Context) {
 	for _, r := range run.regions {
 		r.storm()
@@ -185,14 +185,14 @@ func (run *run) happened(e Event) {
 	run.ledger.count("disaster: " + e.Disaster.String())
 }
 
-// broke notes that the harness could not do what it should.
+// broke records an error of the harness.
 func (run *run) broke(doing string, err error) {
 	if err != nil {
 		run.ledger.violated("harness", "", "%s: %v", doing, err)
 	}
 }
 
-// write keeps the plan, the log and the violations beside the servers' own logs.
+// write stores the plan, the log and the violations beside the servers' logs.
 func (run *run) write(res Result) error {
 	f, err := os.Create(filepath.Join(run.dir, "report.txt"))
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// Suite is many runs.
+// Suite runs many plans.
 type Suite struct {
 	Programs Binaries
-	URL      string   // of somebody else's CockroachDB; empty: a PostgreSQL is started
-	Environ  []string // of the servers, besides the little that they need
-	Workers  int      // runs at the same time, each with a database server of its own
-	Dir      string   // for the logs of runs that fail; made when it is needed
-	Enough   int      // stop after so many runs that failed; 0: never
+	URL      string   // URL of an external CockroachDB; empty: the suite starts a PostgreSQL
+	Environ  []string // additional environment of the servers
+	Workers  int      // concurrent runs, each with its own database server
+	Dir      string   // for the logs of failed runs; created on demand
+	Enough   int      // stop after this many failed runs; 0: never
 	Each     func(Result)
 }
 
-// Job is a run to do.
+// Job is one run to make.
 type Job struct {
 	Mix  Mix
 	Seed uint64
 }
 
-// Run does the jobs and answers what came of each that was done.
+// Run makes the runs and returns their results.
 func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -64,7 +64,7 @@ func (s Suite) Run(ctx context.Context, jobs []Job) ([]Result, error) {
 			if err == nil {
 				for job := range queue {
 					r := perform(ctx, c, NewPlan(job.Mix, job.Seed), s.Environ, s.dir(job))
-					if ctx.Err() != nil { // cut short by another's failure: says nothing
+					if ctx.Err() != nil { // another failure cancelled this run, so it shows nothing
 						_ = os.RemoveAll(r.Dir)
 						continue
 					}

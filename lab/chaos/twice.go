@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rival is what came of one of two requests for the same name.
+// rival is the outcome of one of two requests for the same name.
 type rival struct {
-	won      bool // it was answered that it has made it
-	lost     bool // it was answered that the name is in use
+	won      bool // the server answered that the request made the claim
+	lost     bool // the server answered that the name is in use
 	refused  ipam.Code
 	answer   answer
 	underWay bool
 }
 
-// twice asks two servers at once for a claim by one name. One of them makes it, at most; when nothing is refused for want of room, one of them has.
-// Nothing is said of it to the other clients before both are over: a release between the two would let both make it.
+// twice asks two servers at the same time for a claim by one name. At most one makes it, and exactly one does unless a pool is full. Other clients
+// learn of the claim only after both requests: a release between the two would let both make it.
 func (run *run) twice(ctx context.Context, op *Op) {
 	entries := run.ledger.ask(op)
 	var both [2]rival
@@ -31,7 +31,7 @@ func (run *run) twice(ctx context.Context, op *Op) {
 	run.decide(ctx, op, entries, both)
 }
 
-// compete asks one server until it is certain whether it has made the claim.
+// compete repeats the request to one server until its outcome is certain.
 func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
 	one, unknown := *op, false
 	one.Server, one.Hop = server, false
@@ -59,7 +59,7 @@ func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
 	return r
 }
 
-// decide concludes from two answers.
+// decide draws the conclusion from two answers.
 func (run *run) decide(ctx context.Context, op *Op, entries []*entry, both [2]rival) {
 	if both[0].underWay || both[1].underWay {
 		run.ledger.taint(entries)

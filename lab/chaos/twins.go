@@ -8,15 +8,15 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Twin is a server that lacks one protection, and the mix that has to show it: the same mix holds when the protection is there.
+// Twin is a server without one protection, with the mix that must show the fault. The same mix passes with the protection.
 type Twin struct {
 	Name  string
 	Lacks string
 	Mix   Mix
-	Seeds int // within which it has to be caught
+	Seeds int // number of seeds within which a check must fail
 }
 
-// Twins are the protections that package twins can take away.
+// Twins lists the protections that package twins can remove.
 func Twins() []Twin {
 	list := []Twin{
 		{"no-key", "the unique idempotency key", unknowns(), 3},
@@ -39,7 +39,7 @@ func Twins() []Twin {
 	return list
 }
 
-// unknowns is a mix in which many COMMITs are not answered.
+// unknowns returns a mix with many unanswered COMMITs.
 func unknowns() Mix {
 	m := Ordinary()
 	m.Weather = Weather{Commits: CommitFaults{CutBefore: 0.1, CutAfter: 0.15, Ambiguous: 0.1}}
@@ -47,7 +47,7 @@ func unknowns() Mix {
 	return m
 }
 
-// crowd is many clients on one small pool, on servers that do not know of each other.
+// crowd returns a mix with many clients on two small pools, on servers that do not know of each other.
 func crowd() Mix {
 	m := Ordinary()
 	m.Pools = []Pool{
@@ -59,8 +59,9 @@ func crowd() Mix {
 	return m
 }
 
-// neighbours is a crowd that fills pools, and then empties them all together. Two who release at once free the halves of one block: under their locks the
-// second one sees what the first has freed, and makes one block of both. What stays apart at the last ebb nobody mends, so the audit finds it.
+// neighbours returns a crowd that fills pools and then empties them together. Two simultaneous releases free the halves of one block. Under the
+// locks, the second release sees the half that the first one freed, and merges both into one block. After the last ebb no later release merges
+// separate halves, so the audit finds them.
 func neighbours() Mix {
 	m := crowd()
 	for i, block := range []string{"10.0.0.0/26", "10.0.1.0/26"} {
@@ -72,17 +73,17 @@ func neighbours() Mix {
 	return m
 }
 
-// refusedCommits is a crowd whose transactions are often run again.
+// refusedCommits returns a crowd whose transactions often run again.
 func refusedCommits() Mix {
 	m := crowd()
-	m.Healthy = true             // a plan that is stale is refused again and again, by what its statements hit, until the request gives up:
+	m.Healthy = true             // a stale plan fails its statement checks again and again until the request gives up:
 	m.Timeout = 20 * time.Second // after 30 attempts, and not before
 	m.Weather.Commits, m.Weather.Statements = CommitFaults{Serialization: 0.3}, StatementFaults{Serialization: 0.02}
 	return m
 }
 
-// lostLocks is a crowd that only claims, while no lock holds. What was free and is claimed twice then has to be found out
-// by what the statements hit. (Releases need their locks: buddies that come free at once find each other under them.)
+// lostLocks returns a crowd that only claims, while no lock excludes anyone. The statement checks must find a free block that two claims take.
+// (Releases need their locks, because only under them do two simultaneous releases of buddies find each other.)
 func lostLocks() Mix {
 	m := crowd()
 	m.Weights = map[Kind]int{Claim: 30, ClaimBlock: 20, Put: 20, Generated: 20}
@@ -91,8 +92,8 @@ func lostLocks() Mix {
 	return m
 }
 
-// restoredAlone is pools of three regions, one of which is put back to an older state while the others go on. Child pools are left out: they are known
-// everywhere, and one that the region has forgotten is for its owner to delete.
+// restoredAlone returns a mix with pools of three regions. One region goes back to an older state while the others go on. It leaves child pools out:
+// all regions know them, and their owner has to delete one that the restored region has lost.
 func restoredAlone() Mix {
 	m := Served()
 	m.Weather = Weather{
@@ -104,35 +105,35 @@ func restoredAlone() Mix {
 	return m
 }
 
-// failsOver is a mix in which the standby takes over in one way.
+// failsOver returns a mix with one way of failover.
 func failsOver(way Disaster) Mix {
 	m := FailedOver()
 	m.Weather.Failover = []Disaster{way}
 	return m
 }
 
-// offClock is a quiet mix in which nothing but one server's clock is wrong.
+// offClock returns a quiet mix in which only one server's clock is wrong.
 func offClock() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 40, Weather{Clocks: true}
 	return m
 }
 
-// remade is a quiet mix: what it is about comes before the first operation (remake).
+// remade returns a quiet mix. Its subject comes before the first operation (remake).
 func remade() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 4, Weather{}
 	return m
 }
 
-// inherits is a quiet mix in which pools, projects, classes and scopes come back under their names.
+// inherits returns a quiet mix in which agents delete pools, projects, classes and scopes and make them again by the same names.
 func inherits() Mix {
 	m := Ordinary()
 	m.Operations, m.Heirs, m.Weather = 60, 6, Weather{}
 	return m
 }
 
-// hidden is a crowd that only claims by length, and whose first reads of what is free sometimes find nothing.
+// hidden returns a crowd that only claims by length. Its first reads of free blocks sometimes find nothing.
 func hidden() Mix {
 	m := crowd()
 	m.Weights = map[Kind]int{Claim: 30, Put: 20}

@@ -9,34 +9,34 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// Weather is how much goes wrong. Chances are those of one statement of the kind.
+// Weather configures the faults. A chance applies to one statement of the kind.
 type Weather struct {
 	Commits    CommitFaults
 	Statements StatementFaults
 
-	Latency   time.Duration // of every round trip to the database, so that transactions meet
-	Clocks    bool          // one server's clock is off
-	LostLocks bool          // PostgreSQL's advisory locks hold nobody up
+	Latency   time.Duration // added to every round trip to the database, so that transactions overlap
+	Clocks    bool          // one server's clock is wrong
+	LostLocks bool          // PostgreSQL's advisory locks exclude nobody
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
-	Still    []Disaster // a server stands still for others by one of these, once; each in its turn of the seeds
-	Failover []Disaster // the database has a synchronous standby, which takes the primary's place by one of these; likewise
-	Restore  bool       // the rows of a region are put back to an older state, alone, and reconciled
+	Still    []Disaster // ways to stop a server once; seeds take them in turn
+	Failover []Disaster // ways to promote a synchronous standby; seeds take them in turn
+	Restore  bool       // one region's rows go back to an older state and are reconciled
 
-	Kills, Partitions, Restarts, Severs, Slows, Aparts int // how often in a run
+	Kills, Partitions, Restarts, Severs, Slows, Aparts int // times in a run
 }
 
-// CommitFaults are chances that a COMMIT ends otherwise.
+// CommitFaults are the chances of faults in a COMMIT.
 type CommitFaults struct {
 	Serialization float64 // 40001, rolled back
 	CutBefore     float64 // rolled back, connection cut
 	CutAfter      float64 // committed, connection cut
-	Ambiguous     float64 // 40003, either way
+	Ambiguous     float64 // 40003, committed or rolled back
 	Drain         float64 // committed, 57P01
 	Odd           float64 // committed, XXUUU or 57014
 }
 
-// StatementFaults are chances that another statement fails.
+// StatementFaults are the chances of faults in another statement.
 type StatementFaults struct {
 	Serialization float64 // 40001
 	Cut           float64
@@ -45,10 +45,10 @@ type StatementFaults struct {
 	Full          float64 // 53300
 	Locked        float64 // 55P03
 	Deadlock      float64 // 40P01
-	After         float64 // done, and the connection cut
+	After         float64 // executed, connection cut
 }
 
-// Storm is all of it.
+// Storm returns the weather with all faults.
 func Storm() Weather {
 	return Weather{
 		Commits:    CommitFaults{0.05, 0.05, 0.05, 0.04, 0.02, 0.01},
@@ -57,7 +57,8 @@ func Storm() Weather {
 	}
 }
 
-// rules are the faults of statements for the proxy of a region. The distances come first: they delay, and do not decide.
+// rules returns the fault rules of statements for a region's proxy. The distances come first: they only delay statements and never decide their
+// outcome.
 func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
 	out := []pgfault.Rule{far.Latency()}
 	if w.Latency > 0 {
@@ -95,39 +96,39 @@ func (w Weather) rules(seed uint64, far *pgfault.Distances) []pgfault.Rule {
 	return out
 }
 
-// withoutLocks lets the statement that takes a lock answer, and take none.
+// withoutLocks rewrites a statement so that it takes no lock and still succeeds.
 func withoutLocks(sql string) string {
 	return strings.NewReplacer("pg_advisory_xact_lock(", "abs(", "pg_try_advisory_xact_lock(k)", "true", "pg_try_advisory_xact_lock_shared(k)", "true").Replace(sql)
 }
 
-// hide answers no rows to a transaction that looks for free blocks of a size.
+// hide returns no rows to a transaction that reads free blocks by size.
 func hide() pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool {
 		return e.InTx && strings.HasPrefix(e.SQL, "select") && strings.Contains(e.SQL, "from free_blocks")
 	}, pgfault.NoRows())
 }
 
-// Disaster is what an event is.
+// Disaster is the kind of an event.
 type Disaster int
 
-// The disasters.
+// The kinds of disasters.
 const (
 	Kill             Disaster = iota // kill -9 of a server, which is started again
-	Partition                        // a region cannot reach the database, for a time; then everything that was on its way arrives
-	Restart                          // the database is shut down at once, and started again
+	Partition                        // a region cannot reach the database for a time; afterwards all delayed messages arrive
+	Restart                          // the database stops immediately and starts again
 	Sever                            // all connections of a region are cut
 	Slow                             // COMMITs of a region take longer than a request may, for a time
-	Apart                            // what a region says to other regions takes as long as all of this, for a time; what is its own is near
-	Copy                             // a copy of a region's rows is kept
-	PutBack                          // the copy takes the place of the region's rows; after a time the operator reconciles
-	Step                             // the clock of a server is put ahead, by so much
-	Pause                            // a server is stopped in the middle of a transaction, and goes on after a time
+	Apart                            // messages from a region to other regions are as slow, for a time; its own data are near
+	Copy                             // a region's rows are copied
+	PutBack                          // the copy replaces the region's rows; after a time the operator reconciles
+	Step                             // the clock of a server jumps to this offset
+	Pause                            // a server is stopped in the middle of a transaction and resumes after a time
 	CutOff                           // a server cannot reach the database from the middle of a transaction on, for a time
-	FailOver                         // the standby is not reached for a time; then the primary dies, and the standby takes its place
-	CrashAndFailOver                 // the same, but the primary crashes before and is started again
+	FailOver                         // the standby is unreachable for a time; then the primary dies and the standby is promoted
+	CrashAndFailOver                 // the same, but the primary first crashes and is started again
 )
 
-// String names the disaster.
+// String returns the disaster's name.
 func (d Disaster) String() string {
 	return [...]string{"kill -9 of server", "partition of region", "restart of the database, from region", "cut of all connections of region", "slow commits of region", "other regions far from region", "copy of region", "restore of region", "clock put ahead of server", "pause of server", "cut, in a transaction, of region", "failover, after a stall, from region", "failover, after a stall and a crash, from region"}[d]
 }
@@ -147,7 +148,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
 }
 
-// events spreads the disasters over the middle of a run of some operations.
+// events spreads the disasters over the middle of a run with a number of operations.
 func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
 	var all []Event
 	if w.Restore {

@@ -18,26 +18,26 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// cluster is the processes of this program.
+// cluster is this program's processes.
 type cluster struct {
 	bin   string
 	dir   string
 	nodes []*node
 }
 
-// node is one process, in a region of its own.
+// node is one process, in its own region.
 type node struct {
 	*serverproc.Process
 	region  string
 	address string // host:port, for SQL and for the other nodes
-	log     string // file with what it prints
+	log     string // file with its output
 }
 
 func (n *node) url() string {
 	return "postgresql://root@" + n.address + "/defaultdb?sslmode=disable"
 }
 
-// waiter waits until a node answers, and says why it does not.
+// waiter waits until a node answers. Its error is the reason why the node does not.
 type waiter func(ctx context.Context, n *node) error
 
 const (
@@ -45,7 +45,7 @@ const (
 	stopLimit = time.Minute
 )
 
-// start brings all nodes up: each joins the others, then the cluster is made of them, once.
+// start brings all nodes up: each joins the others, and then one command initialises the cluster.
 func (c *cluster) start(ctx context.Context, regions []string, await waiter) error {
 	addresses, err := loopback.Free(ctx, len(regions))
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *cluster) start(ctx context.Context, regions []string, await waiter) err
 	return nil
 }
 
-// nodeArgs is a node's command line: in memory, on loopback, in its region.
+// nodeArgs returns a node's command line: in memory, on loopback, in its region.
 func nodeArgs(n *node, join []string, dir string) []string {
 	return []string{
 		"start", "--insecure",
@@ -86,7 +86,7 @@ func (c *cluster) spawn(n *node, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = log.Close() }()  // the process has it
+	defer func() { _ = log.Close() }()  // the process has its own copy
 	cmd := exec.Command(c.bin, args...) //nolint:gosec,noctx // an operator's flag; stopped by stop, in order
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
 	cmd.Env = append(os.Environ(), "COCKROACH_SKIP_ENABLING_DIAGNOSTIC_REPORTING=true")
@@ -97,7 +97,7 @@ func (c *cluster) spawn(n *node, args []string) error {
 	return nil
 }
 
-// initialise makes a cluster of the nodes. A first try that was cut off may have done it.
+// initialise initialises the cluster. An earlier attempt that was cut off may have done so already.
 func (c *cluster) initialise(ctx context.Context, address string) error {
 	out, err := exec.CommandContext(ctx, c.bin, "init", "--insecure", "--host="+address).CombinedOutput() //nolint:gosec // an operator's flag
 	if err != nil && !strings.Contains(string(out), "already been initialized") {
@@ -106,7 +106,7 @@ func (c *cluster) initialise(ctx context.Context, address string) error {
 	return nil
 }
 
-// until tries until it works, a node is gone, or the time is up.
+// until retries until try succeeds, a node ends, or the context ends.
 func (c *cluster) until(ctx context.Context, try func(ctx context.Context) error) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
@@ -126,7 +126,7 @@ func (c *cluster) until(ctx context.Context, try func(ctx context.Context) error
 	}
 }
 
-// alive says which node is gone.
+// alive returns an error if a node has ended.
 func (c *cluster) alive() error {
 	for _, n := range c.nodes {
 		select {
@@ -140,7 +140,7 @@ func (c *cluster) alive() error {
 
 var errSuccess = errors.New("exit status 0")
 
-// stop ends the processes that were started here, all at once, and waits for them: they drain.
+// stop stops all nodes concurrently and waits for them to drain.
 func (c *cluster) stop() error {
 	var all errgroup.Group
 	for _, n := range c.nodes {
@@ -148,13 +148,13 @@ func (c *cluster) stop() error {
 			if err := n.Stop(); errors.Is(err, serverproc.ErrKilled) {
 				return fmt.Errorf("the node in %s: %w", n.region, err)
 			}
-			return nil // how it ended otherwise is in its log
+			return nil // its log has other errors
 		})
 	}
 	return all.Wait()
 }
 
-// logs is the end of what each node printed.
+// logs returns the end of each node's output.
 func (c *cluster) logs() string {
 	var all strings.Builder
 	for _, n := range c.nodes {
@@ -167,7 +167,7 @@ func (c *cluster) logs() string {
 	return all.String()
 }
 
-// answers asks a node for its region.
+// answers reads a node's region.
 func answers(ctx context.Context, n *node) error {
 	c, err := pgx.Connect(ctx, n.url())
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fake is a shell script in the place of cockroach: it writes down how it was called, and behaves as told. What CockroachDB does is not to be seen here;
-// what this program asks of it is.
+// fake writes a shell script that replaces cockroach: it records its calls and behaves as given. The tests check the requests of this program, and
+// not the behaviour of CockroachDB.
 func fake(t *testing.T, script string) (bin, record string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func fake(t *testing.T, script string) (bin, record string) {
 	return bin, record
 }
 
-// serving starts and serves until it is told to stop, and lets itself be initialised at the second try.
+// serving starts and serves until it is stopped, and succeeds at its second initialisation.
 const serving = `
 case $1 in
 start)
@@ -42,7 +42,7 @@ init)
 esac
 `
 
-// up is when the fake has come so far.
+// up waits until the fake is up.
 func up(record string) waiter {
 	return func(_ context.Context, n *node) error {
 		_, err := os.Stat(record + ".up." + n.region)
@@ -64,7 +64,7 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-// gone demands that no process of these lines is left.
+// gone requires that none of the recorded processes is left.
 func gone(t *testing.T, record []string) {
 	t.Helper()
 	for _, line := range record {

@@ -1,12 +1,12 @@
-// Package cluster runs a command on a CockroachDB cluster of its own: three nodes on loopback, each in a region, in memory. It is what
-// `make test-crdb-cluster` runs. The command runs once for each node, with its address in the environment:
+// Package cluster runs a command on a temporary CockroachDB cluster: three nodes on loopback, each in its own region, in memory. `make
+// test-crdb-cluster` uses it. The command runs once for each node, with the addresses in the environment:
 //
-//	CRDB_URL           the node that the command is to talk to
-//	CRDB_URLS          all nodes, as region=URL, with a comma between
+//	CRDB_URL           the node for this run of the command
+//	CRDB_URLS          all nodes, as region=URL, separated by commas
 //	CARVE_TEST_ENGINE  cockroach
 //
-// Whatever happens, every process that was started here is stopped before the program ends: SIGTERM by its id, and SIGKILL after a minute.
-// A command that fails does not keep the others from running.
+// The program always stops every process that it started before it ends: SIGTERM by its id, and SIGKILL after a minute. It runs the command for the
+// remaining nodes after a failure.
 package cluster
 
 import (
@@ -24,10 +24,10 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// regions of the cluster. The first is the one that the database tests have their rows in.
+// regions of the cluster. The database tests store their rows in the first.
 var regions = []string{"local", "eu", "us"}
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
 	bin := f.String("cockroach", "cockroach", "the `PROGRAM` to start, by path or name")
@@ -47,12 +47,12 @@ func Run(ctx context.Context, args []string) error {
 
 const startLimit = 3 * time.Minute
 
-// run starts the cluster, runs a command on each node, and stops what it started. await waits until a node answers.
+// run starts the cluster, runs a command on each node, and stops the cluster. await waits until a node answers.
 func run(ctx context.Context, bin string, commands []string, await waiter) (err error) {
 	if bin, err = exec.LookPath(bin); err != nil {
 		return fmt.Errorf("no CockroachDB: %w", err)
 	}
-	if bin, err = filepath.Abs(bin); err != nil { // the nodes work in a directory of their own
+	if bin, err = filepath.Abs(bin); err != nil { // the nodes have their own working directory
 		return err
 	}
 	dir, err := os.MkdirTemp("", "carve-crdb-")
@@ -88,7 +88,7 @@ func run(ctx context.Context, bin string, commands []string, await waiter) (err 
 	return err
 }
 
-// urls are all nodes, for tests that need more than one.
+// urls returns all nodes, for tests that need more than one.
 func (c *cluster) urls() string {
 	all := make([]string, len(c.nodes))
 	for i, n := range c.nodes {

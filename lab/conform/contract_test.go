@@ -13,10 +13,10 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, arranged for making requests and judging answers.
+// contractDoc is openapi.yaml, indexed to make requests and to judge answers.
 type contractDoc struct {
 	doc        *openapi3.T
-	operations []*operation // in order of id: what a seed decides must not depend on the order of a map
+	operations []*operation // in order of id: a seed's decisions must not depend on the order of a map
 	statuses   map[string]int
 }
 
@@ -28,13 +28,13 @@ type operation struct {
 	template string
 	params   []*openapi3.Parameter
 	public   bool                    // needs no credentials
-	codes    map[int]map[string]bool // by status, those that the operation says it refuses with
-	body     *openapi3.Schema        // nil when it takes none
+	codes    map[int]map[string]bool // declared refusal codes, by status
+	body     *openapi3.Schema        // nil without a body
 	media    string                  // of the body
 	byName   map[string]*openapi3.Parameter
 }
 
-// contract is loaded once. Answers are closed: a field that is not described is a mismatch, although callers are told to expect new ones.
+// contract loads the document once and forbids undescribed fields in responses, although clients must expect new ones.
 var contract = sync.OnceValue(func() *contractDoc {
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
 	if err != nil {
@@ -83,7 +83,7 @@ func (k *contractDoc) arrange(path, method string, item *openapi3.PathItem, op *
 	return o
 }
 
-// listed are the codes that an operation refuses with, or that have a header.
+// listed returns the problem codes in an operation's or a header's extensions.
 func listed(extensions map[string]any) (codes []string) {
 	all, _ := extensions["x-problems"].([]any)
 	for _, code := range all {
@@ -92,7 +92,7 @@ func listed(extensions map[string]any) (codes []string) {
 	return codes
 }
 
-// declared is what an operation says of the answers of a status: all refusals have one response. nil when it does not have this status.
+// declared returns the response that an operation declares for a status, or nil. All refusals share one response.
 func (op *operation) declared(status int) *openapi3.Response {
 	ref := op.Responses.Status(status)
 	if op.codes[status] != nil {
@@ -104,7 +104,7 @@ func (op *operation) declared(status int) *openapi3.Response {
 	return ref.Value
 }
 
-// in lists the parameters of one kind.
+// in lists one kind's parameters.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {
 	for _, p := range op.params {
 		if p.In == kind {
@@ -117,18 +117,18 @@ func (op *operation) in(kind string) (out []*openapi3.Parameter) {
 // has reports whether the operation has a parameter.
 func (op *operation) has(name string) bool { return op.byName[name] != nil }
 
-// permission is what an operation says its caller must be allowed to do.
+// permission returns the permission that an operation requires.
 func (op *operation) permission() string {
 	action, _ := op.Extensions["x-permission"].(string)
 	return action
 }
 
-// reads reports whether an operation writes nothing, whatever its method is.
+// reads reports whether an operation writes nothing, with any method.
 func (op *operation) reads() bool {
 	return op.method == http.MethodGet || strings.HasSuffix(op.permission(), ".read")
 }
 
-// operation finds what a request is about, nil for what the contract does not have. HEAD is a GET.
+// operation finds the operation of a request, or nil if the contract has none. HEAD counts as GET.
 func (k *contractDoc) operation(method, path string) *operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -141,13 +141,13 @@ func (k *contractDoc) operation(method, path string) *operation {
 	return nil
 }
 
-// named is an operation by its id.
+// named returns an operation by its id.
 func (k *contractDoc) named(id string) *operation {
 	i := slices.IndexFunc(k.operations, func(op *operation) bool { return op.id == id })
 	return k.operations[i]
 }
 
-// methods are those that a path has, in order.
+// methods returns a path's methods, in order.
 func (k *contractDoc) methods(template string) []string {
 	var out []string
 	for _, op := range k.operations {
@@ -162,7 +162,7 @@ func (k *contractDoc) methods(template string) []string {
 	return out
 }
 
-// fits reports whether a path is one of a template.
+// fits reports whether a path matches a template.
 func fits(template, path string) bool {
 	return slices.EqualFunc(strings.Split(template, "/"), strings.Split(path, "/"), func(want, have string) bool {
 		return want == have || strings.HasPrefix(want, "{") && have != ""

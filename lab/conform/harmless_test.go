@@ -7,7 +7,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// harmless are requests that may be answered with success and write nothing: reads, HEAD, dry runs.
+// harmless returns requests that may succeed and must not write: reads, HEAD, dry runs.
 func (w *world) harmless(base *request) (out []*request) {
 	op := base.op
 	add := func(r *request) { out = append(out, r) }
@@ -32,7 +32,7 @@ func (w *world) harmless(base *request) (out []*request) {
 			add(base.clone("valid: dry run").with("dryRun", "true").set("Idempotency-Key", w.fresh("dry")))
 		}
 	}
-	if op.body != nil && (op.has("dryRun") || op.reads()) { // anything that the schemas admit
+	if op.body != nil && (op.has("dryRun") || op.reads()) { // any value that the schemas allow
 		for range most {
 			r := base.clone("valid: by the schema alone")
 			if r.body = mustJSON(w.value(op.body)); len(r.body) >= maxBody {
@@ -52,7 +52,7 @@ func (w *world) harmless(base *request) (out []*request) {
 	return out
 }
 
-// anyQuery gives a read parameters that their schemas admit, whether they make sense or not.
+// anyQuery adds query parameters that their schemas allow to a read, sensible or not.
 func (w *world) anyQuery(r *request) {
 	for _, p := range r.op.in("query") {
 		if !w.one(6) || p.Name == "consistency" || p.Name == "waitSeconds" || p.Schema.Value.Type.Is(openapi3.TypeArray) || r.header.Get("Accept") != "" {

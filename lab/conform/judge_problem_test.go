@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// problem is a problem document, as far as it is the same for all codes.
+// problem holds the fields that all problem documents share.
 type problem struct {
 	Type, Title, Detail, Instance, Code, TraceID, CurrentETag string
 	Status                                                    int
@@ -31,7 +31,7 @@ func (m *mismatches) problem(k *contractDoc, r *request, a answer) {
 		m.add("a refusal is no JSON: %v", err)
 		return
 	}
-	if r.op == nil { // otherwise by the operation's own declaration
+	if r.op == nil { // otherwise the operation's own declaration checks it
 		_ = json.Unmarshal(a.body, &value)
 		if err := k.doc.Components.Schemas["Problem"].Value.VisitJSON(value, openapi3.VisitAsResponse()); err != nil {
 			m.add("the body: %v", err)
@@ -55,7 +55,7 @@ func (m *mismatches) problem(k *contractDoc, r *request, a answer) {
 	m.figures(p, r, a)
 }
 
-// figures checks what belongs to a status.
+// figures checks the fields that belong to a status.
 func (m *mismatches) figures(p problem, r *request, a answer) {
 	switch a.status {
 	case http.StatusBadRequest:
@@ -71,7 +71,7 @@ func (m *mismatches) figures(p problem, r *request, a answer) {
 			m.add("Allow is %q, want %v", allow, r.allow)
 		}
 	case http.StatusPreconditionFailed:
-		// What is not there yet has no ETag, and can be asked for by PUT alone.
+		// A missing object has no ETag, and only a PUT can name one.
 		if p.CurrentETag != a.etag() || p.CurrentETag == "" && r.method != http.MethodPut {
 			m.add("currentETag %q, ETag %q", p.CurrentETag, a.etag())
 		}
@@ -87,14 +87,14 @@ func (m *mismatches) figures(p problem, r *request, a answer) {
 	}
 }
 
-// samePath reports whether two spellings are of one path.
+// samePath reports whether two spellings denote one path.
 func samePath(a, b string) bool {
 	x, errX := url.PathUnescape(a)
 	y, errY := url.PathUnescape(b)
 	return errX == nil && errY == nil && x == y
 }
 
-// escaped is a name as it is written in a path.
+// escaped returns a name as it is written in a path.
 func escaped(name string) string {
 	return strings.ReplaceAll(url.PathEscape(name), "%3A", ":")
 }

@@ -17,7 +17,7 @@ var plainHeaders = []string{
 	"X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Strict-Transport-Security", "Cross-Origin-Resource-Policy", "Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// inside is what no answer says: the driver, the database, the program.
+// inside matches words of the driver, the database and the program, which no answer may contain.
 var inside = regexp.MustCompile(`(?i)sqlstate|\bpgx\b|pgconn|libpq|\bpq:|relation "|column "|syntax error at|duplicate key value|violates|goroutine \d|runtime error|panic|\.go:\d+|` +
 	`invalid memory|nil pointer|json: |strconv\.|openapi3|kin-openapi|echo\.|code=\d{3}, message=|unmarshal|/root/|/home/|/tmp/|postgres(ql)?://`)
 
@@ -25,10 +25,10 @@ type mismatches []string
 
 func (m *mismatches) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-// judge lists everything in which an answer is not as the contract, and the making of its request, say.
+// judge lists all differences between an answer and the contract or its request's expectations.
 func (k *contractDoc) judge(r *request, a answer) []string {
 	var m mismatches
-	if beforeUs(a) { // net/http refuses what is no HTTP before any handler of ours
+	if beforeUs(a) { // net/http refuses invalid HTTP before any handler of the service
 		if !slices.Contains(r.want, http.StatusBadRequest) {
 			m.add("is refused by net/http")
 		}
@@ -69,7 +69,7 @@ func (k *contractDoc) judge(r *request, a answer) []string {
 	return m
 }
 
-// beforeUs recognises the answer that net/http itself gives to what is no HTTP.
+// beforeUs recognises net/http's own answer to invalid HTTP.
 func beforeUs(a answer) bool {
 	return a.status == http.StatusBadRequest && a.header.Get("Content-Type") == "text/plain; charset=utf-8" && strings.HasPrefix(string(a.body), "400 Bad Request")
 }
@@ -78,7 +78,7 @@ func readable(id string) bool {
 	return len(id) <= 128 && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
-// headers checks those that are declared, and that there are no others.
+// headers checks the declared headers, and that no others exist.
 func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answer) {
 	known := slices.Clone(plainHeaders)
 	var refusal problem
@@ -111,7 +111,7 @@ func (m *mismatches) headers(op *operation, declared *openapi3.Response, a answe
 	}
 }
 
-// headerValue is a header as the JSON value that its schema describes; as a string where it cannot be that.
+// headerValue returns a header as the JSON value that its schema describes, or as a string if it does not parse.
 func headerValue(s *openapi3.Schema, value string) any {
 	var parsed any
 	if !s.Type.Is(openapi3.TypeString) && json.Unmarshal([]byte(value), &parsed) == nil {
@@ -149,7 +149,7 @@ func (m *mismatches) content(declared *openapi3.Response, r *request, a answer) 
 	}
 }
 
-// marks checks what the contract promises of an answer by what was asked.
+// marks checks the headers that the contract promises for a request's parameters.
 func (m *mismatches) marks(r *request, a answer) {
 	if dry := a.header.Get("Dry-Run") == "true"; dry != r.asked("dryRun", "true") {
 		m.add("Dry-Run is %q", a.header.Get("Dry-Run"))
@@ -168,7 +168,7 @@ func (m *mismatches) marks(r *request, a answer) {
 		m.add("ETag %s of revision %s", a.etag(), thing.Metadata.Revision)
 	}
 	location := a.header.Get("Location")
-	// A scope is named by its values, and its pool by itself.
+	// A scope's path contains its values, and its pool's path the pool's name.
 	if location == "" || r.op.id == "putScopePool" && location == r.path {
 		return
 	}
@@ -177,7 +177,7 @@ func (m *mismatches) marks(r *request, a answer) {
 	}
 }
 
-// resource is what all resources have.
+// resource holds the fields that all resources share.
 type resource struct {
 	Metadata struct {
 		Name, Revision, Project string

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// live are requests that make sense and may write.
+// live sends requests that make sense and may write.
 func (w *world) live(op *operation) {
 	r, ok := w.sense(op)
 	if !ok {
@@ -30,7 +30,7 @@ func (w *world) live(op *operation) {
 	}
 }
 
-// sensible sends a request of which 400 is no answer: it keeps all rules.
+// sensible sends a request that keeps all rules, so that its answer must not be 400.
 func (w *world) sensible(r *request) answer {
 	a := w.do(r)
 	if a.status == http.StatusBadRequest && !w.bounded(a) {
@@ -50,14 +50,14 @@ func (w *world) sensible(r *request) answer {
 	return a
 }
 
-// bounded recognises refusals by how many things there are, where a pool is, how long its blocks can be and which names there are, which no request can know:
-// the contract says that they are 400.
+// bounded recognises refusals that no request can foresee: by the number of objects, a pool's position, the possible lengths of its blocks and the
+// existing names. The contract defines them as 400.
 func (*world) bounded(a answer) bool {
 	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
 		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("there is none of this name"))
 }
 
-// repeated sends a request twice with one key, and another one with it.
+// repeated sends a request twice with one key, and then another request with that key.
 func (w *world) repeated(r *request) {
 	r.set("Idempotency-Key", w.fresh("key"))
 	first := w.sensible(r)
@@ -93,7 +93,7 @@ func (w *world) repeated(r *request) {
 	w.writesNothing([]*request{other, taken})
 }
 
-// createdOnly makes what is not there yet, and not again.
+// createdOnly creates a missing object with If-None-Match, and checks that a second request is refused.
 func (w *world) createdOnly(r *request) {
 	r.kind = "valid: If-None-Match"
 	r.set("If-None-Match", "*")
@@ -105,7 +105,7 @@ func (w *world) createdOnly(r *request) {
 	w.writesNothing([]*request{again})
 }
 
-// conditional changes or deletes what has the ETag that was read, and tries it again with that ETag, which is stale then.
+// conditional changes or deletes an object with its current ETag, and tries again with that ETag, which is then stale.
 func (w *world) conditional(r *request) {
 	etag, ok := w.revision(r)
 	if !ok {
@@ -135,7 +135,7 @@ type page struct {
 	NextCursor string
 }
 
-// paged reads a list by tiny pages: it has the same items as when it is read at once.
+// paged reads a list in tiny pages and requires the same items as in one read.
 func (w *world) paged(op *operation) {
 	if path, ok := w.place(op); ok && op.has("cursor") {
 		w.pagedAt(op, path, pick(w.random, []string{"1", "2", "3", "7"}))
@@ -185,7 +185,7 @@ func (w *world) pagedAt(op *operation, path, size string) {
 		if cursor = part.NextCursor; cursor == "" {
 			break
 		}
-		if w.one(4) { // a cursor that somebody has tampered with may be refused or not
+		if w.one(4) { // a modified cursor may be refused or not
 			at := w.IntN(len(cursor))
 			r := w.plain(op, path).raw("cursor=" + cursor[:at] + "A" + cursor[at+1:]).raw(required(op))
 			r.kind, r.want = "query: a cursor that was changed", []int{http.StatusOK, http.StatusBadRequest}
@@ -193,7 +193,7 @@ func (w *world) pagedAt(op *operation, path, size string) {
 		}
 	}
 	if cursor != "" {
-		return // longer than is worth reading by so small pages
+		return // too long for such small pages
 	}
 	want := []string{}
 	for _, item := range whole.Items {
@@ -211,10 +211,10 @@ func (w *world) pagedAt(op *operation, path, size string) {
 
 var lastUsed = regexp.MustCompile(`,?"lastUsedAt":"[^"]*"`)
 
-// unmoving is an item without when a key was used last, which the service writes by itself, at any time.
+// unmoving returns an item without the time of a key's last use, which the service writes at any time.
 func unmoving(item []byte) string { return lastUsed.ReplaceAllString(string(item), "") }
 
-// address is one that was held, for the history.
+// address returns an address that was held, for the history.
 func (*world) address(string) string { return "10.0.16.0" }
 
 func required(op *operation) string {
@@ -228,7 +228,7 @@ func required(op *operation) string {
 	}
 }
 
-// compared reads a thing by GET and by HEAD.
+// compared reads an object by GET and by HEAD.
 func (w *world) compared(op *operation) {
 	if path, ok := w.place(op); ok && op.method == http.MethodGet {
 		w.comparedAt(op, path)

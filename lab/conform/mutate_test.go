@@ -9,16 +9,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// mutation is one change of a body after which it is certainly not what the schema describes.
+// mutation is one change of a body that certainly violates the schema.
 type mutation struct {
 	kind  string
 	path  []any // from the root: names and indices
-	value any   // in its place; gone when the member is to be left out
+	value any   // new value; gone removes the member
 }
 
 type removal struct{}
 
-// mutations lists, for every place of a value, all that would be wrong there.
+// mutations lists, for every place of a value, all possible violations of the schema.
 func mutations(v any, s *openapi3.Schema, path []any) (out []mutation) {
 	s = flat(s)
 	add := func(kind string, value any) {
@@ -55,7 +55,7 @@ func mutations(v any, s *openapi3.Schema, path []any) (out []mutation) {
 	return out
 }
 
-// wrongTypes are values of each type that a schema does not have.
+// wrongTypes returns values of each type that a schema does not allow.
 func wrongTypes(s *openapi3.Schema) (out []any) {
 	for _, each := range []struct {
 		name  string
@@ -122,7 +122,7 @@ func ofText(s *openapi3.Schema, path []any) (out []mutation) {
 	return out
 }
 
-// badTexts are refused by one pattern or the other.
+// badTexts violate one pattern or another.
 var badTexts = []string{"\x00", "a\x00", "\x01", "\x7f", "\u0085", "A B", "-a", "a-", "é", "a/b/c", " ", "UPPER", "10.0.0.0/99999", "١٠", "a\n", "\u00a0"}
 
 func ofObject(v obj, s *openapi3.Schema, path []any) (out []mutation) {
@@ -183,7 +183,7 @@ func ofArray(v []any, s *openapi3.Schema, path []any) (out []mutation) {
 	return append(out, mutations(v[i], s.Items.Value, append(slices.Clone(path), i))...)
 }
 
-// apply is a copy of a body with the mutation in it.
+// apply returns a copy of a body with the mutation.
 func (m mutation) apply(body any) any { return replaced(copied(body), m.path, m.value) }
 
 func replaced(v any, path []any, value any) any {
@@ -207,7 +207,7 @@ func replaced(v any, path []any, value any) any {
 	return v
 }
 
-// written is a value as JSON text, with what is verbatim in it as it is: encoding/json would refuse or repair it.
+// written returns a value as JSON text and keeps verbatim parts unchanged, which encoding/json would refuse or repair.
 func written(v any) []byte {
 	switch v := v.(type) {
 	case verbatim:

@@ -8,13 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place is a path for an operation: of something that exists, or beside that for what is to be made by PUT. ok is false when there is
-// nothing that it could be about.
+// place returns a path for an operation: of an existing object, or of a new one for a PUT. ok is false if no object fits.
 func (w *world) place(op *operation) (path string, ok bool) {
 	if !strings.Contains(op.template, "{") {
 		return op.template, true
 	}
-	if op.id == "deleteProject" { // one that nobody needs
+	if op.id == "deleteProject" { // one that no other request needs
 		a := w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": w.fresh("gone")}})
 		return a.header.Get("Location"), true
 	}
@@ -37,7 +36,7 @@ func (w *world) place(op *operation) (path string, ok bool) {
 	return w.holder(op.template)
 }
 
-// attached is the path of a consumer of a claim.
+// attached returns the path of a consumer of a claim.
 func (w *world) attached() string {
 	team, name := "/v1/projects/"+tenant, w.fresh("used")
 	w.serial++
@@ -48,7 +47,7 @@ func (w *world) attached() string {
 	return path
 }
 
-// letter is the path of something that could not be delivered to a webhook, which nobody but the database can make.
+// letter returns the path of an undeliverable webhook message, which only the database can make.
 func (w *world) letter() string {
 	team := "/v1/projects/" + tenant + "/webhooks"
 	if len(w.names(tenant, "webhooks")) == 0 {
@@ -62,7 +61,7 @@ func (w *world) letter() string {
 	return team + "/" + name + "/deliveries/" + id
 }
 
-// vacant is the path of something that does not exist, in something that does.
+// vacant returns the path of a missing object in an existing parent.
 func (w *world) vacant(op *operation) (path string, ok bool) {
 	i := strings.LastIndex(op.template, "/")
 	parent := op.template[:i]
@@ -76,7 +75,7 @@ func (w *world) vacant(op *operation) (path string, ok bool) {
 	return "", false
 }
 
-// unused is a name that nothing has, of the kind that a parameter takes.
+// unused returns an unused name that a parameter allows.
 func (w *world) unused(parameter string) string {
 	switch parameter {
 	case "{subject}":
@@ -92,7 +91,7 @@ func (w *world) unused(parameter string) string {
 	}
 }
 
-// holder is the path of something that exists, mostly of the tenant.
+// holder returns the path of an existing object, mostly of the tenant.
 func (w *world) holder(template string) (string, bool) {
 	if template == "/v1/projects/{project}" && !w.one(8) {
 		return "/v1/projects/" + tenant, true
@@ -107,12 +106,12 @@ func (w *world) holder(template string) (string, bool) {
 	return pick(w.random, paths), true
 }
 
-// missing is the path of what does not exist, as an operation on a single thing is asked for it.
+// missing returns the path of a missing object, for an operation on a single object.
 func (w *world) missing(op *operation) (path string, ok bool) {
 	segments := strings.Split(op.template, "/")
 	last := len(segments) - 1
 	if !strings.HasPrefix(segments[last], "{") {
-		last-- // a collection of something that does not exist
+		last-- // a collection of a missing object
 		if !strings.HasPrefix(segments[last], "{") {
 			return "", false
 		}
@@ -122,7 +121,7 @@ func (w *world) missing(op *operation) (path string, ok bool) {
 	return path + strings.TrimPrefix(op.template, one.template), ok
 }
 
-// supply makes something of a kind of which there is nothing.
+// supply makes an object of a kind of which none exists.
 func (w *world) supply(template string) {
 	for _, op := range contract().operations {
 		collection := template[:strings.LastIndex(template, "/")]

@@ -10,10 +10,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// most bounds how many requests of one kind an operation gets in a round; which ones is up to the seed.
+// most limits the requests of one kind that an operation gets in a round. The seed chooses them.
 const most = 3
 
-// quiet are requests about an operation that must not write a row: of each kind some. base makes sense.
+// quiet returns requests for an operation that must not write a row: some of each kind. base makes sense.
 func (w *world) quiet(base *request) []*request {
 	var out []*request
 	for _, makers := range [][]*request{
@@ -40,7 +40,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 	for _, m := range mutations(body, base.op.body, nil) {
 		r := base.clone(m.kind, http.StatusBadRequest)
 		r.code, r.body = "invalid_argument", written(m.apply(body))
-		if len(r.body) <= maxBody { // else it is that which is wrong with it
+		if len(r.body) <= maxBody { // a larger body is refused for its size
 			out = append(out, r)
 		}
 	}
@@ -56,7 +56,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 		}
 		out = append(out, r)
 	}
-	if base.method == http.MethodPatch { // what a patch may not change, and what there is not
+	if base.method == http.MethodPatch { // a patch may not change these members, or they do not exist
 		for _, patch := range []obj{{"unknown": 1}, {"status": obj{"phase": "x"}}, {"metadata": obj{"name": "x"}}, {"spec": obj{"unknown": 1}}, {"metadata": obj{"uid": "x"}}} {
 			r := base.clone("body: unknown member", http.StatusBadRequest, http.StatusUnprocessableEntity)
 			r.body = mustJSON(patch)
@@ -66,7 +66,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 	return out
 }
 
-// full is a valid body with as many places as possible in which something can be wrong.
+// full returns a valid body with as many places as possible for faults.
 func (w *world) full(base *request) obj {
 	best := obj{}
 	for range 4 {
@@ -80,7 +80,7 @@ func (w *world) full(base *request) obj {
 func (w *world) wrongMedia(base *request) (out []*request) {
 	for _, accept := range []string{"text/html", "application/xml", "application/json;q=0", "image/*", "*/*;q=0", "application/problem+json"} {
 		if base.method == http.MethodDelete && accept == "application/problem+json" {
-			continue // its success has no body, so who takes refusals is answered
+			continue // its success has no body, so the request may accept only refusals
 		}
 		out = append(out, base.clone("header: Accept", http.StatusNotAcceptable).set("Accept", accept))
 	}
@@ -129,7 +129,7 @@ func (w *world) wrongQueries(base *request) (out []*request) {
 	return out
 }
 
-// wrongTexts are spellings of a parameter, escaped, that its schema does not admit.
+// wrongTexts returns spellings of a parameter, escaped, that its schema does not allow.
 func wrongTexts(s *openapi3.Schema) []string {
 	return slices.DeleteFunc(wrongSpellings(s), func(text string) bool {
 		plain, err := url.QueryUnescape(text)
@@ -194,7 +194,7 @@ func (w *world) wrongHeaders(base *request) (out []*request) {
 	return out
 }
 
-// preconditions are those that an operation does not have, and If-None-Match where it does.
+// preconditions returns requests with a precondition that the operation does not have, and with If-None-Match where it does.
 func (w *world) preconditions(base *request) (out []*request) {
 	for _, name := range []string{"If-Match", "If-None-Match"} {
 		if base.op.has(name) || name == "If-None-Match" && base.method == http.MethodGet {
@@ -232,7 +232,7 @@ func (w *world) preconditions(base *request) (out []*request) {
 	return out
 }
 
-// revision is the current ETag of what a request is about.
+// revision returns the current ETag of a request's object.
 func (w *world) revision(r *request) (string, bool) {
 	op := contract().operation(http.MethodGet, r.path)
 	if op == nil || r.method == http.MethodPost {
@@ -244,7 +244,7 @@ func (w *world) revision(r *request) (string, bool) {
 	return a.etag(), a.ok() && a.etag() != ""
 }
 
-// wrongPaths changes one name in the path to what is none.
+// wrongPaths replaces one name in the path by an invalid name.
 func (w *world) wrongPaths(base *request) (out []*request) {
 	segments, template := strings.Split(base.path, "/"), strings.Split(base.op.template, "/")
 	for i, part := range template {
@@ -278,8 +278,8 @@ func (w *world) wrongPaths(base *request) (out []*request) {
 	return out
 }
 
-// implicit are the operations for which there is no "not there": a realm is there as soon as it is named, and who ends or detaches a consumer that
-// nobody knows has what it wants.
+// implicit lists the operations that never return 404: a realm exists once a request names it, and the end or detachment of an unknown consumer
+// succeeds.
 var implicit = []string{"getRealm", "listConsumers", "confirmExpiry", "endConsumer", "detachConsumer"}
 
 func (w *world) wrongMethods(base *request) (out []*request) {

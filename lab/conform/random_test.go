@@ -9,19 +9,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// random is where all that a run does comes from.
+// random is the source of all random decisions of a run.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64) random {
 	return random{rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15))}
 }
 
-// one is true once in n times.
+// one returns true once in n times.
 func (r random) one(n int) bool { return r.IntN(n) == 0 }
 
 func pick[T any](r random, from []T) T { return from[r.IntN(len(from))] }
 
-// some keeps each member with an even chance.
+// some keeps each member with a chance of one half.
 func (r random) some(of obj) obj {
 	for _, name := range sorted(of) {
 		if r.one(2) {
@@ -31,7 +31,7 @@ func (r random) some(of obj) obj {
 	return of
 }
 
-// matching is a text of a pattern, of least to most characters.
+// matching returns a text that matches a pattern, with least to most characters.
 func (r random) matching(pattern string, least, most int) string {
 	re := regexp.MustCompile(pattern)
 	fits := func(s string) bool {
@@ -39,19 +39,19 @@ func (r random) matching(pattern string, least, most int) string {
 		return n >= least && n <= most && utf8.ValidString(s) && re.MatchString(s)
 	}
 	switch r.IntN(6) {
-	case 0: // as short as it can be
+	case 0: // the shortest one
 		for _, s := range []string{"", "0", "a", "0s", "10.0.0.0", "::", "::/0"} {
 			if fits(s) {
 				return s
 			}
 		}
-	case 1: // as long as it can be
+	case 1: // the longest one
 		for _, each := range []string{"a", "é", "😀", "0", "9", "Z"} {
 			if s := strings.Repeat(each, most); fits(s) && (most < 2000 || r.one(4)) {
 				return s
 			}
 		}
-	case 2: // what is often forgotten
+	case 2: // cases that implementations often forget
 		s := pick(r, []string{"é", "日本語", "😀", "\u202eabc", "a\u0301", "\ufeff", "<b>&amp;</b>", "'; DROP TABLE claims; --", `\"`, "%00", "${x}", "null", "../..", "\u2028", "\U0010ffff"})
 		if fits(s) {
 			return s

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// report counts what was sent and answered, and keeps what was wrong.
+// report counts requests and answers, and records the mismatches.
 type report struct {
 	mu       sync.Mutex
 	requests int
@@ -19,11 +19,11 @@ type report struct {
 	found    []string
 }
 
-// tally is what was seen of one operation.
+// tally counts one operation's requests.
 type tally struct {
 	kinds, statuses map[string]int
 	codes           map[string]bool
-	rules           map[string]bool // that no schema says: what a request was refused for although the schemas admit it
+	rules           map[string]bool // refusal reasons that no schema contains: the schemas allow the request
 	done, refused   int
 }
 
@@ -83,7 +83,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// print writes a line for each operation: how many requests of each kind, and which statuses were answered how often.
+// print writes a line for each operation: the number of requests of each kind, and of answers with each status.
 func (t *report) print(to io.Writer) {
 	for _, id := range sorted(t.byOp) {
 		of := t.byOp[id]
@@ -108,7 +108,7 @@ func (t *report) print(to io.Writer) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// unseen are the refusals that an operation declares and that were not met, but for those that need a fault or a limit.
+// unseen lists the declared refusals of an operation that did not occur, except those that need a fault or a limit.
 func (of *tally) unseen(id string) (out []string) {
 	for _, op := range contract().operations {
 		if op.id != id {
@@ -126,7 +126,7 @@ func (of *tally) unseen(id string) (out []string) {
 	return out
 }
 
-// alike are the mismatches, one of each operation and sort, with how often it was met.
+// alike returns one mismatch of each operation and sort, with its number of occurrences.
 func (t *report) alike() []string {
 	count, first := map[string]int{}, map[string]string{}
 	for _, each := range t.found {

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// request is a request as it is to be sent, with what its answer must be.
+// request is a request with the expectations for its answer.
 type request struct {
-	op     *operation // nil for what the contract does not have
+	op     *operation // nil if the contract has none
 	kind   string
 	method string
-	path   string // as it is written in the request line
-	query  string // likewise, without the question mark
+	path   string // as written in the request line
+	query  string // as written, without the question mark
 	header http.Header
-	body   []byte // nil for none
-	token  string // "" for none
-	// chunked leaves the length of the body out.
+	body   []byte // nil: none
+	token  string // "": none
+	// chunked omits the body's length.
 	chunked bool
 
-	want  []int    // the answer has one of these statuses; nil: one that the operation declares, and no fault of the server
-	code  string   // "" for any that the operation declares
-	allow []string // what a refusal of the method has to name
+	want  []int    // allowed statuses; nil: any declared status that is no 5xx
+	code  string   // "": any declared code
+	allow []string // methods that a 405 must list
 }
 
-// answer is an answer that has been read.
+// answer is a response that was read.
 type answer struct {
 	status int
 	header http.Header
@@ -39,7 +39,7 @@ func (a answer) ok() bool { return a.status >= 200 && a.status <= 299 }
 
 func (a answer) etag() string { return a.header.Get("ETag") }
 
-// clone is a request that can be changed without changing the one it is made of.
+// clone returns an independent copy of a request.
 func (r *request) clone(kind string, want ...int) *request {
 	c := *r
 	c.kind, c.want, c.code, c.header = kind, want, "", maps.Clone(r.header)
@@ -51,7 +51,7 @@ func (r *request) with(name, value string) *request {
 	return r.raw(url.QueryEscape(name) + "=" + url.QueryEscape(value))
 }
 
-// raw appends to the query as it is.
+// raw appends unescaped text to the query.
 func (r *request) raw(query string) *request {
 	if r.query != "" {
 		r.query += "&"
@@ -60,7 +60,7 @@ func (r *request) raw(query string) *request {
 	return r
 }
 
-// without takes a query parameter away.
+// without removes a query parameter.
 func (r *request) without(name string) *request {
 	var kept []string
 	for part := range strings.SplitSeq(r.query, "&") {
@@ -72,7 +72,7 @@ func (r *request) without(name string) *request {
 	return r
 }
 
-// set sets a header; "" takes it away.
+// set sets a header; "" removes it.
 func (r *request) set(name, value string) *request {
 	if value == "" {
 		r.header.Del(name)
@@ -104,7 +104,7 @@ func (r *request) String() string {
 	return r.kind + ": " + s
 }
 
-// send sends a request as it is written: the path is not cleaned and not escaped again.
+// send sends a request exactly as written: it neither cleans the path nor escapes it again.
 func (r *request) send(ctx context.Context, via http.RoundTripper, addr string) (answer, error) {
 	var body io.Reader
 	if r.body != nil {

@@ -13,20 +13,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// moving are the columns that the service writes by itself, at any time: they are no effect of a request.
+// moving lists the columns that the service itself writes at any time. Their changes are no effect of a request.
 var moving = []string{"last_used_at", "empty_since", "kept_from", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
-// purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from them is
-// no effect of a request; what is new in them is.
+// purged lists the tables from which the service deletes the remains of deleted projects at any time. Missing rows in them are no effect of a
+// request; new rows are.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it does alerts, and what is recorded of pools.
+// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, which the
+// background job also moves when it maintains those pools. It also excludes alerts and the recorded utilization of pools.
 var byRequests = map[string]string{
 	"fences": " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
 	"alerts": " WHERE FALSE", "utilization": " WHERE FALSE",
 }
 
-// rows is every row of every table as text; of the trail those that say that something was done.
+// rows returns every row of every table as text, and the trail's events of successful changes.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
 	require.Contains(w.t, tables, "holds")
@@ -55,7 +56,7 @@ func (w *world) rows() map[string]bool {
 	return out
 }
 
-// changes adds the events of the trail that say that something was done: attempts without the right to are recorded, and write nothing else.
+// changes adds the trail's events of successful changes. Attempts without permission are recorded too, and write nothing else.
 func (w *world) changes(to map[string]bool) {
 	answer, err := w.sql.Query(w.t.Context(), "SELECT id, count, events FROM audit_events")
 	require.NoError(w.t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// What a run does. The seed is printed, and decides all else.
+// The flags of a run. The test prints the seed, which decides everything else.
 var (
 	seedFlag   = flag.Uint64("conform.seed", 1, "decides what is sent")
 	seedsFlag  = flag.Int("conform.seeds", 1, "how many seeds, counted from conform.seed, each with a service of its own")
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// Every operation of the contract, by every kind of request: no answer is other than the contract says.
+// Every operation of the contract gets every kind of request, and no answer differs from the contract.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	all := newReport()
@@ -62,14 +62,14 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// creation is the order in which things can be made.
+// creation is the order in which objects can be made.
 var creation = []string{
 	"createProject", "createSpace", "createClass", "createPool", "putSpaceGrant", "putPoolGrant", "putMember", "createApiKey", "putQuota", "createClaim", "putClaim", "createClaimBatch", "putConsumer", "createWebhook", "createAlertRule",
 }
 
-// run carries out rounds.
+// run makes the rounds.
 func (w *world) run(rounds int) {
-	for _, id := range creation { // so that the first round already meets something
+	for _, id := range creation { // so that the first round finds objects
 		for range 6 {
 			w.live(contract().named(id))
 		}
@@ -96,7 +96,7 @@ func (w *world) run(rounds int) {
 	}
 }
 
-// retained makes allocations without a claim, of which two are given back: one is deleted, one is bound again.
+// retained makes allocations without a claim and gives two of them back: it deletes one and binds the other again.
 func (w *world) retained() {
 	pool := w.fresh("keep")
 	w.serial++

@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// senses make bodies that keep the rules which a schema cannot say, so that 400 is no answer to them. project is that of the path.
+// senses make bodies that keep the rules beyond the schema, so that their answer must not be 400. project is the project in the path.
 var senses = map[string]func(w *world, project, path string) obj{
 	"createProject": func(w *world, _, _ string) obj {
 		return obj{"metadata": w.metadata("t"), "spec": w.some(obj{"displayName": w.phrase("ProjectSpec", "displayName"), "description": w.description()})}
@@ -47,7 +47,7 @@ var senses = map[string]func(w *world, project, path string) obj{
 	},
 	"createAlertRule": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"className": w.fresh("class"), "labelSelector": "env=prod"})
-		spec["about"], spec["resourceName"] = "Pools", w.fresh("name") // nothing begins within a run
+		spec["about"], spec["resourceName"] = "Pools", w.fresh("name") // no alert begins within a run
 		if w.one(2) {
 			spec["percent"] = 1 + w.IntN(100)
 		} else {
@@ -58,13 +58,13 @@ var senses = map[string]func(w *world, project, path string) obj{
 	"patchAlertRule": func(w *world, _, _ string) obj {
 		patch := w.patch(obj{"resourceName": w.fresh("name"), "labelSelector": "env in (prod,test)"})
 		if spec, ok := patch["spec"].(obj); ok && w.one(2) {
-			spec["percent"], spec["runway"] = 1+w.IntN(100), nil // one of them has to be there
+			spec["percent"], spec["runway"] = 1+w.IntN(100), nil // one of them must be set
 		}
 		return patch
 	},
 	"createWebhook": func(w *world, _, _ string) obj {
 		spec := w.some(obj{"resourceKinds": []any{"IPClaim"}, "resourceName": "web-eu", "labelSelector": "env=prod"})
-		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // nothing is sent within a run
+		spec["url"], spec["paused"] = "https://receiver.example/"+w.fresh("path"), true // no message is sent within a run
 		return obj{"metadata": w.metadata("h"), "spec": spec}
 	},
 	"patchWebhook": func(w *world, _, _ string) obj {
@@ -127,7 +127,7 @@ func (w *world) annotations() obj {
 	return w.some(obj{"note": w.phrase("ProjectSpec", "description"), "example.com/ticket": "日本語 😀\n\t\u202e"})
 }
 
-// phrase is a free text of a member of a schema, cut to as many bytes as it may have characters.
+// phrase returns a free text for a member of a schema, cut so that its bytes stay within the limit of characters.
 func (w *world) phrase(schema, member string) string {
 	s := contract().doc.Components.Schemas[schema].Value.Properties[member].Value
 	text := w.text(s)
@@ -137,14 +137,14 @@ func (w *world) phrase(schema, member string) string {
 	return text
 }
 
-// consumer is what is said of one that does not expire within a run.
+// consumer returns the fields of a consumer that does not expire within a run.
 func (w *world) consumer() obj {
 	return w.some(obj{"kind": "VM", "name": w.phrase("IPConsumerSpec", "name"), "ttlSeconds": 3600})
 }
 
 func (w *world) description() string { return w.phrase("SpaceSpec", "description") }
 
-// duration is a time that does not end within a run: a block that cools down meanwhile is freed by nobody's request, among those that must
+// duration returns a time that does not end within a run. The service would free a cooled-down block by itself, in the middle of requests that must
 // write nothing.
 func (w *world) duration() string {
 	return pick(w.random, []string{"0s", "1h30m", "8760h", "3645s", "525600m"})
@@ -158,7 +158,7 @@ func (w *world) limits() obj {
 	return out
 }
 
-// pool is the spec of a pool that may well be made: a root in a place of its own, or a child.
+// pool returns the spec of a pool that is likely to succeed: a root in an address range of its own, or a child.
 func (w *world) pool(project string) obj {
 	spec := w.some(obj{
 		"description": w.description(), "reuseAfter": w.duration(), "visibility": pick(w.random, []string{"consumer", "shared"}),
@@ -239,7 +239,7 @@ func (w *world) claim(project string) obj {
 	return spec
 }
 
-// patch is a merge patch of some of the members of a spec, and of metadata.
+// patch returns a merge patch of some members of a spec, and of metadata.
 func (w *world) patch(spec obj) obj {
 	spec = w.some(spec)
 	for _, name := range sorted(spec) {
@@ -251,7 +251,7 @@ func (w *world) patch(spec obj) obj {
 	return w.some(obj{"metadata": metadata, "spec": spec})
 }
 
-// sense is a request that makes sense, with parameters in and out; ok is false when there is nothing yet that it could be about.
+// sense returns a request that makes sense, with some of its parameters. ok is false if no object exists for it yet.
 func (w *world) sense(op *operation) (*request, bool) {
 	path, ok := w.place(op)
 	if !ok {
@@ -267,14 +267,14 @@ func (w *world) sense(op *operation) (*request, bool) {
 			r.with(p.Name, text)
 		}
 	}
-	// What the platform made of quotas, the project's own admin may not change.
+	// The project's own admin may not change quotas that the platform made.
 	if p := tenant; projectOf(path) == p && w.one(3) && op.permission() != "projects.delete" && op.permission() != "quotas.write" && op.id != "createProject" {
 		r.token = w.tokens[p]["admin"]
 	}
 	return r, true
 }
 
-// parameter is a value of a query parameter that makes sense; "" for none.
+// parameter returns a sensible value of a query parameter; "": none.
 func (w *world) parameter(project string, p *openapi3.Parameter) string {
 	s := flat(p.Schema.Value)
 	switch p.Name {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// leastRoles is the smallest role for what an operation says it needs. It repeats the policy on purpose: the contract names
-// permissions, and says in prose who has them.
+// leastRoles maps a permission to the smallest role that has it. It repeats the policy on purpose: the contract names permissions, and lists their
+// roles only in prose.
 var leastRoles = map[string]string{
 	"projects.read": "viewer", "projects.write": "admin", "projects.create": "", "projects.delete": "",
 	"spaces.read": "viewer", "spaces.write": "provider", "pools.read": "viewer", "pools.write": "provider",
@@ -23,7 +23,7 @@ var leastRoles = map[string]string{
 	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
-// strangers are the request of somebody who may not make it, or whose credentials are none.
+// strangers returns requests from callers without permission or with invalid credentials.
 func (w *world) strangers(base *request) (out []*request) {
 	if base.op.public {
 		return nil
@@ -60,7 +60,7 @@ func (w *world) strangers(base *request) (out []*request) {
 	return out
 }
 
-// indistinguishable sends one request as another tenant, about what exists and about what does not: the answers are the same.
+// indistinguishable sends one request as another tenant, for an existing and for a missing object. The answers must be the same.
 func (w *world) indistinguishable(base *request) {
 	if projectOf(base.path) != tenant {
 		return
@@ -76,7 +76,7 @@ func (w *world) indistinguishable(base *request) {
 	}
 }
 
-// lasting is an answer without what is another in each.
+// lasting returns an answer without the parts that differ in each.
 func lasting(a answer) []byte {
 	id := a.header.Get("X-Request-Id")
 	text := bytes.ReplaceAll(a.body, []byte(id), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twin is a service with one fault: it changes answers on their way, or does what it should not.
+// twin is a service with one fault: it changes answers on their way, or has a forbidden effect.
 type twin struct {
 	http.RoundTripper
 	when  func(r *http.Request, a *answer) bool
@@ -46,7 +46,7 @@ func put(name, value string) func(*answer) { return func(a *answer) { a.header.S
 
 func status(n int) func(*answer) { return func(a *answer) { a.status = n } }
 
-// swap replaces a text in the body, which has to be there.
+// swap replaces a text in the body. The text must be there.
 func swap(old, replacement string) func(*answer) {
 	return func(a *answer) { a.body = bytes.Replace(a.body, []byte(old), []byte(replacement), 1) }
 }
@@ -73,14 +73,14 @@ func is(method string, statuses ...int) func(*http.Request, *answer) bool {
 	}
 }
 
-// says is is, of answers with a text in them.
+// says is is, restricted to answers with a text in them.
 func says(method string, status int, text string) func(*http.Request, *answer) bool {
 	return func(r *http.Request, a *answer) bool {
 		return is(method, status)(r, a) && bytes.Contains(a.body, []byte(text))
 	}
 }
 
-// Each kind of mismatch is noticed, and told in words.
+// The judge detects each kind of mismatch and describes it.
 func TestTwins(t *testing.T) {
 	t.Parallel()
 	w := setup(t, 7, newReport())
@@ -160,7 +160,7 @@ func TestTwins(t *testing.T) {
 	require.Empty(t, w.report.found, "the sound one")
 }
 
-// tour is a little of everything; altered is called when what it needs is there.
+// tour sends a few requests of many kinds. It calls altered once the needed objects exist.
 func (w *world) tour(altered func()) {
 	name, second := w.fresh("tour"), w.fresh("tour")
 	pools := "/v1/projects/" + tenant + "/pools"
@@ -204,7 +204,7 @@ func (w *world) tour(altered func()) {
 	w.do(w.plain(contract().named("deleteSpace"), path))
 }
 
-// behind makes a space without anybody knowing.
+// behind makes a space and hides it from the judge.
 func (w *world) behind(via http.RoundTripper) {
 	r := w.plain(contract().named("createSpace"), "/v1/projects/"+tenant+"/spaces")
 	r.body = mustJSON(obj{"metadata": obj{"name": w.fresh("s")}})
@@ -213,7 +213,7 @@ func (w *world) behind(via http.RoundTripper) {
 	require.Equal(w.t, http.StatusCreated, a.status)
 }
 
-// refusal is how the service says that a space is not valid.
+// refusal returns the service's answer to an invalid space.
 func (w *world) refusal(via http.RoundTripper) answer {
 	r := w.plain(contract().named("createSpace"), "/v1/projects/"+tenant+"/spaces")
 	r.body = []byte("{}")
@@ -222,7 +222,7 @@ func (w *world) refusal(via http.RoundTripper) answer {
 	return a
 }
 
-// tidy deletes the spaces of a tour, so that the next one has no more to read.
+// tidy deletes a tour's spaces, so that later lists stay short.
 func (w *world) tidy() {
 	kept := w.report
 	w.report = newReport()

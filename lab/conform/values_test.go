@@ -16,7 +16,7 @@ type obj = map[string]any
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// flat is a schema without the allOf that only adds a description to another.
+// flat returns a schema without the allOf that only adds a description to another.
 func flat(s *openapi3.Schema) *openapi3.Schema {
 	for len(s.AllOf) == 1 {
 		s = s.AllOf[0].Value
@@ -24,7 +24,7 @@ func flat(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// value is anything that a schema admits: optional members in and out, bounds, texts of all kinds. It need not make sense.
+// value returns any value that a schema allows: with and without optional members, at bounds, with texts of all kinds. The value need not make sense.
 func (r random) value(s *openapi3.Schema) any {
 	s = flat(s)
 	switch {
@@ -77,7 +77,7 @@ func (r random) text(s *openapi3.Schema) string {
 	return r.matching(s.Pattern, int(s.MinLength), most)
 }
 
-// moment is a time that exists, in any spelling of RFC 3339.
+// moment returns an existing time in any spelling of RFC 3339.
 func (r random) moment() string {
 	t := time.Unix(r.Int64N(4e9), r.Int64N(1e9))
 	switch r.IntN(4) {
@@ -144,7 +144,7 @@ func (r random) object(s *openapi3.Schema) any {
 	return out
 }
 
-// verbatim is a JSON value as it is to be written.
+// verbatim is JSON text that is written unchanged.
 type verbatim = json.RawMessage
 
 func mustJSON(v any) []byte {
@@ -155,7 +155,7 @@ func mustJSON(v any) []byte {
 	return raw
 }
 
-// copied is a deep copy.
+// copied returns a deep copy.
 func copied(v any) any {
 	switch v := v.(type) {
 	case obj:

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	home    = "local" // the region of the server
-	tenant  = "north" // the project that most requests are about
-	foreign = "south" // one whose callers know nothing of it
+	home    = "local" // the server's region
+	tenant  = "north" // the project of most requests
+	foreign = "south" // a project whose callers know nothing of the tenant
 	realm   = "default"
 )
 
-// world is a service on a database of its own, two tenants with callers in each role, and what is known of what exists.
+// world is a service on its own database, two tenants with callers in each role, and a list of the existing objects.
 type world struct {
 	random
 	t      testing.TB
@@ -37,15 +37,15 @@ type world struct {
 
 	root   string                       // a token of a platform admin
 	tokens map[string]map[string]string // by project and role
-	dead   map[string]string            // tokens that are none, by what is wrong with them
-	things map[string][]string          // paths of what exists, by template, in the order in which it was made
-	scopes string                       // the path of the scopes of a class that has such
+	dead   map[string]string            // invalid tokens, by fault
+	things map[string][]string          // paths of existing objects, by template, in order of creation
+	scopes string                       // path of the scopes of a class that has scopes
 	serial int
 }
 
 var roles = []string{"viewer", "consumer", "provider", "admin"}
 
-// setup starts a service. When the test ends it is stopped, and the audit finds nothing.
+// setup starts a service. When the test ends, the service stops and the audit must find nothing.
 func setup(t testing.TB, seed uint64, r *report) *world {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -97,7 +97,7 @@ func (w *world) settle() {
 	tag, err := w.sql.Exec(w.t.Context(), "UPDATE api_keys SET expires_at = now() - INTERVAL '1 minute' WHERE name = 'expired'")
 	require.NoError(w.t, err)
 	require.EqualValues(w.t, 1, tag.RowsAffected())
-	delete(w.things, contract().named("getApiKey").template) // nothing at random is about the keys that the run itself needs
+	delete(w.things, contract().named("getApiKey").template) // random requests must not touch the keys of the run itself
 	admin := w.tokens[tenant]["admin"]
 	w.dead = map[string]string{
 		"revoked key": revoked, "expired key": expired, "unknown key": "carve_00000000000000000000000000000000_" + strings.Repeat("a", 52),
@@ -112,7 +112,7 @@ func (w *world) key(project, name, role string) string {
 	return key.Token
 }
 
-// made sends a request that has to succeed.
+// made sends a request that must succeed.
 func (w *world) made(id, path string, body any) answer {
 	r := w.plain(contract().named(id), path)
 	r.body = mustJSON(body)
@@ -121,7 +121,7 @@ func (w *world) made(id, path string, body any) answer {
 	return a
 }
 
-// plain is a request with nothing in it but what everybody sends.
+// plain returns a request with only the usual headers.
 func (w *world) plain(op *operation, path string) *request {
 	r := &request{op: op, kind: "setup", method: op.method, path: path, header: http.Header{}, token: w.root}
 	if op.body != nil {
@@ -133,7 +133,7 @@ func (w *world) plain(op *operation, path string) *request {
 	return r
 }
 
-// do sends a request, judges the answer and remembers what came of it.
+// do sends a request, judges the answer and updates the list of existing objects.
 func (w *world) do(r *request) answer {
 	a, err := r.send(w.t.Context(), w.via, w.addr)
 	require.NoError(w.t, err, "%s", r)
@@ -145,7 +145,7 @@ func (w *world) do(r *request) answer {
 	return a
 }
 
-// remember keeps what exists. What goes with something else (the grants of a pool) is noticed when it is asked for.
+// remember updates the list of existing objects. A later request notices objects that went with another (a pool's grants).
 func (w *world) remember(r *request, a answer) {
 	switch {
 	case r.op == nil || r.op.reads():
@@ -173,14 +173,14 @@ func (w *world) exists(path string) {
 	}
 }
 
-// forget takes what an answer said is not there.
+// forget removes a missing object from the list of existing ones.
 func (w *world) forget(path string) {
 	for template, paths := range w.things {
 		w.things[template] = slices.DeleteFunc(paths, func(p string) bool { return p == path })
 	}
 }
 
-// fresh is a name that nothing has.
+// fresh returns an unused name.
 func (w *world) fresh(prefix string) string {
 	w.serial++
 	n := w.serial
@@ -192,7 +192,7 @@ func (w *world) fresh(prefix string) string {
 	return name
 }
 
-// names are those of what exists of one kind in a project, by the last segment of their paths.
+// names returns the names of the existing objects of one kind in a project: the last segments of their paths.
 func (w *world) names(project, collection string) []string {
 	var out []string
 	for _, template := range sorted(w.things) {
@@ -206,7 +206,7 @@ func (w *world) names(project, collection string) []string {
 	return out
 }
 
-// projectOf is the project in a path, "" without one.
+// projectOf returns the project in a path, or "".
 func projectOf(path string) string {
 	segments := strings.Split(path, "/")
 	if len(segments) > 3 && segments[2] == "projects" {

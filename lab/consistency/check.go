@@ -12,14 +12,14 @@ import (
 
 // Verdict on a history.
 type Verdict struct {
-	Result     porcupine.CheckResult // Ok, Illegal, or Unknown when the time was up
-	Operations int                   // that were judged
+	Result     porcupine.CheckResult // Ok, Illegal, or Unknown after the time limit
+	Operations int                   // number of judged operations
 
 	model porcupine.Model
 	info  porcupine.LinearizationInfo
 }
 
-// Check judges the history so far, for at most a time.
+// Check judges the history so far, within a time limit.
 func (r *Recorder) Check(limit time.Duration) Verdict {
 	operations, names := r.operations()
 	v := Verdict{Operations: len(operations), model: model(names)}
@@ -27,15 +27,15 @@ func (r *Recorder) Check(limit time.Duration) Verdict {
 	return v
 }
 
-// Draw writes a picture of the history into an HTML file: who did what when, the longest orders that were found, and the
-// operation that fits into none.
+// Draw writes a picture of the history into an HTML file: the clients' operations over time, the longest orders that were found, and the operation
+// that fits none.
 func (v Verdict) Draw(path string) error { return porcupine.VisualizePath(v.model, v.info, path) }
 
-// patience with the search. Histories that are judged take milliseconds.
+// patience limits the search. Histories that can be judged take milliseconds.
 const patience = time.Minute
 
-// Require demands that the history is linearizable. If it is not, its picture is an artifact of the test
-// (go test -artifacts -outputdir=...).
+// Require requires that the history is linearizable. If it is not, the history's picture is an artifact of the test (go test -artifacts
+// -outputdir=...).
 func Require(t testing.TB, r *Recorder) {
 	t.Helper()
 	v := r.Check(patience)
@@ -65,8 +65,8 @@ func (v Verdict) String() string {
 	}
 }
 
-// Right says that the history is linearizable.
+// Right reports whether the history is linearizable.
 func (v Verdict) Right() bool { return v.Result == porcupine.Ok }
 
-// Wrong says that it is not. One that is neither could not be judged in time.
+// Wrong reports whether the history is not linearizable. If neither holds, the check did not end in time.
 func (v Verdict) Wrong() bool { return v.Result == porcupine.Illegal }

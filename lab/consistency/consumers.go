@@ -7,20 +7,20 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Consumers keeps what those who use claims asked and were told. Each claim is for itself: a consumer uses one claim alone, and the last that leaves a claim
-// takes it along. The clock is that of a Recorder.
+// Consumers records the requests of consumers and the answers that they got. Claims are independent: a consumer uses only one claim, and the last
+// consumer that leaves a claim releases it. The clock works as in a Recorder.
 //
-//   - an entry makes the claim if it is not there, and attaches the consumer; it is right only for one that has not ended
+//   - an entry makes the claim if it does not exist, and attaches the consumer; it is right only for a consumer that has not ended
 //   - a refused entry is right only for a consumer that has ended
-//   - a departure detaches the consumer; the claim goes with the last
-//   - an end does so too, at once or some time later, and nobody who has ended enters again
-//   - a look is right only when the claim is there, or is not
+//   - a departure detaches the consumer; the last one releases the claim
+//   - an end does the same, immediately or later, and an ended consumer never enters again
+//   - a look must report correctly whether the claim exists
 type Consumers struct {
 	mu      sync.Mutex
 	now     int64
 	history []*Use
 	numbers map[string]int // of consumers, in the order of their claim
-	used    map[string]int // how many consumers a claim has had
+	used    map[string]int // number of consumers that a claim has had
 }
 
 // NewConsumers makes a recorder.
@@ -28,7 +28,7 @@ func NewConsumers() *Consumers {
 	return &Consumers{numbers: map[string]int{}, used: map[string]int{}}
 }
 
-// Use is an operation that is under way. It is ended by one of its methods, once; one that is not ended may have taken effect or not.
+// Use is an operation under way. One of its methods ends it, once; an operation that is not ended may have taken effect or not.
 type Use struct {
 	of               *Consumers
 	client           int
@@ -37,10 +37,10 @@ type Use struct {
 	called, answered int64
 }
 
-// use is what a consumer asks for.
+// use is a consumer's request.
 type use struct{ kind, claim, consumer string }
 
-// The kinds of uses, and the answers to them.
+// The kinds of uses, and their answers.
 const (
 	enters = "enters"
 	leaves = "leaves"
@@ -54,22 +54,22 @@ const (
 	absent  = "absent"
 )
 
-// Enters records that a consumer is to be attached to a claim, which is made if it is not there.
+// Enters records a request to attach a consumer to a claim, which makes the claim if it does not exist.
 func (c *Consumers) Enters(client int, claim, consumer string) *Use {
 	return c.call(client, use{enters, claim, consumer})
 }
 
-// Leaves records that a consumer is to be detached.
+// Leaves records a request to detach a consumer.
 func (c *Consumers) Leaves(client int, claim, consumer string) *Use {
 	return c.call(client, use{leaves, claim, consumer})
 }
 
-// Ends records that a consumer is to be ended.
+// Ends records a request to end a consumer.
 func (c *Consumers) Ends(client int, claim, consumer string) *Use {
 	return c.call(client, use{ends, claim, consumer})
 }
 
-// Looks records that a claim is read.
+// Looks records a read of a claim.
 func (c *Consumers) Looks(client int, claim string) *Use {
 	return c.call(client, use{kind: looks, claim: claim})
 }
@@ -87,10 +87,10 @@ func (c *Consumers) call(client int, op use) *Use {
 	return u
 }
 
-// Done ends what was done.
+// Done ends a successful operation.
 func (u *Use) Done() { u.end(done) }
 
-// Later ends an end after which the consumer may be attached for a while.
+// Later ends an end after which the consumer may stay attached for a while.
 func (u *Use) Later() { u.end(later) }
 
 // Refused ends an entry that was refused because the consumer has ended.
@@ -112,7 +112,7 @@ func (u *Use) end(answer string) {
 	u.answer, u.answered = answer, u.of.now
 }
 
-// Check judges the history so far, for at most a time.
+// Check judges the history so far, within a time limit.
 func (c *Consumers) Check(limit time.Duration) Verdict {
 	c.mu.Lock()
 	operations := make([]porcupine.Operation, len(c.history))
@@ -129,7 +129,7 @@ func (c *Consumers) Check(limit time.Duration) Verdict {
 	return v
 }
 
-// usage is how a claim is used: each consumer is a bit.
+// usage is the use of a claim: each consumer is a bit.
 type usage struct {
 	there           bool
 	attached, ended uint64
@@ -169,7 +169,7 @@ func usesModel(numbers map[string]int) porcupine.Model {
 	return m.ToModel()
 }
 
-// later is what may have come of a usage meanwhile: of those that have ended each may be detached.
+// later returns the usages that may follow without a request: each ended consumer may have been detached.
 func (s usage) later() []usage {
 	all := []usage{s}
 	for bits := s.attached & s.ended; bits != 0; bits &= bits - 1 {
@@ -189,7 +189,7 @@ func (s usage) without(bit uint64) usage {
 	return s
 }
 
-// step is the usages that an operation with this answer can lead to; none when the answer is wrong.
+// step returns the possible usages after an operation with this answer; none if the answer is wrong.
 func (s usage) step(kind string, bit uint64, answer string) []usage {
 	next, can := s, true
 	switch kind {

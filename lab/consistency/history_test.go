@@ -55,14 +55,14 @@ func (s service) Release(ctx context.Context, _, name string) error {
 	return s.DeleteClaim(ctx, project, name, usecase.Request{})
 }
 
-// bundle is services on one database, as that many processes would have them.
+// bundle is several services on one database, as in separate processes.
 type bundle struct {
 	ctx     context.Context
 	dsn     string
 	targets []consistency.Target
 }
 
-// setup makes the pools, and services over stores that wrap puts something around.
+// setup makes the pools, and services whose stores wrap has modified.
 func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(storage.Store) storage.Store) *bundle {
 	t.Helper()
 	b := &bundle{

@@ -2,8 +2,7 @@ package consistency
 
 import "github.com/anishathalye/porcupine"
 
-// model is the specification for porcupine: pools do not concern each other, so each is judged for itself. names are those
-// of the claims, for pictures.
+// model returns the specification for porcupine. Pools are independent, so each is judged separately. names are the claims' names, for pictures.
 func model(names []string) porcupine.Model {
 	m := porcupine.NondeterministicModel{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
@@ -37,7 +36,7 @@ func model(names []string) porcupine.Model {
 	return m.ToModel()
 }
 
-// step is the states that an operation with this answer can lead to; none when the answer is wrong.
+// step returns the possible states after an operation with this answer; none if the answer is wrong.
 func step(s state, op operation, a answer) []state {
 	s.pool = op.pool
 	switch op.kind {
@@ -69,7 +68,7 @@ func (s state) stepLength(op operation, a answer) []state {
 			}
 		}
 		return next
-	default: // not an answer to this
+	default: // an invalid answer to this operation
 	}
 	return nil
 }
@@ -92,7 +91,7 @@ func (s state) stepBlock(op operation, a answer) []state {
 			return []state{s, s.take(holding{first, size, op.claim})}
 		}
 		return []state{s}
-	default: // not an answer to this
+	default: // an invalid answer to this operation
 	}
 	return nil
 }

@@ -274,7 +274,7 @@ func TestHistoryWithoutOrderEndsTheTestWithAPicture(t *testing.T) {
 	require.Contains(t, end.said, "empty")
 }
 
-// ending is a test that fails, seen from outside.
+// ending observes a test that fails, from outside.
 type ending struct {
 	testing.TB
 	dir, said string

@@ -10,11 +10,11 @@ type kind int
 
 const (
 	claimLength kind = iota // any block of a length
-	claimBlock              // this very block
+	claimBlock              // an exact CIDR
 	release
 )
 
-// operation is what a client asked for.
+// operation is a client's request.
 type operation struct {
 	kind  kind
 	pool  *Pool
@@ -28,17 +28,17 @@ type operation struct {
 type outcome int
 
 const (
-	unknown   outcome = iota // it may have taken effect, or may yet, or not
+	unknown   outcome = iota // it took effect, or may do so later, or did not
 	got                      // a claim: it holds answer.block
 	exhausted                // claimLength: no room
 	taken                    // claimBlock: held, at least in part
 	released                 // release: done
-	notFound                 // release: there is no such claim
-	gone                     // release: there is no such claim now, by this release or by another
-	void                     // it had no effect, and says nothing about the state
+	notFound                 // release: the claim does not exist
+	gone                     // release: the claim does not exist now, because of this release or another
+	void                     // no effect, and no information about the state
 )
 
-// answer is what a client was told.
+// answer is the answer that a client got.
 type answer struct {
 	outcome outcome
 	block   netip.Prefix

@@ -5,14 +5,14 @@ import (
 	"net/netip"
 )
 
-// Pool is a pool that a history is about. It is empty when the history begins.
+// Pool is a pool in a history. It is empty when the history begins.
 type Pool struct {
 	Name  string
 	Block netip.Prefix
-	Unit  int // the longest prefix length that is claimed from it; Unit - Block.Bits() is at most 12
+	Unit  int // the longest prefix length of its claims; Unit - Block.Bits() is at most 12
 }
 
-// maxDepth bounds a pool to 4096 units: the model looks at each.
+// maxDepth limits a pool to 4096 units: the model looks at each.
 const maxDepth = 12
 
 func (p Pool) check() {
@@ -21,10 +21,10 @@ func (p Pool) check() {
 	}
 }
 
-// units is how many blocks of length Unit the pool has.
+// units counts the blocks of length Unit in the pool.
 func (p Pool) units() int { return 1 << (p.Unit - p.Block.Bits()) }
 
-// size is how many units a block of a length has; 0 for a length that the pool does not carve.
+// size counts the units in a block of a length; 0 for a length that the pool does not carve.
 func (p Pool) size(bits int) int {
 	if bits < p.Block.Bits() || bits > p.Unit {
 		return 0
@@ -32,10 +32,10 @@ func (p Pool) size(bits int) int {
 	return 1 << (p.Unit - bits)
 }
 
-// at is the block of a length that begins with a unit.
+// at returns the block of a length that begins with a unit.
 func (p Pool) at(unit, bits int) netip.Prefix {
 	b := p.Block.Addr().AsSlice()
-	for i := range maxDepth + 1 { // unit, shifted to where the bits of the units are
+	for i := range maxDepth + 1 { // writes the bits of unit after the bits of the pool's prefix
 		at := p.Unit - 1 - i
 		if at < 0 {
 			break
@@ -48,10 +48,10 @@ func (p Pool) at(unit, bits int) netip.Prefix {
 	return netip.PrefixFrom(addr, bits)
 }
 
-// At is the block of a length that begins with a unit, counted from the pool's first.
+// At returns the block of a length that begins with a unit, counted from the pool's first.
 func (p Pool) At(unit, bits int) netip.Prefix { return p.at(unit, bits) }
 
-// unit is the first unit of a block; false if the block is not one of the pool's.
+// unit returns the first unit of a block; false if the block is not one of the pool's.
 func (p Pool) unit(block netip.Prefix) (int, bool) {
 	if !block.IsValid() || block.Masked() != block || p.size(block.Bits()) == 0 || !p.Block.Contains(block.Addr()) {
 		return 0, false

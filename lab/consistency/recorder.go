@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Recorder keeps what clients asked and what they were told. It is safe for concurrent use; its clock is the order in which
-// calls and answers reach it, so a client records its call before it sends it and the answer after it has it.
+// Recorder records the clients' requests and the answers that they got. It is safe for concurrent use. Its clock is the order in which calls and
+// answers reach it, so a client records its call before it sends it and the answer after it received it.
 type Recorder struct {
 	pools map[string]*Pool
 
@@ -32,7 +32,7 @@ func NewRecorder(pools ...Pool) *Recorder {
 	return r
 }
 
-// Call is an operation that is under way. It is ended by one of its methods, once; one that is not ended is unknown.
+// Call is an operation under way. One of its methods ends it, once; a call that is not ended is unknown.
 type Call struct {
 	r                *Recorder
 	client           int
@@ -41,18 +41,17 @@ type Call struct {
 	answer           answer
 }
 
-// Claim records that a client asks for a block of a length. Names of claims are unique in a history: one that is released is
-// not used again.
+// Claim records that a client requests a block of a length. Claim names are unique in a history, even after a release.
 func (r *Recorder) Claim(client int, pool, name string, bits int) *Call {
 	return r.call(client, pool, name, operation{kind: claimLength, bits: bits})
 }
 
-// ClaimBlock records that a client asks for this very block.
+// ClaimBlock records that a client requests an exact CIDR.
 func (r *Recorder) ClaimBlock(client int, pool, name string, block netip.Prefix) *Call {
 	return r.call(client, pool, name, operation{kind: claimBlock, block: block, bits: block.Bits()})
 }
 
-// Release records that a client gives a claim up.
+// Release records that a client releases a claim.
 func (r *Recorder) Release(client int, pool, name string) *Call {
 	return r.call(client, pool, name, operation{kind: release})
 }
@@ -82,10 +81,10 @@ func (r *Recorder) call(client int, pool, name string, op operation) *Call {
 // Got ends a claim that holds the block.
 func (c *Call) Got(block netip.Prefix) { c.end(answer{got, block}) }
 
-// Exhausted ends a claim by length for which there was no room.
+// Exhausted ends a claim by length that found no room.
 func (c *Call) Exhausted() { c.end(answer{outcome: exhausted}) }
 
-// Taken ends a claim of a very block that is held, at least in part.
+// Taken ends a claim of an exact CIDR that is held, at least in part.
 func (c *Call) Taken() { c.end(answer{outcome: taken}) }
 
 // Released ends a release that was done.
@@ -94,18 +93,16 @@ func (c *Call) Released() { c.end(answer{outcome: released}) }
 // NotFound ends a release of a claim that does not exist.
 func (c *Call) NotFound() { c.end(answer{outcome: notFound}) }
 
-// Gone ends a release that was repeated, its outcome being unknown, until the claim did not exist: it is not known which of
-// them released it.
+// Gone ends a release with an unknown outcome that was repeated until the claim did not exist. Any of its attempts, or none, released the claim.
 func (c *Call) Gone() { c.end(answer{outcome: gone}) }
 
-// Void ends an operation of which it is known that it had no effect, and which says nothing about the pool: it is forgotten.
+// Void ends an operation that had no effect and shows nothing about the pool. The checker ignores it.
 func (c *Call) Void() { c.end(answer{outcome: void}) }
 
-// Unknown ends an operation that may have taken effect, or may yet.
+// Unknown ends an operation that may have taken effect, or may do so later.
 func (c *Call) Unknown() { c.end(answer{outcome: unknown}) }
 
-// Answer ends an operation by the error that a use case answered; block is that of a claim. Codes that say nothing for certain
-// are unknown.
+// Answer ends an operation by the error of a use case; block is the claim's. Codes without a certain meaning count as unknown.
 func (c *Call) Answer(block netip.Prefix, err error) {
 	claim := c.op.kind != release
 	switch code := ipam.CodeOf(err); {
@@ -136,8 +133,8 @@ func (c *Call) end(a answer) {
 	c.answer, c.answered = a, c.r.now
 }
 
-// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A
-// history in which some of them never happen proves little.
+// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A history without
+// some of them proves little.
 func (r *Recorder) Tally() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +145,7 @@ func (r *Recorder) Tally() map[string]int {
 	return tally
 }
 
-// operations is the history for the checker. What is unknown lasts until after everything else.
+// operations returns the history for the checker. An unknown operation lasts until after everything else.
 func (r *Recorder) operations() ([]porcupine.Operation, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// holding is a claim that exists, and where its block lies in its pool.
+// holding is an existing claim, with its block's position in its pool.
 type holding struct {
 	first, size int // units
 	claim       int // number of its name in the history
@@ -52,7 +52,7 @@ func (s state) free(first, size int) bool {
 	return true
 }
 
-// places are the first units of all free blocks of a size.
+// places returns the first units of all free blocks of a size.
 func (s state) places(size int) []int {
 	var out []int
 	for first := 0; size > 0 && first < s.pool.units(); first += size {
@@ -67,14 +67,14 @@ func (s state) holds(claim int) bool {
 	return slices.ContainsFunc(s.holdings(), func(h holding) bool { return h.claim == claim })
 }
 
-// take is the state with one more claim, whose block must be free.
+// take returns the state with one more claim, whose block must be free.
 func (s state) take(h holding) state {
 	list := s.holdings()
 	i, _ := slices.BinarySearchFunc(list, h, func(a, b holding) int { return a.first - b.first })
 	return s.with(slices.Insert(list, i, h))
 }
 
-// give is the state without a claim.
+// give returns the state without a claim.
 func (s state) give(claim int) state {
 	return s.with(slices.DeleteFunc(s.holdings(), func(h holding) bool { return h.claim == claim }))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// The same harness must notice when a protection is missing: these stores are the real one, each without one of them.
+// The same harness must detect a missing protection: each of these stores is the real one without one protection.
 
 func TestHarnessNoticesABrokenTwin(t *testing.T) {
 	t.Parallel()
@@ -41,17 +41,15 @@ func TestHarnessNoticesABrokenTwin(t *testing.T) {
 	}
 }
 
-// searchLimit: what a broken store answers besides wrong answers (errors, so outcomes that are unknown) may make a search
-// long. Another seed is then the shorter way.
+// searchLimit limits a search. The errors of a broken store are unknown outcomes, which may make a search long. Another seed is then faster.
 const searchLimit = 20 * time.Second
 
-// wrapped runs a store's transactions with a tx that something was put around.
+// wrapped runs a store's transactions with a modified tx.
 func wrapped(ctx context.Context, s storage.Store, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error, wrap func(storage.Tx) storage.Tx) error {
 	return s.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, wrap(tx)) })
 }
 
-// staleTwin plans every other time on the free blocks of some time before, and writes whatever still can be written of
-// the plan: its deletes need not hit.
+// staleTwin makes every other plan from earlier free blocks, and writes those parts of the plan that still can be written: its deletes may miss.
 type staleTwin struct {
 	storage.Store
 
@@ -78,7 +76,7 @@ func (tx staleTx) GroupRead(ctx context.Context, pool storage.Container, reads s
 	tx.twin.mu.Lock()
 	defer tx.twin.mu.Unlock()
 	before, some := tx.twin.read[pool.ID]
-	onlyLengths := len(reads.Keys) == 0 // with releases among them, an old list does not add up, and the plan ends with an error
+	onlyLengths := len(reads.Keys) == 0 // with releases, an old list is inconsistent, and the plan ends with an error
 	if tx.twin.turn++; some && onlyLengths && tx.twin.turn%2 == 0 {
 		facts.Free = before
 		return facts, err
@@ -115,7 +113,7 @@ func (tx staleTx) Write(ctx context.Context, ch storage.Changes) error {
 	return tx.Tx.Write(ctx, ch)
 }
 
-// stingyTwin never sees the last free block, so it says "exhausted" too early.
+// stingyTwin never sees the last free block, so it reports "exhausted" too early.
 type stingyTwin struct{ storage.Store }
 
 func (s stingyTwin) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -150,7 +148,7 @@ func (tx stingyTx) GroupRead(ctx context.Context, pool storage.Container, reads 
 	return facts, nil
 }
 
-// forgetfulTwin takes every fifth transaction for committed that is not, as a runner does that drops the error of COMMIT.
+// forgetfulTwin reports every fifth transaction as committed although it is not, like a runner that drops the error of COMMIT.
 type forgetfulTwin struct {
 	storage.Store
 

@@ -8,15 +8,14 @@ import (
 	"sync"
 )
 
-// Target is what clients talk to: a service, or a server behind HTTP. Errors are ipam errors; any other one means that the
-// outcome is unknown.
+// Target is a service, or a server behind HTTP, that clients use. Errors are ipam errors; any other error means that the outcome is unknown.
 type Target interface {
 	Claim(ctx context.Context, pool, name string, bits int) (netip.Prefix, error)
 	ClaimBlock(ctx context.Context, pool, name string, block netip.Prefix) (netip.Prefix, error)
 	Release(ctx context.Context, pool, name string) error
 }
 
-// Workload is clients that claim and release at random, the same for the same seed up to who comes first.
+// Workload is clients that claim and release at random. The same seed gives the same operations, except for the order of concurrent ones.
 type Workload struct {
 	Pools      []Pool
 	Clients    int
@@ -24,7 +23,7 @@ type Workload struct {
 	Seed       uint64
 }
 
-// Run lets all clients work, each on one of the targets in turn, and answers what they saw.
+// Run runs all clients, each on one of the targets in turn, and returns the recorded history.
 func (w Workload) Run(ctx context.Context, targets ...Target) *Recorder {
 	r := NewRecorder(w.Pools...)
 	made := &names{}
@@ -44,7 +43,7 @@ func (w Workload) Run(ctx context.Context, targets ...Target) *Recorder {
 	return r
 }
 
-// names are the claims that may exist, or did, with their pools. Clients release each other's too.
+// names lists the claims that may exist, or did, with their pools. Clients also release other clients' claims.
 type names struct {
 	mu   sync.Mutex
 	list [][2]string
@@ -56,7 +55,7 @@ func (n *names) add(pool, name string) {
 	n.list = append(n.list, [2]string{pool, name})
 }
 
-// pick answers one of them. It stays in the list half of the times, so that it is released again.
+// pick returns one of them. It stays in the list half of the times, so that it is released again.
 func (n *names) pick(random *rand.Rand) (pool, name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,7 +80,7 @@ type client struct {
 	random   *rand.Rand
 }
 
-// step is one operation: a claim by length more often than not, so that pools are full much of the time.
+// step makes one operation, mostly a claim by length, so that pools are full much of the time.
 func (c *client) step(ctx context.Context, n int) {
 	pool := c.pools[c.random.IntN(len(c.pools))]
 	name := fmt.Sprintf("c%d-%d", c.id, n)

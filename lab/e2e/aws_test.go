@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// awsRanges are the public prefixes of a cloud provider, which nest.
+// awsRanges returns the public prefixes of a cloud provider. They nest.
 func awsRanges(t testing.TB) []netip.Prefix {
 	t.Helper()
 	file, err := os.Open(realInput(t, "aws-ip-ranges.csv"))
@@ -34,7 +34,7 @@ func TestCloudRanges(t *testing.T) {
 	plan := forest(ranges)
 	l, w := newLoader(t)
 	asPlanned := func(prefix string, wanted func(i int, n *node) bool) (n int) {
-		for depth := 0; ; depth++ { // what is below waits for what is above
+		for depth := 0; ; depth++ { // parents before children
 			var jobs []job
 			deeper := false
 			for i, n := range plan {
@@ -89,7 +89,7 @@ func TestCloudRanges(t *testing.T) {
 		require.Equal(t, n, refused["root pool overlap"]+refused["child pool block_taken"])
 	})
 	t.Run("AsRootsAloneWhatOverlapsIsRefused", func(t *testing.T) {
-		nested := map[netip.Prefix]bool{} // all that have others in them or around them
+		nested := map[netip.Prefix]bool{} // every range that contains another or lies in one
 		for _, n := range plan {
 			if n.parent != nil {
 				nested[n.block], nested[n.parent.block] = true, true

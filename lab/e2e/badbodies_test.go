@@ -13,7 +13,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// What is no strict JSON value, or not the one that is wanted, as a whole.
+// A body that is not strict JSON, or not the expected value as a whole, is refused.
 func TestBadBodies(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -22,7 +22,7 @@ func TestBadBodies(t *testing.T) {
 			good, err := json.Marshal(each.body)
 			require.NoError(t, err)
 			if text := string(good); text == "{}" {
-				continue // without quotes it is still the same
+				continue // without quotes it stays the same
 			}
 			text := string(good)
 			inner := text[1 : len(text)-1] // members without their braces
@@ -97,7 +97,7 @@ func manyNames(n int) string {
 	return b.String()
 }
 
-// Blocks and addresses are parsed once and strictly: what a lenient reader would take for another block is refused.
+// The server parses blocks and addresses once and strictly. It refuses texts that a lenient parser would read as another block.
 func TestBadBlocksAndAddresses(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wrong is a way to spoil a body: what is wrong, and the place that the answer must name.
+// wrong is one way to spoil a body: the error, and the pointer that the problem must contain.
 type wrong struct {
 	what    string
 	pointer string
 	body    []byte
-	garbled bool // no JSON at all: the answer names the value that it breaks off in
+	garbled bool // not JSON: the problem points to the value in which the text breaks off
 }
 
 func (w wrong) isNamedBy(p problem) bool {
@@ -25,8 +25,7 @@ func (w wrong) isNamedBy(p problem) bool {
 		w.garbled && slices.Contains(p.pointers(), w.pointer[:max(strings.LastIndex(w.pointer, "/"), 0)])
 }
 
-// Every field of every body of the contract, wrong in every way that the contract tells right from wrong: 400, naming the
-// field, and not one row is written.
+// Every field of every body, wrong in every way that the contract excludes, gets a 400 that names the field. No row is written.
 func TestBadFields(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -55,7 +54,7 @@ func TestBadFields(t *testing.T) {
 	})
 }
 
-// bodies is one specimen for each operation that takes a body.
+// bodies returns one specimen for each operation with a body.
 func (s *stage) bodies(t testing.TB) []specimen {
 	t.Helper()
 	var out []specimen
@@ -109,7 +108,7 @@ func spoil(body any, schema *openapi3.Schema, p place) []wrong {
 	return out
 }
 
-// otherTypes are JSON values of the types that a schema does not admit.
+// otherTypes returns JSON values of the types that a schema does not allow.
 func otherTypes(s *openapi3.Schema) []string {
 	values := map[string][]string{
 		openapi3.TypeString:  {`"x"`},
@@ -173,7 +172,7 @@ func badIntegers(s *openapi3.Schema) map[string]string {
 	return out
 }
 
-// badMembers spoils an object by what is in it.
+// badMembers spoils an object by its members.
 func badMembers(body any, schema *openapi3.Schema, p place) []wrong {
 	var out []wrong
 	add := func(what, name, raw string) {
@@ -206,7 +205,7 @@ func badMembers(body any, schema *openapi3.Schema, p place) []wrong {
 	return out
 }
 
-// badNames spoils a member by its name: twice, in another case, in two cases.
+// badNames spoils a member's name: twice, in another case, in two cases.
 func badNames(body any, schema *openapi3.Schema, p place) []wrong {
 	name := p.tokens[len(p.tokens)-1]
 	quoted, _ := json.Marshal(name)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Two tenants with a pool of the same name and the same addresses: what one does never touches or shows what the other has.
+// Two tenants have pools with the same name and addresses. The requests of one never touch or show the objects of the other.
 func TestTenantsDoNotMix(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -49,7 +49,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 			"claims?labelSelector=kind=network", "audit-events?subject=key:north/" + north.named("admin"),
 		} {
 			a := south.admin().do(t, http.MethodGet, south.at(list), nil, query("limit=500"))
-			if strings.Contains(list, "=north/") || strings.Contains(list, "class=") { // a name of another tenant's is no name
+			if strings.Contains(list, "=north/") || strings.Contains(list, "class=") { // a name of another tenant's object counts as no name
 				south.admin().refused(t, a, "invalid_argument")
 				continue
 			}
@@ -60,7 +60,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 			nothing := south.admin().do(t, http.MethodGet, south.at(list)+"north/nothing", nil, probe)
 			nowhere := south.admin().do(t, http.MethodGet, south.at(list)+"never/default", nil, probe)
 			asked := strings.NewReplacer("north/nothing", "that", "never/default", "that", "north/default", "that")
-			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each says which name it is about
+			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each contains the name that it is about
 				a.body = []byte(asked.Replace(string(a.body)))
 			}
 			require.Equal(t, whole(nothing), whole(foreign), list)
@@ -110,7 +110,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 	t.Run("NorthReadsWhatItReadBefore", func(t *testing.T) { north.readEverything(t, north.admin()) })
 }
 
-// cursorsOpenNothing takes a cursor from each list of one tenant to the same list of the other, which learns nothing from it.
+// cursorsOpenNothing uses a cursor from each list of one tenant on the same list of the other. The answer reveals nothing.
 func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 	t.Helper()
 	lists := []string{
@@ -125,7 +125,7 @@ func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 		next := decode[page](t, north.admin().ok(t, north.admin().do(t, http.MethodGet, north.at(list), nil, query("limit=1"), query("cursor="+first.NextCursor))))
 		require.NotEmpty(t, next.Items, "the control: it is good for its own list %s", list)
 		a := south.admin().do(t, http.MethodGet, south.at(list), nil, query("limit=500"), query("cursor="+first.NextCursor))
-		if a.status != http.StatusOK { // it may be refused, or mean a place in the list that it is used on
+		if a.status != http.StatusOK { // it may be refused, or mean a position in the list that it is used on
 			south.admin().refused(t, a, "invalid_argument", "query:cursor")
 			continue
 		}
@@ -144,14 +144,14 @@ func poolCapacity(t testing.TB, p *tenant, pool string) client.Capacity {
 	return decode[client.IPPool](t, p.admin().ok(t, p.admin().do(t, http.MethodGet, p.at("pools", pool), nil))).Status.Capacity
 }
 
-// reference is a request that names something of another project. take makes its method, path below the project, and body of
-// the name of whose it is, and the name of the thing.
+// reference is a request that names an object of another project. take returns the method, the path below the project and the body for an owner's
+// project and an object's name.
 type reference struct {
 	take func(project, name string) (method, path string, body obj)
-	name func(owner *tenant) string // of what is there
+	name func(owner *tenant) string // name of an existing object
 }
 
-// references are all the ways to name what somebody else may have.
+// references returns all ways to name another project's objects.
 func references(t testing.TB, owner *tenant) map[string]reference {
 	t.Helper()
 	pool, class := func(*tenant) string { return "default" }, func(owner *tenant) string { return owner.named("class") }
@@ -242,7 +242,7 @@ func references(t testing.TB, owner *tenant) map[string]reference {
 	}
 }
 
-// What another project has cannot be used by naming it, and the answer is the one for what does not exist.
+// A request cannot use another project's object by naming it. The answer is the same as for an object that does not exist.
 func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -250,7 +250,7 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 	for name, way := range references(t, north) {
 		t.Run(name, func(t *testing.T) {
 			thing := way.name(north)
-			nothing := thing[:len(thing)-1] + "0" // as long, and there is none
+			nothing := thing[:len(thing)-1] + "0" // of the same length, and without an object
 			if nothing == thing {
 				nothing = thing[:len(thing)-1] + "1"
 			}

@@ -19,13 +19,13 @@ type obj = map[string]any
 
 // caller sends requests to one server and checks every answer against the contract.
 type caller struct {
-	addr atomic.Pointer[string] // host:port; a server that is started again has another one
+	addr atomic.Pointer[string] // host:port; a restarted server has another one
 	http *http.Client
-	// outages is set by tests that break the database: 503 and 504 are answers then, and are checked like others.
+	// outages is set by tests that break the database: 503 and 504 are then allowed, and are checked like other answers.
 	outages bool
-	token   string   // the credentials that are sent; "" for none
-	unseen  []string // what is none of the caller's business: no answer says it unless the request did
-	behind  []string // pools behind classes, which are named where it says whence a block of the caller's came, and nowhere else
+	token   string   // credentials of the requests; "": none
+	unseen  []string // words of other tenants: no answer contains one, unless the request does
+	behind  []string // pools behind classes: an answer names one only as the origin of the caller's block
 	seen    tally
 }
 
@@ -38,19 +38,19 @@ func newCaller(addr string) *caller {
 	return c
 }
 
-// as is another caller of the same server.
+// as returns another caller of the same server.
 func (c *caller) as(token string, unseen ...string) *caller {
 	other := &caller{http: c.http, outages: c.outages, token: token, unseen: unseen, behind: c.behind}
 	other.addr.Store(c.addr.Load())
 	return other
 }
 
-// follow has it ask another server, such as one that was started in the place of one that is gone.
+// follow directs the caller to another server, for example one that replaced a stopped server.
 func (c *caller) follow(addr string) { c.addr.Store(&addr) }
 
 func (c *caller) url(path string) string { return "http://" + *c.addr.Load() + path }
 
-// answer is an answer that has been read and checked.
+// answer is a response that was read and checked.
 type answer struct {
 	method, path string
 	status       int
@@ -60,7 +60,7 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status <= 299 }
 
-// etag of the resource in the answer.
+// etag returns the ETag of the resource in the answer.
 func (a answer) etag() string { return a.header.Get("ETag") }
 
 // option changes a request before it is sent.
@@ -78,7 +78,7 @@ func ifMatch(etag string) option { return header("If-Match", etag) }
 
 func key(k string) option { return header("Idempotency-Key", k) }
 
-// query appends to the query as it is, unescaped.
+// query appends raw text to the query, unescaped.
 func query(raw string) option {
 	return func(r *http.Request) {
 		if r.URL.RawQuery != "" {
@@ -90,14 +90,14 @@ func query(raw string) option {
 
 var dryRun = query("dryRun=true")
 
-// chunked leaves the length of the body out.
+// chunked omits the body's length.
 func chunked(r *http.Request) {
 	if r.Body != nil {
 		r.ContentLength, r.Body = -1, io.NopCloser(r.Body)
 	}
 }
 
-// do sends a request and demands an answer, whatever it says. body is nil for none, []byte as it is, else JSON.
+// do sends a request and requires an answer, of any status. body is nil for none, []byte for raw bytes, and otherwise a JSON value.
 func (c *caller) do(t testing.TB, method, path string, body any, options ...option) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), t, method, path, body, options...)
@@ -105,7 +105,7 @@ func (c *caller) do(t testing.TB, method, path string, body any, options ...opti
 	return a
 }
 
-// try sends a request; err says that there was no answer. It may be called from any goroutine of the test.
+// try sends a request. err means that there was no answer. Any goroutine of the test may call it.
 func (c *caller) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (answer, error) {
 	t.Helper()
 	r, err := c.request(ctx, method, path, body, options...)
@@ -150,7 +150,7 @@ func (c *caller) request(ctx context.Context, method, path string, body any, opt
 	return r, nil
 }
 
-// read reads an answer to its end and holds it against the contract.
+// read reads a whole response and checks it against the contract.
 func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answer, error) {
 	t.Helper()
 	body, err := io.ReadAll(resp.Body)
@@ -184,7 +184,7 @@ func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answe
 	return a, nil
 }
 
-// says reports whether a word is anywhere in an answer.
+// says reports whether an answer contains a word.
 func (a answer) says(word string) bool {
 	if bytes.Contains(a.body, []byte(word)) {
 		return true
@@ -197,7 +197,7 @@ func (a answer) says(word string) bool {
 	return false
 }
 
-// said reports whether a word was anywhere in a request.
+// said reports whether a request contained a word.
 func said(r *http.Request, word string) bool {
 	if strings.Contains(r.URL.String(), word) {
 		return true
@@ -218,7 +218,7 @@ func said(r *http.Request, word string) bool {
 	return err == nil && bytes.Contains(text, []byte(word))
 }
 
-// decode reads the body of an answer.
+// decode parses an answer's body.
 func decode[T any](t testing.TB, a answer) T {
 	t.Helper()
 	var v T

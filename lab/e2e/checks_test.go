@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The judge of all other tests: it passes a right answer, and tells each wrong one.
+// The checks that all other tests use accept a correct answer and detect each wrong one.
 func TestViolationsOfTheContractAreTold(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/acme/spaces/lab"
@@ -48,7 +48,7 @@ func TestViolationsOfTheContractAreTold(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		a    answer
-		says string // "" when nothing is wrong
+		says string // "" for a correct answer
 	}{
 		"ARightAnswer":               {space, ""},
 		"ARightRefusal":              {missing, ""},
@@ -87,7 +87,7 @@ func TestViolationsOfTheContractAreTold(t *testing.T) {
 	}
 }
 
-// The containment tree of real plans, against looking at every pair.
+// The containment tree of random plans agrees with a comparison of every pair.
 func TestForestPutsEachBlockBelowTheTightestAroundIt(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

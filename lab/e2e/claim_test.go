@@ -112,7 +112,7 @@ func TestClaimForAVeryBlockOrAddress(t *testing.T) {
 	})
 }
 
-// The contract: every pool that matches is tried before the answer is pool_exhausted.
+// The contract: the service tries every matching pool before it returns pool_exhausted.
 func TestClaimBySelector(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -10,14 +10,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// openClass makes a shared class of the platform, with a pool behind it that nobody else may know.
+// openClass makes a shared class of the platform, with a pool behind it whose name no other tenant may see.
 func (w *world) openClass(t testing.TB, pool string) {
 	t.Helper()
 	w.classOf(t, "platform", "pod-network", obj{"ipFamily": "IPv4", "defaultPrefixLength": 26, "visibility": "shared"})
 	w.poolOf(t, "platform", pool, "100.64.0.0/24", "pod-network")
 }
 
-// A class of the platform serves every project without a grant, and its pools stay the platform's own.
+// A class of the platform serves every project without a grant. Its pools stay the platform's own.
 func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -91,7 +91,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	})
 }
 
-// A class of another project, one that the platform keeps to itself, and one that there is not are one to whoever may not use them.
+// A class of another project, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
 func TestForeignClassesAreLikeMissingOnes(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

@@ -12,7 +12,7 @@ import (
 
 var moveDefault = query("moveDefault=true")
 
-// There is one default class of a family, and who wants to replace it says so.
+// A family has one default class, and a request must ask explicitly to replace it.
 func TestDefaultClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

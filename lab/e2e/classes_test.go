@@ -21,7 +21,7 @@ func (c *caller) classOf(t testing.TB, project, name string, spec obj) client.IP
 	return decode[client.IPClass](t, c.created(t, c.do(t, http.MethodPost, in(project, "classes"), named(name, spec))))
 }
 
-// getClass is a class as a project sees it.
+// getClass returns a class as a project sees it.
 func (c *caller) getClass(t testing.TB, project, name string) client.IPClass {
 	t.Helper()
 	return decode[client.IPClass](t, c.ok(t, c.do(t, http.MethodGet, in(project, "classes", name), nil)))
@@ -34,22 +34,22 @@ func (c *caller) poolOf(t testing.TB, project, name, cidr string, classes ...str
 	c.created(t, c.do(t, http.MethodPost, in(project, "pools"), named(name, spec)))
 }
 
-// claimOf asks for a block for any project; the answer may be a refusal.
+// claimOf requests a block for any project; the answer may be a refusal.
 func (c *caller) claimOf(t testing.TB, project, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, in(project, "claims"), named(name, spec), options...)
 }
 
-// by is the spec of a claim by class.
+// by returns the spec of a claim by class.
 func by(class string) obj { return obj{"className": class} }
 
-// explain asks how a claim would be decided.
+// explain asks the service how it would decide a claim.
 func (c *caller) explain(t testing.TB, project string, spec obj) client.ClaimExplanation {
 	t.Helper()
 	return decode[client.ClaimExplanation](t, c.ok(t, c.do(t, http.MethodPost, in(project, "claim-explanations"), obj{"spec": spec})))
 }
 
-// A class's life: made, read by who may use it, changed for later claims, and kept while something depends on it.
+// The life of a class: it is created, read by its users, changed for later claims, and kept while something depends on it.
 func TestClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

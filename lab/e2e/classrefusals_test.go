@@ -9,8 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Each way in which a claim by class can be refused has a code of its own and the figures that go with it. Beside each stands the smallest
-// change with which the claim is bound.
+// Each reason to refuse a claim by class has its own code and figures. Each case also makes the smallest change that lets the claim succeed.
 func TestRefusalsByClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

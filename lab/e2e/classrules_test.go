@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// What a class may say, and what hangs together: a refusal names the place, and nothing is written.
+// The rules for the fields of a class and for their combinations: a refusal names the place, and nothing is written.
 func TestRulesOfClasses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

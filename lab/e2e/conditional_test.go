@@ -35,7 +35,7 @@ func TestConditionalRequests(t *testing.T) {
 			}
 			first := read()
 			t.Run("ETagIsStrongAndTheRevision", func(t *testing.T) {
-				revision := decode[client.IPClaim](t, first).Metadata.Revision // where every resource has it
+				revision := decode[client.IPClaim](t, first).Metadata.Revision // every resource has it there
 				require.Equal(t, `"`+revision+`"`, first.etag())
 			})
 			t.Run("PatchNeedsIfMatch", func(t *testing.T) {

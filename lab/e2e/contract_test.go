@@ -13,7 +13,7 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, arranged for finding operations and judging answers.
+// contractDoc is openapi.yaml, indexed to find operations and to check answers.
 type contractDoc struct {
 	doc        *openapi3.T
 	operations []*operation
@@ -29,8 +29,7 @@ type operation struct {
 	*openapi3.Operation
 }
 
-// contract is loaded once. What answers hold is closed: a field that is not described is a violation, although
-// callers are told to expect new ones.
+// contract loads the document once and forbids undescribed fields in responses, although clients must expect new ones.
 var contract = sync.OnceValue(func() *contractDoc {
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)
 	if err != nil {
@@ -58,7 +57,7 @@ var contract = sync.OnceValue(func() *contractDoc {
 	return k
 })
 
-// operation finds what a request is about; nil when the contract has no such thing. HEAD is a GET.
+// operation finds the operation of a request, or nil if the contract has none. HEAD counts as GET.
 func (k *contractDoc) operation(method, path string) *operation {
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -72,7 +71,7 @@ func (k *contractDoc) operation(method, path string) *operation {
 	return nil
 }
 
-// refusals are the codes that an operation lists and an answer can be of: of its status, and that of its body where it has one.
+// refusals returns the codes that an operation lists and that fit an answer: its status, and the code in its body if it has one.
 func (k *contractDoc) refusals(op *operation, a answer) []string {
 	p, _ := problemOf(a)
 	return slices.DeleteFunc(listed(op.Extensions), func(code string) bool {
@@ -80,7 +79,7 @@ func (k *contractDoc) refusals(op *operation, a answer) []string {
 	})
 }
 
-// listed are the codes that an operation refuses with, or that have a header.
+// listed returns the problem codes in an operation's or a header's extensions.
 func listed(extensions map[string]any) (codes []string) {
 	all, _ := extensions["x-problems"].([]any)
 	for _, code := range all {
@@ -89,7 +88,7 @@ func listed(extensions map[string]any) (codes []string) {
 	return codes
 }
 
-// among reports whether one of the codes is one of the others.
+// among reports whether two lists of codes overlap.
 func among(codes, others []string) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(others, code) })
 }
@@ -111,7 +110,7 @@ func (op *operation) path(names map[string]string) string {
 	return strings.Join(segments, "/")
 }
 
-// bodySchema is the schema of an operation's request body, and its media type; nil when it takes none.
+// bodySchema returns the schema and media type of an operation's request body; nil without a body.
 func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
 	if op.RequestBody == nil {
 		return "", nil
@@ -122,21 +121,20 @@ func (op *operation) bodySchema() (mediaType string, schema *openapi3.Schema) {
 	return "", nil
 }
 
-// changes reports whether an operation is there to change something. One that needs the right to read alone does not, whatever its
-// method is.
+// changes reports whether an operation changes something. An operation that only needs a read permission does not, even with another method than GET.
 func (op *operation) changes() bool {
 	return op.method != http.MethodGet && !strings.HasSuffix(op.permission(), ".read")
 }
 
-// repeatable are the POSTs that are repeated by their nature, and take no key.
+// repeatable lists the POSTs that may be repeated by their nature, and take no key.
 var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry", "retryWebhookDelivery"}
 
-// creates reports whether an operation makes something, and takes an Idempotency-Key.
+// creates reports whether an operation creates an object, and so takes an Idempotency-Key.
 func (op *operation) creates() bool {
 	return op.method == http.MethodPost && op.changes() && !slices.Contains(repeatable, op.id)
 }
 
-// in lists the parameters of one kind.
+// in lists one kind's parameters.
 func (op *operation) in(kind string) (out []*openapi3.Parameter) {
 	for _, p := range op.params {
 		if p.Value.In == kind {

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is wrong with credentials, the answer is the same: it does not tell an unknown key from a wrong secret, an expired
-// or a revoked one.
+// Any fault of the credentials gets the same answer. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked one.
 func TestCredentialsThatAreNone(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)
@@ -69,7 +68,7 @@ func TestCredentialsThatAreNone(t *testing.T) {
 	} {
 		a := send(values...)
 		if bytes.Equal(a.body, none.body) {
-			continue // what is not even an attempt is told what to send
+			continue // a request without an attempt to authenticate gets a hint
 		}
 		require.Equal(t, whole(first), whole(a), what)
 	}
@@ -90,13 +89,13 @@ func TestCredentialsThatAreNone(t *testing.T) {
 	})
 }
 
-// sibling is a base32 digit with another last bit: in the last digit of 256 bits it carries none of them.
+// sibling returns a base32 digit with another last bit. In the last digit of 256 bits, that bit carries no information.
 func sibling(digit byte) string {
 	const digits = "abcdefghijklmnopqrstuvwxyz234567"
 	return string(digits[strings.IndexByte(digits, digit)^1])
 }
 
-// keepsSecrets demands that no secret of any key is in any row, in any of the shapes that it could have there.
+// keepsSecrets requires that no row contains the secret of any key, in any encoding.
 func (m *matrix) keepsSecrets(t testing.TB) {
 	t.Helper()
 	tokens := []string{m.stranger.token}
@@ -106,7 +105,7 @@ func (m *matrix) keepsSecrets(t testing.TB) {
 	m.holdsNoSecret(t, tokens...)
 }
 
-// holdsNoSecret demands that the secrets of tokens are in no row of no table.
+// holdsNoSecret requires that no row of any table contains the tokens' secrets.
 func (w *world) holdsNoSecret(t testing.TB, tokens ...string) {
 	t.Helper()
 	dump := w.dump(t)

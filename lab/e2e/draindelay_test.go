@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever sends requests to a server needs a while to learn that it is being stopped: --drain-delay is that while.
+// A load balancer needs a while to notice that a server is stopping. --drain-delay is that time.
 func TestDrainDelay(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)

@@ -9,13 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each operation that changes something, as in the contract's examples: the dry run answers what the real one answers,
-// and not one row of one table is another one.
+// The dry run of each changing operation, as in the contract's examples, returns the answer of the real one and changes no row of any table.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	for _, each := range s.specimens(t) {
-		if !each.op.changes() || each.op.id == "releaseClaims" { // whose dry run answers what the other cannot
+		if !each.op.changes() || each.op.id == "releaseClaims" { // its dry run cannot return the answer of the real one
 			continue
 		}
 		t.Run(each.String(), func(t *testing.T) {
@@ -42,7 +41,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// lasting is what a repeat of the same request would answer again: not ids, times and generated names.
+// lasting returns the parts of an answer that a repeat of the request would return again: no ids, times or generated names.
 func lasting(t testing.TB, a answer) any {
 	t.Helper()
 	if len(a.body) == 0 {
@@ -62,7 +61,7 @@ func strip(v any) any {
 			delete(v, name)
 		}
 		for _, prefix := range []string{"node-", "web-"} {
-			if name, _ := v["name"].(string); len(name) == len(prefix)+1+8 && strings.HasPrefix(name, prefix) { // a letter for the region, and eight
+			if name, _ := v["name"].(string); len(name) == len(prefix)+1+8 && strings.HasPrefix(name, prefix) { // one letter for the region, and eight more
 				v["name"] = prefix + "*"
 			}
 		}

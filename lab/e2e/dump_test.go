@@ -12,21 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// moving are the columns that the service writes by itself, at any time: they are no effect of a request.
+// moving lists the columns that the service itself writes at any time. Their changes are no effect of a request.
 var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch", "progress", "after_name", "looked_at"}
 
-// purged are the tables from which the service deletes, at any time, what is left of projects that are gone. What is missing from
-// them is no effect of a request; what is new in them is.
+// purged lists the tables from which the service deletes the remains of deleted projects at any time. Missing rows in them are no effect of a
+// request; new rows are.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests leaves out the fences of projects and of the pools of scopes, which the background moves too: when it looks after those pools. So it leaves out what is recorded of pools.
+// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, which the
+// background job also moves when it maintains those pools, and the recorded utilization of pools.
 var byRequests = map[string]string{
 	"fences":      " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
 	"utilization": " WHERE FALSE",
 }
 
-// dump is every row of every table as text, and of the trail every event: "nothing was written" is shown by comparing two of them. Bytes are in it
-// as they are, and ids as they are in answers.
+// dump returns every row of every table as text, and every event of the trail. Two equal dumps show that nothing was written. Bytes stay as they are,
+// and ids look as in answers.
 func (w *world) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	rows, err := w.sql.Query(t.Context(),
@@ -56,7 +57,7 @@ func (w *world) dump(t testing.TB) map[string][]string {
 	return out
 }
 
-// line is a row as text.
+// line returns a row as text.
 func line(row pgx.CollectableRow) (string, error) {
 	values, err := row.Values()
 	if err != nil {
@@ -79,13 +80,13 @@ func line(row pgx.CollectableRow) (string, error) {
 	return b.String(), nil
 }
 
-// writesNothing runs f and demands that not one row of one table is another one afterwards.
+// writesNothing runs f and requires that no row of any table differs afterwards.
 func (w *world) writesNothing(t testing.TB, f func()) {
 	t.Helper()
 	w.writesNothingBut(t, f)
 }
 
-// writesNothingBut is writesNothing, but for rows of some tables.
+// writesNothingBut is writesNothing, except for rows of some tables.
 func (w *world) writesNothingBut(t testing.TB, f func(), tables ...string) {
 	t.Helper()
 	before := w.dump(t)
@@ -108,7 +109,7 @@ func (w *world) writesNothingBut(t testing.TB, f func(), tables ...string) {
 	}
 }
 
-// missing is what rows have and others do not.
+// missing returns the rows that the others do not contain.
 func missing(rows, others []string) map[string]bool {
 	out := make(map[string]bool, len(rows))
 	for _, row := range rows {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// dataDir is a directory in which a user may keep a database, and nobody else. It is removed with the test.
+// dataDir returns a directory that only the user can read, for a database. The test removes it.
 func dataDir(t testing.TB, who user) string {
 	t.Helper()
 	open := openDir(t)
@@ -26,7 +26,7 @@ func dataDir(t testing.TB, who user) string {
 	return dir
 }
 
-// The server without a database of the user's: it brings its own, which survives everything that can happen to the server.
+// A server without --database-url starts its own database, whose data survive any end of the server.
 func TestEmbeddedDatabase(t *testing.T) {
 	t.Parallel()
 	users := map[string]user{"AsTheUserOfTheTest": nil}

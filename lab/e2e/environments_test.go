@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// One manifest, to the byte, in environments that were set up differently: what each gets is decided by the classes that it has.
+// One manifest, identical to the byte, works in environments that are set up differently. The classes of each environment decide the outcome.
 func TestOneManifestInEveryEnvironment(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

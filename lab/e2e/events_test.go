@@ -19,7 +19,7 @@ type event struct {
 	Before, After                                                                   map[string]any
 }
 
-// trail is all events that are stored, in order of time.
+// trail returns all stored events, in order of time.
 func (w *world) trail(t testing.TB) (all []ipam.Event) {
 	t.Helper()
 	answer, err := w.sql.Query(t.Context(), "SELECT project_id, id, count, events FROM audit_events ORDER BY id")
@@ -34,7 +34,7 @@ func (w *world) trail(t testing.TB) (all []ipam.Event) {
 	return all
 }
 
-// events is the whole trail of all projects that there are, in order of time, but for some events.
+// events returns the trail of all existing projects, in order of time, without some events.
 func (w *world) events(t testing.TB, without ...ipam.Event) (out []event) {
 	t.Helper()
 	names := map[ipam.ID]string{}
@@ -67,7 +67,7 @@ func object(t testing.TB, text json.RawMessage) (out map[string]any) {
 	return out
 }
 
-// newEvents runs f and answers what the trail has more afterwards.
+// newEvents runs f and returns the events that it added to the trail.
 func (w *world) newEvents(t testing.TB, f func()) []event {
 	t.Helper()
 	before := w.trail(t)
@@ -75,8 +75,7 @@ func (w *world) newEvents(t testing.TB, f func()) []event {
 	return w.events(t, before...)
 }
 
-// neverChanges runs f and demands that the trail has grown, and what was there is there still, as it was. The trail of a project that is
-// deleted goes with it.
+// neverChanges runs f and requires that the trail grows and that existing events stay unchanged. The trail of a deleted project goes with it.
 func (w *world) neverChanges(t testing.TB, f func()) {
 	t.Helper()
 	before := w.events(t)
@@ -94,7 +93,7 @@ func (w *world) neverChanges(t testing.TB, f func()) {
 	}
 }
 
-// resourceKinds are the kinds of the resources that the trail names, by the last collection in a path.
+// resourceKinds maps the last collection in a path to the kind that the trail records.
 var resourceKinds = map[string]string{
 	"projects": "Project", "spaces": "Space", "pools": "IPPool", "claims": "IPClaim", "claim-batches": "IPClaim", "claim-explanations": "IPClaim", "claim-releases": "IPClaim", "scopes": "IPPool", "classes": "IPClass", "allocations": "IPAllocation",
 	"members": "Member", "api-keys": "ApiKey", "quotas": "Quota", "pools/grants": "PoolGrant", "spaces/grants": "SpaceGrant",
@@ -102,7 +101,7 @@ var resourceKinds = map[string]string{
 	"webhooks": "Webhook", "deliveries": "Webhook", "retries": "Webhook", "alert-rules": "AlertRule",
 }
 
-// resourceKind is the kind of resource that an operation is about.
+// resourceKind returns the kind of resource of an operation.
 func (op *operation) resourceKind(t testing.TB) string {
 	t.Helper()
 	kind := ""

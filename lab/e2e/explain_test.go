@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// What an explanation says is what the creation that follows does: the same block of the same pool by the same class, or the same refusal.
+// A creation does what its explanation predicted: the same block of the same pool by the same class, or the same refusal.
 func TestExplanationsComeTrue(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -79,7 +79,7 @@ func TestExplanationsComeTrue(t *testing.T) {
 	}
 }
 
-// The remedy of a refusal that can be had by changing the claim, put into the claim, works.
+// A remedy that changes the claim works when the claim adopts it.
 func TestRemediesWork(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

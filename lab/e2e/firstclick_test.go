@@ -15,7 +15,7 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// beyondAClick are the operations that cannot succeed with what the contract shows, and what is missing.
+// beyondAClick lists the operations that cannot succeed with the contract's examples, and the missing condition.
 var beyondAClick = map[string]string{
 	"getScopePool":          "a class with `poolPer`, and a pool that backs it",
 	"putScopePool":          "a class with `poolPer`, and a pool that backs it",
@@ -25,7 +25,8 @@ var beyondAClick = map[string]string{
 	"deleteWebhookDelivery": "a receiver that failed for 24 hours",
 }
 
-// Who opens Swagger UI and presses Execute from top to bottom, changing nothing, succeeds: on a fresh server, after the README, and again.
+// A user who opens Swagger UI and presses Execute from top to bottom, without changes, succeeds: on a fresh server, after the README, and a second
+// time.
 func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]func(testing.TB, *caller){
@@ -35,7 +36,7 @@ func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 			t.Parallel()
 			w := setupEmpty(t)
 			before(t, w.caller)
-			for range 2 { // what deletes has left nothing in the way of the second time
+			for range 2 { // deletions leave nothing in the way of the second round
 				for _, each := range clicks(t) {
 					a := each.send(t, w.caller)
 					require.Equal(t, beyondAClick[each.op.id] == "", a.ok(), "%s: %d %s", each, a.status, a.body)
@@ -45,14 +46,14 @@ func TestEveryOperationWorksAtTheFirstClick(t *testing.T) {
 	}
 }
 
-// clicks are the requests that the page sends when nothing is typed, in its order (internal/api/docs/page/initializer.js): the examples of
+// clicks returns the requests that the page sends without any input, in its order (internal/api/docs/page/initializer.js): the examples of
 // parameters, and the first example of a body.
 func clicks(t testing.TB) []specimen {
 	t.Helper()
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(carve.OpenAPI, &doc))
 	var out, deletes []specimen
-	turn := map[string]int{http.MethodPut: -2, http.MethodGet: -1} // what makes a thing, what reads it, the rest
+	turn := map[string]int{http.MethodPut: -2, http.MethodGet: -1} // first an object's creation, then its reads, then the rest
 	for _, tag := range contract().doc.Tags {
 		for _, path := range keys(member(doc.Content[0], "paths")) {
 			var here []specimen
@@ -74,7 +75,7 @@ func clicks(t testing.TB) []specimen {
 	return append(out, deletes...)
 }
 
-// click is what the page sends for an operation, which stands in the contract as the node.
+// click returns the page's request for an operation, given the operation's node in the contract.
 func click(op *operation, node *yaml.Node) specimen {
 	names := map[string]string{}
 	out := specimen{op: op, query: map[string]string{}}
@@ -110,7 +111,7 @@ func readme(t testing.TB, c *caller) {
 	}
 }
 
-// member is a member of a member of a YAML map; nil when there is none.
+// member returns a nested member of a YAML map, or nil.
 func member(node *yaml.Node, names ...string) *yaml.Node {
 	for _, name := range names {
 		i := slices.Index(keys(node), name)
@@ -122,7 +123,7 @@ func member(node *yaml.Node, names ...string) *yaml.Node {
 	return node
 }
 
-// keys are the names in a YAML map, as they stand there.
+// keys returns the names in a YAML map, in their order.
 func keys(node *yaml.Node) (out []string) {
 	for i := 0; node != nil && i < len(node.Content); i += 2 {
 		out = append(out, node.Content[i].Value)

@@ -47,7 +47,7 @@ func TestSmallPoolIsGivenOutToItsLastAddress(t *testing.T) {
 			require.Nil(t, full.Status.LargestFreePrefixLength)
 			require.InDelta(t, 100, full.Status.UtilizationPercent, 0)
 
-			w.writesNothing(t, func() { // whichever way one asks
+			w.writesNothing(t, func() { // by every kind of request
 				for _, a := range []answer{
 					w.postClaim(t, "more", from("p", tc.length)),
 					w.postClaim(t, "more", from("p", tc.length), key("more")),
@@ -71,7 +71,7 @@ func TestSmallPoolIsGivenOutToItsLastAddress(t *testing.T) {
 	}
 }
 
-// Fragmented: much is free, and nothing of the size that is wanted. The answer says what is.
+// In a fragmented pool much is free, but no block of the wanted size. The answer contains the length that is free.
 func TestFragmentedPoolSaysWhichLengthIsStillFree(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// How much a run of the fuzz does: each seed is a service of its own, so that a failure can be had again by its seed alone.
+// The size of a fuzz run. Each seed has its own service, so the seed alone reproduces a failure.
 const (
 	fuzzSeeds   = 10
 	fuzzEach    = 500
 	fuzzSeedEnv = "E2E_FUZZ_SEED" // runs this seed alone
 )
 
-// Examples of the contract, broken at random, in any order: no answer is a fault of the server, each answer is as the
-// contract says, and afterwards every invariant holds.
+// Examples of the contract, broken at random, in any order: no answer is a 5xx, each answer matches the contract, and every invariant holds
+// afterwards.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(fuzzSeeds)
@@ -64,7 +64,7 @@ type fuzzer struct {
 	accepted  int
 }
 
-// broken makes a request of a specimen in which one to three things are other than they were.
+// broken returns a request of a specimen with one to three random changes.
 func (f *fuzzer) broken(each specimen) (method, path string, body []byte, options []option) {
 	method, path, options = each.op.method, each.path, each.always()
 	tree := any(obj{})
@@ -91,7 +91,7 @@ func (f *fuzzer) broken(each specimen) (method, path string, body []byte, option
 		}
 	}
 	if method == http.MethodDelete && f.IntN(3) > 0 {
-		options = append(options, dryRun) // leave something to work with
+		options = append(options, dryRun) // leave objects for later requests
 	}
 	if each.body == nil {
 		return method, path, nil, options
@@ -104,7 +104,7 @@ func (f *fuzzer) broken(each specimen) (method, path string, body []byte, option
 
 func pick[T any](f *fuzzer, from []T) T { return from[f.IntN(len(from))] }
 
-// parameter is a name for a query, mostly one that some operation has.
+// parameter returns a name for a query, mostly of an existing parameter.
 func (f *fuzzer) parameter() string {
 	if known := pick(f, f.specimens).op.in("query"); len(known) > 0 {
 		return pick(f, known).Name

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// A space of the platform in which two tenants declare their public blocks: what one has the other cannot have, and does not learn whose it is.
+// Two tenants declare their public blocks in a space of the platform. A block of one is refused to the other, which does not learn the owner.
 func TestGrantedSpace(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

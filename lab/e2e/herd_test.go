@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd is agents that ask the servers of an estate.
+// newHerd returns agents that send their requests to an estate's servers.
 func newHerd(t *testing.T, e *estate, rounds int) *herd.Herd {
 	t.Helper()
 	h := &herd.Herd{Agents: 6, Rounds: rounds, Seed: 1, Ask: func(ctx context.Context, server int, method, path string, body any) herd.Answer {
@@ -53,7 +53,8 @@ func TestClaimsOutliveNoneButTheirLastConsumerWhileServersAndTheDatabaseAreKille
 	auditClean(t, e.db.DSN())
 }
 
-// Scenario 24, with kill -9: a consumer of many claims ends, and the server that detaches it is killed in the middle; and so the other one. What is left finishes.
+// Scenario 24, with kill -9: a consumer of many claims ends, and the server that detaches it is killed in the middle, then the other server too. The
+// survivor finishes the work.
 func TestConsumerIsDrainedByOthersWhenItsServerIsKilled(t *testing.T) {
 	t.Parallel()
 	const batches, each = 2, 1000
@@ -91,7 +92,7 @@ func TestConsumerIsDrainedByOthersWhenItsServerIsKilled(t *testing.T) {
 		if now == 0 {
 			break
 		}
-		if now < was-50 { // it goes on: between two of its transactions
+		if now < was-50 { // it advances: the kill falls between two of its transactions
 			e.killServer(t, kills%2)
 			kills++
 			was = left()

@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// holdings is who holds what at this moment, as the clients see it.
+// holdings records the present holder of each block, as the clients see it.
 type holdings struct {
 	mu     sync.Mutex
 	blocks map[string]string // claim by block
 }
 
-// take notes that a claim holds a block, which must not overlap what others hold.
+// take records that a claim holds a block. The block must not overlap the blocks of other claims.
 func (h *holdings) take(t testing.TB, claim, block string) {
 	t.Helper()
 	h.mu.Lock()
@@ -28,7 +28,7 @@ func (h *holdings) take(t testing.TB, claim, block string) {
 	h.blocks[block] = claim
 }
 
-// give notes that a block is about to be released: from then on somebody else may have it.
+// give records that a block is about to be released. From then on another claim may get it.
 func (h *holdings) give(block string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

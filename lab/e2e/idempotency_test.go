@@ -46,7 +46,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// withoutToken is an answer without the secret that only the first answer has.
+// withoutToken returns an answer without the secret that only the first answer contains.
 func withoutToken(t testing.TB, a answer) []byte {
 	t.Helper()
 	body := decode[obj](t, a)
@@ -104,7 +104,7 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 	})
 }
 
-// Of claims only what the server added to the request is stored: a repeat gets every byte of the first answer.
+// For claims the server stores only its additions to the request. A repeat still gets every byte of the first answer.
 func TestRepeatOfClaimsGetsEveryByte(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -137,7 +137,7 @@ func TestRepeatOfClaimsGetsEveryByte(t *testing.T) {
 	}
 }
 
-// The same request, many times at once: it has its effect once, and everybody gets the same answer.
+// Many copies of one request at the same time take effect once, and all get the same answer.
 func TestIdempotencyKeyOfRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// operator is whoever runs cmd/ipamctl on a database itself.
+// operator runs cmd/ipamctl directly on a database.
 type operator struct{ binary, dsn string }
 
 func newOperator(t *testing.T, dsn string) operator {
@@ -21,7 +21,7 @@ func newOperator(t *testing.T, dsn string) operator {
 	return operator{binary, dsn}
 }
 
-// run runs a verb on the database and answers its exit code and what it printed.
+// run runs a verb on the database and returns its exit code and output.
 func (o operator) run(t *testing.T, args ...string) (code int, out, said string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// staleness is for how long a server may believe what it has read of a key or a member: the contract promises it.
+// staleness is the longest time for which a server may use a cached key or member. The contract promises it.
 const staleness = 5 * time.Second
 
-// askew is how far the database's clock, as a server knows it, may be off this process's: a machine under load measures it badly.
+// askew is the largest difference between the database's clock, as a server measures it, and this process's clock. A busy machine measures it badly.
 const askew = 50 * time.Millisecond
 
-// heededWithin demands that a change that has been answered is in force everywhere within staleness: no request that begins later may still be
-// judged as before. judged answers whether a request was judged by the change.
+// heededWithin requires that every server applies an answered change within staleness: no request that begins later may see the state before. judged
+// reports whether a request saw the change.
 func heededWithin(t testing.TB, judged func() bool) {
 	t.Helper()
 	changed := time.Now()
@@ -35,7 +35,7 @@ func heededWithin(t testing.TB, judged func() bool) {
 func TestAPIKeys(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
-	other := newCaller(serve(t, w.dsn, unlimited...)) // a second server, with a memory of its own
+	other := newCaller(serve(t, w.dsn, unlimited...)) // a second server with its own cache
 	w.newProject(t, project)
 	status := func(c *caller, token string) int {
 		return c.as(token).do(t, http.MethodGet, "/v1/projects/"+project, nil).status
@@ -64,11 +64,11 @@ func TestAPIKeys(t *testing.T) {
 		for _, c := range []*caller{w.caller, other} {
 			heededWithin(t, func() bool { return status(c, token) == http.StatusUnauthorized })
 		}
-		again := w.newKey(t, project, "revoked", "viewer") // the name is free; the old token stays dead
+		again := w.newKey(t, project, "revoked", "viewer") // the name is free; the old token stays invalid
 		require.Equal(t, http.StatusOK, status(w.caller, again))
 		require.Equal(t, http.StatusUnauthorized, status(other, token))
 	})
-	t.Run("CannotComeBackOnceRevoked", func(t *testing.T) { // not even where it is not known yet that they are
+	t.Run("CannotComeBackOnceRevoked", func(t *testing.T) { // not even on a server that has not learned of the revocation
 		token := w.newKey(t, project, "leaving", "admin")
 		there := other.as(token)
 		require.Equal(t, http.StatusOK, status(other, token))
@@ -81,7 +81,7 @@ func TestAPIKeys(t *testing.T) {
 		})
 	})
 	t.Run("AreRefusedFromTheMomentTheyExpire", func(t *testing.T) {
-		until := time.Now().Add(15 * time.Second).Truncate(time.Microsecond) // it is made, and used, before that
+		until := time.Now().Add(15 * time.Second).Truncate(time.Microsecond) // creation and first use come earlier
 		token := w.newKeyUntil(t, project, "brief", "viewer", until)
 		ok := 0
 		for {
@@ -128,7 +128,7 @@ func TestAPIKeys(t *testing.T) {
 	})
 }
 
-// When a key was used last is written by the server that saw it, at the latest when it stops.
+// The server that sees a key writes its last use, at the latest when it stops.
 func TestLastUseOfAKeyIsKept(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
@@ -159,7 +159,7 @@ func TestLastUseOfAKeyIsKept(t *testing.T) {
 	require.Equal(t, int64(1), decode[client.APIKey](t, k).Metadata.Generation, "it is no change of the key")
 }
 
-// A member is a subject of an issuer; who has a key has the key's role and no other.
+// A member is a subject of an issuer. An API key has its own role and no other.
 func TestMembersAreSubjectsOfIssuers(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

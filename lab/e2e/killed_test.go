@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Three servers on one database; two of them are killed and started again while clients claim through all of them.
+// Three servers share one database. Two of them are killed and restarted while clients claim through all of them.
 func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 	t.Parallel()
 	const servers, blocks = 3, 2048
@@ -16,7 +16,7 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 	type site struct {
 		*caller
 		process *process
-		down    sync.RWMutex // held for writing while the server is not there
+		down    sync.RWMutex // held for writing while the server is down
 	}
 	start := func() *process {
 		return startProcess(t, binary, nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")
@@ -36,7 +36,7 @@ func TestServersAreKilledWhileClientsFillAPool(t *testing.T) {
 		s := sites[i%servers]
 		wg.Go(func() {
 			l.hoard(t.Context(), t, s.caller, fmt.Sprintf("c%d", i), from("p", 32), func() {
-				s.down.RLock() // waits for the server to be there again
+				s.down.RLock() // waits until the server is back
 				defer s.down.RUnlock()
 			})
 		})

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The project "platform" always has an admin who stays one by itself: whatever is taken away, in whatever order, and at the same time.
+// The project "platform" always keeps an admin that does not expire, in every order of removals and under concurrency.
 func TestTheLastPlatformAdminStays(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
-	// Who asks: a key that expires is no admin to rely on.
+	// The caller's key expires, so it does not count as an admin.
 	root := w.as(w.newKeyUntil(t, "platform", "for-now", "admin", time.Now().Add(time.Hour)))
 	member := func(name string) string { return in("platform", "members", name) }
 	remove := func(path string) answer { return root.do(t, http.MethodDelete, path, nil) }

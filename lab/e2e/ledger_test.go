@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// ledger is what clients were told, by the names of their claims.
+// ledger records the answers that clients got, by claim name.
 type ledger struct {
 	mu      sync.Mutex
 	granted map[string]string // block by claim
 	refused map[string]bool
-	unknown int // requests that nobody answered
+	unknown int // requests without an answer
 	grants  chan struct{}
 }
 
@@ -25,8 +25,8 @@ func newLedger(most int) *ledger {
 	return &ledger{granted: map[string]string{}, refused: map[string]bool{}, grants: make(chan struct{}, most)}
 }
 
-// hoard claims blocks of a pool through one server, one after the other, until there is no more. Where a request has no
-// answer, it is repeated as create-or-return when ready says that the server is there.
+// hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. It repeats a request without an answer as
+// create-or-return, once ready returns because the server is back.
 func (l *ledger) hoard(ctx context.Context, t testing.TB, c *caller, who string, spec obj, ready func()) {
 	t.Helper()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -73,8 +73,7 @@ func (l *ledger) await(ctx context.Context, n int) {
 	}
 }
 
-// holds demands that the service knows exactly what the clients were told: no block twice, nothing acknowledged is lost,
-// nothing refused is kept.
+// holds requires that the service's state matches the clients' answers exactly: no block twice, no acknowledged claim lost, no refused claim kept.
 func (l *ledger) holds(t testing.TB, c *caller, blocks int) {
 	t.Helper()
 	owners := map[string]string{}

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// overHTTP is a server as a target of a workload. A request that has no certain answer is repeated until it has one:
-// claims as create-or-return, and of a release that may have been done before "not found" says nothing.
+// overHTTP is a server as a workload's target. It repeats a request until the answer is certain: a claim as create-or-return, and a release. If an
+// earlier attempt of a release may have taken effect, "not found" proves nothing.
 type overHTTP struct {
 	*caller
 	t testing.TB
@@ -66,7 +66,7 @@ func asError(a answer) error {
 	return nil
 }
 
-// There is an order of all claims and releases in which every answer is right.
+// All claims and releases have an order in which every answer is right.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	workload := consistency.Workload{

@@ -14,8 +14,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// realInput is the path of a file of real data beside the project. Where the folder is absent, and only there, the test
-// is skipped.
+// realInput returns the path of a file of real data beside the project. It skips the test only if the folder does not exist.
 func realInput(t testing.TB, name string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data")
@@ -25,17 +24,17 @@ func realInput(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// loader loads an address plan through the generated client, over several connections, and counts what became of it.
+// loader loads an address plan through the generated client, over several connections, and counts the outcomes.
 type loader struct {
 	*client.Client
 	c *caller
 
 	mu      sync.Mutex
-	loaded  map[string]int // by kind of thing
+	loaded  map[string]int // by kind of object
 	refused map[string]int // by kind and code
 }
 
-// newLoader loads into a server of its own process, which is not slowed down by the race detector of the test's.
+// newLoader loads into a server process of its own, which the race detector of the test does not slow down.
 func newLoader(t testing.TB) (*loader, *world) {
 	t.Helper()
 	dsn := database(t)
@@ -47,10 +46,10 @@ func newLoader(t testing.TB) (*loader, *world) {
 	return &loader{Client: c, c: w.caller, loaded: map[string]int{}, refused: map[string]int{}}, w
 }
 
-// job is one thing to load.
+// job loads one object.
 type job func() (kind string, status int, body []byte, err error)
 
-// answered makes what became of a job of an answer.
+// answered converts a response into a job's outcome.
 func answered(kind string) func(*http.Response, error) (string, int, []byte, error) {
 	return func(resp *http.Response, err error) (string, int, []byte, error) {
 		if err != nil {
@@ -61,7 +60,7 @@ func answered(kind string) func(*http.Response, error) (string, int, []byte, err
 	}
 }
 
-// load does jobs, several at a time.
+// load runs jobs, several at a time.
 func (l *loader) load(t testing.TB, jobs []job) {
 	t.Helper()
 	queue := make(chan job)
@@ -85,7 +84,7 @@ func (l *loader) load(t testing.TB, jobs []job) {
 	wg.Wait()
 }
 
-// count notes what became of one thing: it is loaded, or it is refused with 409 and a code.
+// count records one outcome: loaded, or refused with 409 and a code.
 func (l *loader) count(t testing.TB, kind string, status int, body []byte) {
 	t.Helper()
 	l.mu.Lock()
@@ -100,7 +99,7 @@ func (l *loader) count(t testing.TB, kind string, status int, body []byte) {
 	}
 }
 
-// reset begins to count anew, and answers the counts so far.
+// reset returns the counts and sets them to zero.
 func (l *loader) reset() (loaded, refused map[string]int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

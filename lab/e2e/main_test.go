@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// region is where the servers of these tests work; the default of the flag.
+// region is the region of these tests' servers; the default of the flag.
 const region = "local"
 
 func TestMain(m *testing.M) {
@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// overlap lets more tests run at the same time than there are processors, unless -parallel says how many: some wait for
-// other processes, or for a server to give up, most of their time.
+// overlap runs more tests at the same time than there are processors, unless -parallel sets the number: some tests mostly wait for other processes or
+// for timeouts.
 func overlap() {
 	flag.Parse()
 	said := false
@@ -33,6 +33,6 @@ func overlap() {
 		return
 	}
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err) // the flag is package testing's
+		panic(err) // the flag belongs to package testing
 	}
 }

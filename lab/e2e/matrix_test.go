@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// platformAdmin is the role of who may do everything.
+// platformAdmin is the role that permits everything.
 const platformAdmin = "platform admin"
 
-// leastRoles is the smallest role for what an operation says it needs (x-permission). It repeats the policy on purpose: a change
-// there has to be made here too.
+// leastRoles maps a permission (x-permission) to the smallest role that has it. It repeats the policy on purpose: a change there has to be made here
+// too.
 var leastRoles = map[string]string{
 	"projects.read": "viewer", "projects.write": "admin", "projects.create": platformAdmin, "projects.delete": platformAdmin,
 	"spaces.read": "viewer", "spaces.write": "provider", "pools.read": "viewer", "pools.write": "provider",
@@ -28,23 +28,22 @@ var leastRoles = map[string]string{
 	"alertrules.read": "viewer", "alertrules.write": "provider", "alerts.read": "viewer",
 }
 
-// outside are the operations without a project in their path. The list may only get shorter: what is not on it is behind the
-// border.
+// outside lists the operations without a project in their path. The list may only get shorter: every other operation is behind the tenant border.
 var outside = []string{"createProject", "getHealth", "getReadiness", "getVersion", "getWhoami", "listProjects", "listRegions", "search"}
 
-// permission is what an operation says it needs.
+// permission returns the permission that an operation requires.
 func (op *operation) permission() string {
 	action, _ := op.Extensions["x-permission"].(string)
 	return action
 }
 
-// matrix is a stage whose projects have callers in every role, and a stranger who is an admin elsewhere.
+// matrix is a stage whose projects have callers in every role, and a stranger who is an admin of another project.
 type matrix struct {
 	*stage
 	by        map[string]map[string]*caller // by project and role
 	stranger  *caller
 	anonymous *caller
-	forged    map[string]*caller // with credentials that are none
+	forged    map[string]*caller // with invalid credentials
 }
 
 func setupMatrix(t testing.TB) *matrix {
@@ -69,7 +68,7 @@ func setupMatrix(t testing.TB) *matrix {
 	return m
 }
 
-// ownQuota makes the project's quota anew as its own admin: the one that the platform has set is not for that admin to change.
+// ownQuota replaces the project's quota by one of its own admin, who may not change the platform's quota.
 func (m *matrix) ownQuota(t testing.TB) {
 	t.Helper()
 	path := in(m.names["project"], "quotas", m.names["quota"])
@@ -90,8 +89,8 @@ func allowed(least string) []string {
 	return out
 }
 
-// Every operation of the contract, tried by everybody: without credentials, with wrong ones, as a stranger, and in each role. Beside
-// each refusal stands the same request by somebody who may make it. What is refused writes nothing but its record.
+// Every operation of the contract, tried by every caller: without credentials, with wrong ones, as a stranger, and in each role. For each refusal, an
+// authorized caller sends the same request with success. A refused request writes only its record.
 func TestEveryOperationIsBehindTheBorder(t *testing.T) {
 	t.Parallel()
 	m := setupMatrix(t)
@@ -120,10 +119,10 @@ func TestEveryOperationIsBehindTheBorder(t *testing.T) {
 	m.keepsSecrets(t)
 }
 
-// probe fixes what an answer repeats of a request, so that answers can be compared byte by byte.
+// probe sets the request ID that an answer repeats, so that answers can be compared byte by byte.
 var probe = header("X-Request-Id", "probe")
 
-// refuses tries an operation as everybody who may not, and sees to the records.
+// refuses tries an operation as every unauthorized caller and checks the records.
 func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	t.Helper()
 	project := strings.Split(each.path, "/")[3]
@@ -152,7 +151,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 		})
 		t.Run("AsAStranger", func(t *testing.T) {
 			missing := each
-			nowhere := project[:len(project)-1] + "0" // as long, so that lengths can be compared
+			nowhere := project[:len(project)-1] + "0" // of the same length, so that lengths can be compared
 			missing.path = strings.Replace(each.path, "/"+project, "/"+nowhere, 1)
 			for _, send := range ways {
 				var here, there answer
@@ -169,7 +168,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 				nothing.path = each.path[:len(each.path)-1] + "0"
 				here, there := each.send(t, m.stranger, probe), nothing.send(t, m.stranger, probe)
 				there.body = bytes.ReplaceAll(there.body, []byte(nothing.path), []byte(each.path))
-				there.body = bytes.ReplaceAll(there.body, []byte(project[:len(project)-1]+"0"), []byte(project)) // of deleteProject
+				there.body = bytes.ReplaceAll(there.body, []byte(project[:len(project)-1]+"0"), []byte(project)) // for deleteProject
 				require.Equal(t, whole(there), whole(here), "as for a thing that does not exist in it")
 			}
 		})
@@ -198,7 +197,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	}, "audit_events")
 }
 
-// recorded demands the record of an attempt to change something, and none of one to read.
+// recorded requires a record of an attempt to change something, and none of an attempt to read.
 func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, outcome string) {
 	t.Helper()
 	if !each.op.changes() {
@@ -214,15 +213,15 @@ func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, ou
 	require.Nil(t, e.After)
 }
 
-// whole is what there is to compare of an answer: everything but the time.
+// whole returns the comparable parts of an answer: everything except the time.
 func whole(a answer) map[string]any {
 	h := maps.Clone(a.header)
 	delete(h, "Date")
 	return map[string]any{"status": a.status, "header": h, "body": string(a.body)}
 }
 
-// admits is the positive control: everybody who may carries the operation out, as a dry run if it changes something; at last
-// whoever needs the smallest role for it does it in earnest.
+// admits is the positive control: every authorized caller runs the operation, as a dry run if it changes something. At the end, a caller with the
+// smallest sufficient role runs it for real.
 func (m *matrix) admits(t *testing.T, each specimen, least string) {
 	t.Helper()
 	project := strings.Split(each.path, "/")[3]

@@ -17,7 +17,7 @@ var methods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "PROPFIND",
 }
 
-// Each path of the contract with every method: what it does not have is 405, with those it has.
+// Each path of the contract with every method: a missing method gets a 405 with the list of the existing ones.
 func TestMethodsThatAPathDoesNotHave(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
@@ -94,10 +94,10 @@ func TestPathsThatDoNotExist(t *testing.T) {
 					names[name] = "00000000-0000-4000-8000-000000000000"
 				}
 				if each.op.method == http.MethodPut && each.op.template[len(each.op.template)-1] == "{"+name+"}" {
-					continue // it makes what does not exist
+					continue // it creates a missing object
 				}
 				if name == "realm" || name == "uid" && each.op.method == http.MethodDelete || name == "claim" && each.op.id == "detachConsumer" {
-					continue // a realm is there as soon as it is named, who nobody knows has ended as well, and nobody uses a claim that is gone
+					continue // these succeed without an object: a realm exists once a request names it, an unknown consumer counts as ended, and no consumer uses a missing claim
 				}
 				other := each
 				other.path = each.op.path(names)
@@ -125,7 +125,7 @@ func TestPathsThatDoNotExist(t *testing.T) {
 	})
 }
 
-// admits reports whether a parameter of the path may have a value.
+// admits reports whether a path parameter allows a value.
 func (op *operation) admits(name, value string) bool {
 	text, err := url.PathUnescape(value)
 	for _, p := range op.in("path") {
@@ -160,7 +160,7 @@ func TestMediaTypes(t *testing.T) {
 		for _, accept := range []string{"*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "APPLICATION/JSON", "text/html,*/*;q=0.8"} {
 			s.ok(t, s.do(t, http.MethodGet, "/v1/projects", nil, header("Accept", accept)))
 		}
-		// As a client asks that openapi-generator made: of a deletion it can get nothing but a refusal.
+		// A client made by openapi-generator sends this Accept: a deletion can return only a refusal.
 		s.refused(t, s.do(t, http.MethodDelete, at("pools", "nothing"), nil, header("Accept", "application/problem+json")), "not_found")
 	})
 	t.Run("OfBodiesMustBeThatOfTheOperation", func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestRequestID(t *testing.T) {
 	} {
 		t.Run(sent, func(t *testing.T) {
 			set := func(r *http.Request) { r.Header["X-Request-Id"] = []string{sent} }
-			if !kept { // under another spelling the caller does not insist on it
+			if !kept { // with another spelling the caller does not require the header back
 				set = func(r *http.Request) { r.Header["x-request-id"] = []string{sent} }
 			}
 			for _, path := range []string{"/healthz", "/v1/projects/nobody", "/nowhere", "/docs/", "/openapi.yaml"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Claims are counted by class and by what came of them; the names of pools, projects' claims and callers are no labels.
+// Metrics count claims by class and outcome. Names of pools, claims and callers are no labels.
 func TestMetricsCountClaimsByClass(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

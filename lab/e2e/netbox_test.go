@@ -42,8 +42,8 @@ func netboxRecords(t testing.TB) map[string][]netboxRecord {
 	return out
 }
 
-// A real installation: VRFs are spaces, aggregates are root pools, prefixes are pools in the tightest one around them,
-// ranges are reservations and addresses are claims.
+// A real installation: VRFs become spaces, aggregates root pools, prefixes pools in the tightest prefix around them, ranges reservations and
+// addresses claims.
 func TestNetBoxInstallation(t *testing.T) {
 	t.Parallel()
 	records := netboxRecords(t)
@@ -98,7 +98,7 @@ func TestNetBoxInstallation(t *testing.T) {
 	}
 }
 
-// spaceOf is the name of the space that a VRF becomes.
+// spaceOf returns the space's name for a VRF.
 func spaceOf(records map[string][]netboxRecord, vrf int) string {
 	for _, r := range records["ipam.vrf"] {
 		if r.PK == vrf {
@@ -108,7 +108,7 @@ func spaceOf(records map[string][]netboxRecord, vrf int) string {
 	return "default"
 }
 
-// netbox loads everything, with another prefix in front of the names of pools and claims.
+// netbox loads everything, with another prefix for the names of pools and claims.
 func (l *loader) netbox(t testing.TB, prefix string, records map[string][]netboxRecord) {
 	t.Helper()
 	var jobs []job

@@ -52,7 +52,7 @@ func (is *issuer) rotate(t testing.TB, id string) {
 	is.now.Store(s)
 }
 
-// token is a token of a subject; claims are added, or replace others.
+// token returns a token of a subject. claims add to the default claims or replace them.
 func (is *issuer) token(t testing.TB, subject string, claims obj) string {
 	t.Helper()
 	all := obj{"iss": is.url, "aud": "carve", "sub": subject, "exp": time.Now().Add(time.Hour).Unix()}
@@ -62,7 +62,7 @@ func (is *issuer) token(t testing.TB, subject string, claims obj) string {
 	return oidctest.SignIDToken(is.key, is.id, "ES256", string(text))
 }
 
-// People and programs with tokens of an issuer: their roles come from what the token says, and from memberships.
+// Users and programs have tokens of an issuer. Their roles come from the claims of the token and from memberships.
 func TestOIDC(t *testing.T) {
 	t.Parallel()
 	is := startIssuer(t)

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every operation of the contract works as its examples say, and refuses what it does not know. A new operation is here
-// without being asked; where its example cannot be sent as it is, this test says so.
+// Every operation of the contract works as in its examples, and refuses unknown input. The test includes new operations automatically, and fails
+// where an example cannot be sent unchanged.
 func TestEveryOperation(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

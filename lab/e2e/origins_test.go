@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutOrigins is an answer without the places that say which pool a block of the caller's is from: poolRef of a claim, of its allocation,
-// of its record and of its history, and of what an explanation says that a claim would get, with the sentences and the step that repeat it. A
-// refusal has no such place, nor have other steps and remedies.
+// withoutOrigins returns an answer without the fields that name the pool of the caller's block: poolRef of a claim, of its allocation, record and
+// history, and of an explanation's expected claim, with the sentences and the step that repeat it. Refusals, other steps and remedies have no such
+// field.
 func (a answer) withoutOrigins() answer {
 	var v any
 	if _, refused := problemOf(a); refused || json.Unmarshal(a.body, &v) != nil {
@@ -47,7 +47,7 @@ func withoutOrigins(v any) any {
 	}
 }
 
-// The judge itself: it lets the one place pass and no other.
+// This check of the check accepts the one field and no other.
 func TestPoolsBehindClassesAreNamedInOnePlace(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]bool{

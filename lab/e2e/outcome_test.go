@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// The database goes away at COMMIT and stays away: the caller is told that the outcome is not known, and learns it by a
-// repeat when the database is back. Whether the COMMIT had taken effect makes no difference to it.
+// The database disappears at COMMIT and stays away. The caller gets outcome_unknown, and a repeat after the database is back returns the outcome,
+// whether or not the COMMIT took effect.
 func TestOutcomeThatCannotBeReadBack(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]pgfault.Fault{"Committed": pgfault.CommittedAnswerLost(), "NotCommitted": pgfault.LostBeforeCommit()} {
@@ -42,7 +42,7 @@ func TestOutcomeThatCannotBeReadBack(t *testing.T) {
 	}
 }
 
-// The caller is gone when the COMMIT lands: the repeat finds what it did.
+// The caller has left when the COMMIT takes effect. A repeat with its key returns the result.
 func TestCallerThatGaveUpGetsItsAnswerByTheSameKey(t *testing.T) {
 	t.Parallel()
 	s := startCutSite(t, database(t))

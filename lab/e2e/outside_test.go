@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The operations without a project in their path, each tried by everybody as well.
+// The operations without a project in their path, each tried by every caller too.
 func TestOperationsOutsideOfProjects(t *testing.T) {
 	t.Parallel()
 	m := setupMatrix(t)

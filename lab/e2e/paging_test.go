@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// page is a page of any list, with as much of its items as all have.
+// page is a page of any list, with the fields that all items share.
 type page struct {
 	Items []struct {
 		Metadata client.Metadata `json:"metadata"`
@@ -53,7 +53,7 @@ func TestLists(t *testing.T) {
 		w.release(t, "guest")
 	}
 	for i := 0; i < n; i += 2 {
-		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that there is more than one free block
+		w.release(t, fmt.Sprintf("n%02d", i)) // holes, so that more than one block is free
 	}
 	for _, path := range []string{
 		"/v1/projects", at("spaces"), at("pools"), at("classes"), at("claims"), at("claims") + "?pool=p", at("allocations"), at("allocations") + "?pool=p", at("pools", "p", "free"),
@@ -95,7 +95,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// Rows come and go between two pages: what is there all the time is listed exactly once, in order.
+// Rows appear and disappear between two pages. A row that exists all the time is listed exactly once, in order.
 func TestPagingWhileRowsComeAndGo(t *testing.T) {
 	t.Parallel()
 	for name, suffix := range map[string]string{"ByName": "", "ByAddress": "&pool=p"} {
@@ -122,7 +122,7 @@ func TestPagingWhileRowsComeAndGo(t *testing.T) {
 				if cursor = p.NextCursor; cursor == "" {
 					break
 				}
-				// One that was there goes, before or behind the cursor; new ones come on both sides.
+				// One initial row disappears, before or behind the cursor; new rows appear on both sides.
 				w.release(t, fmt.Sprintf("c%03d", (i*3)%60*2))
 				for _, at := range []int{i*2 + 1, 119 - i*2} {
 					w.claim(t, fmt.Sprintf("c%03d", at), address(at))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clients is how many callers there are at the same time.
+// clients is the number of concurrent callers.
 const clients = 64
 
 func TestParallelClientsFillAPool(t *testing.T) {
@@ -41,7 +41,7 @@ func TestParallelClientsFillAPool(t *testing.T) {
 	}
 }
 
-// Claims and releases of all sizes at once, by clients who each check what they hold.
+// Clients claim and release blocks of all sizes concurrently, and each checks its own blocks.
 func TestParallelClientsClaimAndRelease(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -11,11 +11,11 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// place is one value in the body of an operation, as the contract describes it.
+// place is one value in an operation's body, as the contract describes it.
 type place struct {
 	tokens []string // of its JSON pointer
 	schema *openapi3.Schema
-	free   bool // its name is the caller's own, as that of a label
+	free   bool // the caller chose its name, as for a label
 }
 
 func (p place) pointer() string {
@@ -44,7 +44,7 @@ func places(s *openapi3.Schema, tokens ...string) []place {
 	return out
 }
 
-// plain sees through an allOf that is there to describe a reference.
+// plain resolves an allOf that only adds a description to a reference.
 func plain(s *openapi3.Schema) *openapi3.Schema {
 	for len(s.AllOf) == 1 {
 		s = s.AllOf[0].Value
@@ -52,7 +52,7 @@ func plain(s *openapi3.Schema) *openapi3.Schema {
 	return s
 }
 
-// sample is a value that fits a schema, with nothing in it that is not required.
+// sample returns a value that fits a schema and contains only the required fields.
 func sample(s *openapi3.Schema) any {
 	s = plain(s)
 	switch {
@@ -80,7 +80,7 @@ func sample(s *openapi3.Schema) any {
 // marker stands for a value that is written by hand.
 const marker = "@@here@@"
 
-// splice is a body with raw text at a place. What is missing on the way there is made.
+// splice returns a body with raw text at a place. It creates the missing values on the way there.
 func splice(body any, schema *openapi3.Schema, tokens []string, raw string) []byte {
 	text, err := json.Marshal(with(body, schema, tokens, marker))
 	if err != nil {
@@ -93,7 +93,7 @@ func splice(body any, schema *openapi3.Schema, tokens []string, raw string) []by
 	return []byte(before + raw + after)
 }
 
-// with is a copy of a value with another one at a place.
+// with returns a copy of a value with another value at a place.
 func with(v any, s *openapi3.Schema, tokens []string, put any) any {
 	if len(tokens) == 0 {
 		return put
@@ -128,7 +128,7 @@ func below(s *openapi3.Schema, name string) *openapi3.Schema {
 	return openapi3.NewSchema()
 }
 
-// value is what a body has at a place, or a sample for it, as JSON.
+// value returns the JSON of the value at a place of a body, or of a sample for it.
 func value(body any, p place) string {
 	v := body
 	for _, token := range p.tokens {

@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// built is cmd/server: built for the first test that needs it, removed after the last that does.
+// built is cmd/server, built for the first test that needs it and removed after the last one.
 var built struct {
 	mu    sync.Mutex
 	users int
 	dir   string
 }
 
-// serverBinary is the path of cmd/server, where every user may run it.
+// serverBinary returns the path of cmd/server, in a directory where every user may run it.
 func serverBinary(t testing.TB) string {
 	t.Helper()
 	built.mu.Lock()
@@ -45,7 +45,7 @@ func serverBinary(t testing.TB) string {
 	return filepath.Join(built.dir, "server")
 }
 
-// openDir makes a temporary directory that everybody can walk through, unlike t.TempDir. It is not removed.
+// openDir makes a temporary directory that every user can enter, unlike t.TempDir. The caller removes it.
 func openDir(t testing.TB) string {
 	t.Helper()
 	dir, err := tool.TempDir("carve-e2e-")
@@ -56,10 +56,10 @@ func openDir(t testing.TB) string {
 // process is a running cmd/server.
 type process = serverproc.Server
 
-// user is who a process runs as; nil is who runs the test.
+// user is the user that runs a process; nil is the test's user.
 type user = *syscall.Credential
 
-// startProcess runs cmd/server and returns when it listens. It is killed with the test if it is still there.
+// startProcess runs cmd/server and returns when it listens. The end of the test kills it.
 func startProcess(t testing.TB, binary string, who user, flags ...string) *process {
 	t.Helper()
 	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))
@@ -68,7 +68,7 @@ func startProcess(t testing.TB, binary string, who user, flags ...string) *proce
 	return p
 }
 
-// refusedProcess runs cmd/server, which has to refuse to start.
+// refusedProcess runs cmd/server, which must refuse to start.
 func refusedProcess(t testing.TB, binary string, who user, flags ...string) *serverproc.ExitError {
 	t.Helper()
 	p, err := serverproc.Start(t.Context(), howToRun(binary, who, flags))

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// A project is not deleted while it holds anything, and nothing of it is left behind when it is.
+// A project with content cannot be deleted, and a deleted project leaves nothing behind.
 func TestDeletingAProject(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -65,7 +65,7 @@ func TestDeletingAProject(t *testing.T) {
 		require.Len(t, made, 1)
 		require.Equal(t, []string{"platform", "deleteProject", "Project", "south", "ok"},
 			[]string{made[0].Project, made[0].Operation, made[0].Kind, made[0].Name, made[0].Outcome})
-		// What is left is deleted later, by whoever may delete records: these servers may not.
+		// A later purge deletes the rest, by a role that may delete records: these servers may not.
 		store, err := crdb.Open(t.Context(), town.dsn, crdb.Options{Region: region})
 		require.NoError(t, err)
 		defer store.Close()
@@ -91,7 +91,7 @@ func TestDeletingAProject(t *testing.T) {
 	})
 }
 
-// mentions counts the rows with an id in them. That a project was deleted stays known: the trail of the platform names it.
+// mentions counts the rows that contain an id. The deletion of a project stays known: the trail of the platform names it.
 func mentions(dump map[string][]string, id string) int {
 	n := 0
 	for _, rows := range dump {

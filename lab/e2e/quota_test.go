@@ -23,7 +23,7 @@ func (c *caller) getQuota(t testing.TB, name string) client.Quota {
 	return decode[client.Quota](t, c.ok(t, c.do(t, http.MethodGet, at("quotas", name), nil)))
 }
 
-// used demands the figures of a quota.
+// used requires a quota's figures.
 func (c *caller) used(t testing.TB, name, addresses string, claims, pools int64) {
 	t.Helper()
 	require.Equal(t, client.QuotaUsed{Addresses: addresses, Claims: claims, Pools: pools}, c.getQuota(t, name).Status.Used)
@@ -124,7 +124,7 @@ func TestQuotas(t *testing.T) {
 		w.release(t, "kept")
 		w.quota(t, "q", obj{}, obj{"claims": 5, "addresses": "10"})
 		w.refused(t, w.postClaim(t, "more", from("p", 32)), "quota_exceeded")
-		w.claim(t, "again", obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}, "reclaimPolicy": "Delete"}) // its addresses are counted already
+		w.claim(t, "again", obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}, "reclaimPolicy": "Delete"}) // its addresses count already
 		w.used(t, "q", "257", 2, 1)
 		w.release(t, "again")
 		w.used(t, "q", "1", 1, 1)
@@ -179,7 +179,7 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// What a project takes from another one's pool counts in its own quotas, and not in those of the pool's owner.
+// Blocks from another project's pool count in the consumer's quotas, and not in the owner's.
 func TestQuotaOfASharedPool(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The key that a tenant's own admin has does not raise or delete what the operator has set, and sets bounds of its own beside it.
+// A key of a tenant's admin can neither raise nor delete the operator's quotas, and can set quotas of its own beside them.
 func TestQuotasOfThePlatformBindTheProjectsAdmin(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

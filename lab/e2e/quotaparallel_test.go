@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// rush sends claims all at once, through servers in turn, and answers the blocks of those that succeeded, by name. Each of the others must be
-// refused by the quota, with figures that explain it.
+// rush sends concurrent claims through the servers in turn and returns the blocks of the successful ones by name. The quota must refuse the others,
+// with figures that explain the refusal.
 func rush(t *testing.T, sites []*caller, quota string, n int, spec func(i int) obj) map[string]string {
 	t.Helper()
 	var mu sync.Mutex
@@ -43,7 +43,7 @@ func rush(t *testing.T, sites []*caller, quota string, n int, spec func(i int) o
 	return got
 }
 
-// explains demands that a refusal by a quota adds up.
+// explains requires that the figures of a refusal by a quota add up.
 func explains(t *testing.T, p problem, quota string) {
 	t.Helper()
 	if p.Code != "quota_exceeded" || p.Quota != project+"/"+quota || p.Limit == "" || p.Used == "" || p.Requested == "" {
@@ -56,7 +56,7 @@ func explains(t *testing.T, p problem, quota string) {
 	}
 }
 
-// sum is the number of addresses in blocks.
+// sum counts the addresses in blocks.
 func sum(blocks map[string]string) *big.Int {
 	out := new(big.Int)
 	for _, b := range blocks {
@@ -65,7 +65,7 @@ func sum(blocks map[string]string) *big.Int {
 	return out
 }
 
-// 64 at once against a limit of 40: exactly 40.
+// 64 concurrent claims against a limit of 40: exactly 40 succeed.
 func TestQuotaIsExactWithParallelClaims(t *testing.T) {
 	t.Parallel()
 	pools := func(t *testing.T, w *world, n int) {
@@ -113,11 +113,11 @@ func TestQuotaIsExactWithParallelClaims(t *testing.T) {
 	}
 }
 
-// poolsIn is how many of the test's root pools a scope counts.
+// poolsIn counts the test's root pools that a scope includes.
 func poolsIn(scope obj, pools int) int64 {
 	switch {
 	case scope["poolRef"] != nil:
-		return 0 // child pools of it alone
+		return 0 // only child pools of that pool
 	case scope["ipFamily"] != nil:
 		return int64(pools - 1)
 	default:
@@ -125,13 +125,13 @@ func poolsIn(scope obj, pools int) int64 {
 	}
 }
 
-// Blocks of all lengths of both families against a limit in addresses: never more than it, and what is refused would not have fitted.
+// Blocks of all lengths in both families against a limit in addresses: the sum never exceeds it, and the refused claims would not have fitted.
 func TestQuotaOfAddressesWithMixedLengths(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "four", obj{"cidr": "10.0.0.0/8"})
 	w.pool(t, "six", obj{"cidr": "2001:db8::/32"})
-	limit := new(big.Int).Lsh(big.NewInt(5), 64) // five /64, and whatever else fits
+	limit := new(big.Int).Lsh(big.NewInt(5), 64) // five /64, and smaller blocks that still fit
 	w.quota(t, "q", obj{}, obj{"addresses": limit.String()})
 	lengths := []int{66, 64, 65, 63, 80, 128}
 	got := rush(t, []*caller{w.caller}, "q", clients, func(i int) obj {
@@ -159,7 +159,7 @@ func TestQuotaOfAddressesWithMixedLengths(t *testing.T) {
 	})
 }
 
-// Three servers in processes of their own, on one database.
+// Three server processes on one database.
 func TestQuotaIsExactThroughThreeServers(t *testing.T) {
 	t.Parallel()
 	binary, dsn := serverBinary(t), database(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each caller has a budget of its own, for reads and for writes; who has used it up hears so, and nobody else notices.
+// Each caller has its own budget for reads and for writes. Only a caller that has used up its budget is refused.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -20,7 +20,8 @@ func TestRateLimits(t *testing.T) {
 	write := func(c *caller) answer {
 		return c.do(t, http.MethodDelete, at("pools", "nothing"), nil)
 	}
-	// exhaust sends until it is refused: a bucket holds 2 s worth, and what comes back meanwhile. A slow machine must send faster than that.
+	// exhaust sends until a request is refused. A bucket contains 2 s worth, plus the refill during the test. A slow machine must send faster than the
+	// refill.
 	exhaust := func(t *testing.T, send func() answer, burst int) answer {
 		t.Helper()
 		for n := 0; ; n++ {

@@ -44,7 +44,7 @@ func TestServerSaysWhatIsWrongBeforeItStarts(t *testing.T) {
 	}
 }
 
-// emptyDatabase is a database that was never migrated.
+// emptyDatabase returns a database that was never migrated.
 func emptyDatabase(t testing.TB) (dsn string) {
 	t.Helper()
 	beside := dbtest.New(t)

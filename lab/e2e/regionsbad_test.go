@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Whatever is wrong with the regions of a new pool is refused, naming the place and what would do, and nothing is written.
+// Any fault in the regions of a new pool is refused with its place and valid values, and nothing is written.
 func TestRegionsThatAPoolCannotHave(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
@@ -71,7 +71,7 @@ func TestRegionsThatAPoolCannotHave(t *testing.T) {
 	require.Equal(t, "us", w.claim(t, "c", from("far", 28)).Metadata.Region, "of a pool that is at home elsewhere alone")
 }
 
-// Reads alone may be stale: whatever changes something, and what is the same everywhere, refuses the parameter.
+// Only reads may be stale. Operations that change something, and reads of data that are the same everywhere, refuse the parameter.
 func TestConsistencyIsForReads(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// A region that runs dry borrows in the same request; the pool is exhausted when no region has room, and not before.
+// A region without free blocks borrows within the same request. The pool is exhausted only when no region has room.
 func TestARegionThatRunsDryBorrowsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/24"))
-	for _, r := range elsewhere { // what others were lent is not lost to them all
+	for _, r := range elsewhere { // blocks on loan to other regions stay usable
 		g.in[r].release(t, g.in[r].claim(t, "first", from("net", 28)).Metadata.Name)
 	}
 	seen := map[string]bool{}
@@ -44,14 +44,14 @@ func TestARegionThatRunsDryBorrowsAtOnce(t *testing.T) {
 	g.in["us"].refused(t, g.in["us"].postClaim(t, "more", from("net", 28)), "pool_exhausted")
 }
 
-// A claim that is larger than everything that its region was lent is made there all the same, if there is room anywhere.
+// A claim that exceeds all blocks on loan to its region succeeds there, if any region has room.
 func TestARegionBorrowsAsMuchAsOneClaimNeeds(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/16"))
 	g.in["eu"].claim(t, "small", from("net", 30))
 	require.Equal(t, "eu", g.in["eu"].claim(t, "large", from("net", 17)).Metadata.Region)
-	lent, err := strconv.Atoi(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total) // or more: its server looks after its stock meanwhile
+	lent, err := strconv.Atoi(stands(t, g.getPool(t, "net"))["eu"].Capacity.Total) // or more: its server refills its stock in the meantime
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, lent, 1<<15)
 
@@ -67,7 +67,7 @@ func TestARegionBorrowsAsMuchAsOneClaimNeeds(t *testing.T) {
 	require.Equal(t, "us", g.in["eu"].claim(t, "of-child", from("child", 28)).Metadata.Region)
 }
 
-// A region is taken from a pool when nothing is held there. A patch that is refused leaves the region its stock.
+// A pool can lose a region in which nothing is held. A refused patch leaves the region its stock.
 func TestRegionsOfAPoolAreChanged(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
@@ -76,7 +76,7 @@ func TestRegionsOfAPoolAreChanged(t *testing.T) {
 	w.pool(t, "net", obj{"cidr": "10.0.0.0/16", "regions": []string{region, "eu"}})
 	eu := start(t, dbtest.Gateway(t, dsn, "eu"), t.Output(), "--region=eu")
 	require.Equal(t, "eu", newCaller(eu.Addr()).claim(t, "c", from("net", 28)).Metadata.Region)
-	require.NoError(t, eu.Close(t.Context())) // nobody looks after its stock while rows are compared
+	require.NoError(t, eu.Close(t.Context())) // no server refills its stock while rows are compared
 
 	patch := func(spec obj) answer {
 		return w.do(t, http.MethodPatch, at("pools", "net"), obj{"spec": spec}, ifMatch("*"))
@@ -111,7 +111,8 @@ func TestRegionsOfAPoolAreChanged(t *testing.T) {
 	require.Empty(t, alone.Status.Regions)
 }
 
-// Rows of a region that are of another time than the record of what it was lent are not drawn from, nor given back to, until they were compared.
+// If a region's rows and its loan records come from different times, no claim draws from the rows and no release returns to them until they were
+// reconciled.
 func TestARegionThatWasRestoredAloneAnswersNothing(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)

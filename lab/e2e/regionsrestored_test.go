@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// far is two more regions of the tests in several.
+// far lists two more regions, for tests with several regions.
 var far = []string{"east", "west"}
 
 // inRegions makes a database of three regions.
@@ -32,7 +32,7 @@ func inRegions(t *testing.T) (dsn string) {
 	return dsn
 }
 
-// startIn runs a server in a region, and answers a caller of it besides.
+// startIn runs a server in a region and returns a caller for it.
 func startIn(t *testing.T, in, dsn string) (*process, *caller) {
 	t.Helper()
 	p := startProcess(t, serverBinary(t), nil, "--region="+in, "--database-url="+dsn, "--max-connections=4", "--request-timeout=60s")
@@ -53,7 +53,7 @@ func statements(t *testing.T, dsn string, all ...string) {
 	}
 }
 
-// epochsOf are the epochs of every pool in every region.
+// epochsOf returns the epochs of every pool in every region.
 func epochsOf(t *testing.T, dsn string) (all []string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -66,7 +66,7 @@ func epochsOf(t *testing.T, dsn string) (all []string) {
 	return all
 }
 
-// sessionsOf is how many sessions servers have in a database: it takes a moment until one is gone whose connection is.
+// sessionsOf counts the servers' sessions in a database. A session ends a moment after its connection.
 func sessionsOf(t *testing.T, dsn string) (n int) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -77,8 +77,8 @@ func sessionsOf(t *testing.T, dsn string) (n int) {
 	return n
 }
 
-// A pool that three regions serve is backed up while they work, goes on, and is restored. One server is cut off from the database all the while and comes back
-// with what it remembers of later: nothing that it does by that is done to what was restored.
+// A pool of three regions is backed up under load, continues, and is restored. One server is cut off from the database all the time and returns with
+// a cache from after the backup. Its stale cache must change nothing in the restored data.
 func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
@@ -100,7 +100,7 @@ func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 	require.Zero(t, code, said)
 	then := epochsOf(t, dsn)
 	require.Len(t, then, 3)
-	for in, c := range callers { // more than each region has in stock: blocks are lent
+	for in, c := range callers { // more than each region's stock: regions borrow
 		for n := range 8 {
 			c.claim(t, fmt.Sprintf("late-%s-%d", in, n), from("wide", 28))
 		}
@@ -127,7 +127,7 @@ func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 		require.NotContains(t, late, e)
 	}
 
-	proxy.SetRules() // the server in east is back, and has not been told anything
+	proxy.SetRules() // the server in east is back and does not know of the restore
 	_, callers[region] = startIn(t, region, dsn)
 	_, callers["west"] = startIn(t, "west", dsn)
 	require.Eventually(t, func() bool { return inEast.do(t, http.MethodGet, "/readyz", nil).status == http.StatusOK }, waitLimit, tick)
@@ -145,7 +145,7 @@ func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
 	require.Len(t, held, 128-len(kept), "all that is left of the pool is given out, each block once")
 }
 
-// fill claims all that a pool has left, from all its regions at once, and answers by block who has it.
+// fill claims the rest of a pool from all its regions concurrently, and returns each block's holder.
 func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -174,8 +174,8 @@ func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
 	return holder
 }
 
-// The rows of one region are restored without those of the others. The region refuses what it cannot know, the others go on, and an operator's verb opens it again,
-// while all servers run.
+// One region's rows are restored without the other regions' rows. The region refuses requests that it cannot decide, and the others go on. A verb of
+// ipamctl opens the region again while all servers run.
 func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
@@ -191,7 +191,7 @@ func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
 	for _, table := range own {
 		statements(t, dsn, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = 'east'")
 	}
-	inEast.claim(t, "lost", from("wide", 22)) // more than a first loan is, of which something is held: another block is lent
+	inEast.claim(t, "lost", from("wide", 22)) // larger than a first loan of which a part is held: the region borrows another block
 	for _, table := range own {
 		statements(t, dsn, "DELETE FROM "+table+" WHERE region = 'east'", "INSERT INTO "+table+" SELECT * FROM kept_"+table, "DROP TABLE kept_"+table)
 	}
@@ -201,8 +201,8 @@ func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.status)
 	require.Equal(t, "10", refused.header.Get("Retry-After"))
 	inEast.refused(t, inEast.do(t, http.MethodDelete, at("claims", "first"), nil), "unavailable")
-	inEast.ok(t, inEast.do(t, http.MethodGet, at("claims", "first"), nil)) // what is there can be read
-	inEast.claim(t, "beside", from("alone", 28))                           // other pools are not concerned
+	inEast.ok(t, inEast.do(t, http.MethodGet, at("claims", "first"), nil)) // existing objects can be read
+	inEast.claim(t, "beside", from("alone", 28))                           // other pools are not affected
 	atHome.claim(t, "at-home", from("wide", 28))
 	code, out, _ := ops.run(t, "audit")
 	require.Equal(t, 1, code)

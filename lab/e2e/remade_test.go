@@ -21,8 +21,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// unforgetting starts a server whose keyring believes for ever what it has read once, so that what is tried on it meets everything that
-// a server may remember. A token that is no key is taken for the subject of a member.
+// unforgetting starts a server whose keyring never expires its cache, so that requests meet everything that a server may cache. A token that is no
+// key counts as a member's subject.
 func unforgetting(t testing.TB, dsn string) (addr string) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), asServer(t, dsn), crdb.Options{Region: region, MaxConnections: 8})
@@ -40,7 +40,7 @@ func unforgetting(t testing.TB, dsn string) (addr string) {
 	return at.Host
 }
 
-// memberships authenticates whoever says who he is; he has the roles that he holds as a member.
+// memberships accepts any subject as the caller's name. The caller gets its roles as a member.
 type memberships struct{ keyring *tenancy.Keyring }
 
 func (m memberships) Authenticate(ctx context.Context, subject string) (tenancy.Principal, error) {
@@ -48,7 +48,8 @@ func (m memberships) Authenticate(ctx context.Context, subject string) (tenancy.
 	return tenancy.Principal{Subject: subject, Method: "oidc", Held: held}, err
 }
 
-// remade is a stage whose project is the second of its name, and callers that have a role in the first, on servers that remember it.
+// remade is a stage whose project is the second of its name, with callers that had a role in the first project, on servers that have them in their
+// caches.
 type remade struct {
 	*stage
 	project string
@@ -85,7 +86,7 @@ func setupRemade(t testing.TB) *remade {
 	return r
 }
 
-// familiarize lets a server remember what it can of a project's pools, classes and claims, and leaves nothing of them.
+// familiarize lets a server cache a project's pools, classes and claims as far as it can, and then deletes them.
 func (r *remade) familiarize(t testing.TB, c *caller) {
 	t.Helper()
 	post := func(collection, name string, spec obj) {
@@ -106,14 +107,14 @@ func (r *remade) familiarize(t testing.TB, c *caller) {
 	remove("classes", "standard")
 }
 
-// A role is in one project and no later one of its name: a project is deleted, another tenant makes one of the same name, and whoever had a
-// key or a membership in the first one finds nothing, at once, on every server, whatever the servers remember.
+// A role applies to one project and to no later project of its name. A project is deleted, and another tenant makes one of the same name. Every
+// caller with a key or a membership in the first project finds nothing, immediately, on every server, whatever the servers have cached.
 func TestNobodyInheritsTheRolesOfAnEarlierProjectOfTheName(t *testing.T) {
 	t.Parallel()
 	r := setupRemade(t)
 	specimens := r.specimens(t)
 	lasting := func(s specimen) bool { return tenancy.Action(s.op.permission()).Lasting() }
-	slices.SortStableFunc(specimens, func(a, b specimen) int { // what is looked up anew is known from then on: last
+	slices.SortStableFunc(specimens, func(a, b specimen) int { // operations that read the caller's rights again refresh the cache: last
 		switch {
 		case lasting(a) == lasting(b):
 			return 0
@@ -125,7 +126,7 @@ func TestNobodyInheritsTheRolesOfAnEarlierProjectOfTheName(t *testing.T) {
 	})
 	tried := map[string]bool{}
 	for _, each := range specimens {
-		if each.op.id == "deleteProject" { // of the stage's idle one
+		if each.op.id == "deleteProject" { // the example deletes the stage's idle project
 			each.path = "/v1/projects/" + r.project
 		}
 		if !strings.HasPrefix(each.path, "/v1/projects/"+r.project) {

@@ -17,25 +17,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followed is the kinds of the feed, and the lists of a project that answer them all.
+// followed maps the kinds of the feed to the lists of a project that contain their objects.
 var followed = map[string][]string{
 	"IPPool": {"pools"}, "IPClaim": {"claims"}, "IPAllocation": {"allocations?holder=self"}, "IPClass": {"classes"}, "Quota": {"quotas"},
 	"IPConsumer": {"realms/default/consumers", "realms/two/consumers"},
 }
 
-// replica is a copy of a project, kept by its feed. It asks one server after the other, whichever answers.
+// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that answers.
 type replica struct {
 	project string
 	sites   []*caller
 	streams bool                         // by Server-Sent Events; else by long poll
-	loses   func(kind, name string) bool // a twin: it says which changes are not written over the copy
-	forgets bool                         // a twin: it goes on from now, and not from where it was
+	loses   func(kind, name string) bool // a twin: reports which changes to skip
+	forgets bool                         // a twin: resumes from now, and not from its cursor
 
 	mu      sync.Mutex
 	objects map[string]any // by kind and name
 	cursor  string
 	turns   int
-	lists   int // how often it had to begin again
+	lists   int // number of fresh starts by lists
 	told    int // changes
 }
 
@@ -49,13 +49,13 @@ func newReplica(project string, sites []*caller, with ...func(*replica)) *replic
 
 func byStream(r *replica) { r.streams = true }
 
-// next is the server that is asked next.
+// next returns the next server in turn.
 func (r *replica) next() *caller {
 	r.turns++
 	return r.sites[r.turns%len(r.sites)]
 }
 
-// keep keeps the copy until the context ends.
+// keep maintains the copy until the context ends.
 func (r *replica) keep(ctx context.Context, t testing.TB) {
 	t.Helper()
 	for ctx.Err() == nil {
@@ -74,10 +74,10 @@ func (r *replica) keep(ctx context.Context, t testing.TB) {
 	}
 }
 
-// pause is between two attempts.
+// pause waits between two attempts.
 func pause(ctx context.Context) { after(ctx, tick) }
 
-// list begins the copy anew.
+// list starts the copy again from the lists.
 func (r *replica) list(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	c := r.next()
@@ -92,7 +92,7 @@ func (r *replica) list(ctx context.Context, t testing.TB) bool {
 	return true
 }
 
-// everything is what the lists of a project answer, and from where to follow them.
+// everything returns the objects in the lists of a project, and the cursor from which to follow them.
 func everything(ctx context.Context, t testing.TB, c *caller, project string) (objects map[string]any, changes string, err error) {
 	t.Helper()
 	objects = map[string]any{}
@@ -115,7 +115,7 @@ func everything(ctx context.Context, t testing.TB, c *caller, project string) (o
 					changes = page.ChangesCursor
 				}
 				for _, o := range page.Items {
-					if kind != "IPClass" || o["metadata"].(obj)["project"] == project { // that list has those of others too
+					if kind != "IPClass" || o["metadata"].(obj)["project"] == project { // that list also contains other projects' classes
 						objects[kind+" "+feedName(kind, o)] = constant(kind, o)
 					}
 				}
@@ -129,7 +129,7 @@ func everything(ctx context.Context, t testing.TB, c *caller, project string) (o
 	return objects, changes, nil
 }
 
-// feedName is the name of an object in the feed.
+// feedName returns an object's name in the feed.
 func feedName(kind string, o obj) string {
 	meta, status := o["metadata"].(obj), o["status"].(obj)
 	switch kind {
@@ -142,7 +142,7 @@ func feedName(kind string, o obj) string {
 	}
 }
 
-// constant is an object without what changes without a change: figures, and renewals.
+// constant returns an object without the fields that change without a change event: figures, and renewals.
 func constant(kind string, o obj) obj {
 	status := o["status"].(obj)
 	switch kind {
@@ -160,13 +160,13 @@ func constant(kind string, o obj) obj {
 	return o
 }
 
-// change is a change as it is told.
+// change is one change in the feed.
 type change struct {
 	Kind, Name, Type string
 	Object           obj
 }
 
-// tell writes a change over the copy.
+// tell applies a change to the copy.
 func (r *replica) tell(c change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +180,7 @@ func (r *replica) tell(c change) {
 	}
 }
 
-// poll asks once for what has changed.
+// poll requests the changes once.
 func (r *replica) poll(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	asked := "waitSeconds=1&limit=50"
@@ -271,7 +271,7 @@ func (r *replica) event(t testing.TB, event, data string) {
 	}
 }
 
-// differs says what the copy has otherwise than the lists answer.
+// differs returns the differences between the copy and the lists.
 func (r *replica) differs(ctx context.Context, t testing.TB, c *caller) (what []string) {
 	t.Helper()
 	listed, _, err := everything(ctx, t, c, r.project)
@@ -303,7 +303,7 @@ func equal(a, b any) bool {
 	return errA == nil && errB == nil && string(one) == string(other)
 }
 
-// settles waits until the copy is what the lists answer.
+// settles waits until the copy equals the lists.
 func (r *replica) settles(t testing.TB, c *caller) {
 	t.Helper()
 	var differs []string
@@ -315,7 +315,7 @@ func (r *replica) settles(t testing.TB, c *caller) {
 	}
 }
 
-// became waits until something is so, for a time at most.
+// became waits for a condition, up to a time limit.
 func became(ctx context.Context, limit time.Duration, is func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

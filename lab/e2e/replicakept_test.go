@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// kept runs replicas, and answers what ends them.
+// kept runs replicas and returns a function that ends them.
 func kept(t *testing.T, replicas ...*replica) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,8 +32,8 @@ func kept(t *testing.T, replicas ...*replica) (end func()) {
 	return end
 }
 
-// Servers and the database are killed, connections are cut before and after COMMIT, and followers connect again, wherever somebody answers. What they keep is
-// what the lists answer in the end, object for object, and nobody had to list again.
+// Servers and the database are killed, connections are cut before and after COMMIT, and followers reconnect to any server that answers. In the end
+// their copies equal the lists, object for object, and no follower had to list again.
 func TestAReplicaIsWhatTheListsAnswerAfterServersAndTheDatabaseWereKilled(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -107,7 +107,7 @@ func (e *estate) disasters(t *testing.T) {
 	after(t.Context(), 2*time.Second)
 }
 
-// after is when a time is over.
+// after waits for a time.
 func after(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -115,7 +115,7 @@ func after(ctx context.Context, d time.Duration) {
 	}
 }
 
-// cache is a cache of the client, which asks whichever server is there.
+// cache returns a cache of the client that sends requests to any available server.
 func (e *estate) cache(t *testing.T) *follow.Cache[client.IPClaim] {
 	t.Helper()
 	turn := 0
@@ -140,7 +140,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The judge of the replicas tells a copy that lost one change of one object, and one whose follower goes on from now after each answer.
+// The check of the replicas detects a copy that lost one change of one object, and a follower that resumes from now after each answer.
 func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -159,7 +159,7 @@ func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
 	for i := range 3 {
 		w.claim(t, fmt.Sprint("c", i), from("p", 28))
 	}
-	attempts := 0 // where a transaction is under way in some database of the cluster, "now" is before it, and what came later is told
+	attempts := 0 // while a transaction runs in some database of the cluster, "now" lies before it, and the feed still sends the later changes
 	require.True(t, became(ctx, waitLimit, func() bool {
 		attempts++
 		if !forgets.list(ctx, t) {
@@ -176,7 +176,7 @@ func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
 	require.Equal(t, []string{"IPClaim c1 is missing"}, loses.differs(ctx, t, w.caller))
 }
 
-// A follower that went on from the largest id that it has seen would lose what is committed late: the trail shows ids, and so such a twin.
+// A follower that resumed from the largest id it has seen would lose late commits. The trail shows ids, so it allows such a twin.
 func TestTheJudgeOfReplicasTellsAFollowerByTheLargestID(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -212,11 +212,11 @@ func TestTheJudgeOfReplicasTellsAFollowerByTheLargestID(t *testing.T) {
 		right.settles(t, w.caller)
 		return slices.Contains(twin.differs(t.Context(), t, w.caller), "IPClaim "+name+" is missing")
 	}
-	attempts := 0 // on a busy machine the database ends a transaction that is held, and the server begins another one, with an id of its own
+	attempts := 0 // on a busy machine the database ends a held transaction, and the server begins another one with a new id
 	require.True(t, became(t.Context(), waitLimit, func() bool { attempts++; return held(attempts) }))
 }
 
-// byID reads what is after an id in the trail, over the copy. It answers the largest id.
+// byID reads the trail after an id and applies it to the copy. It returns the largest id.
 func (r *replica) byID(t *testing.T, after string) string {
 	t.Helper()
 	c, last := r.next(), after

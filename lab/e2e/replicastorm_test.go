@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// estate is two servers, each with a way of its own to one PostgreSQL. All of them can be killed.
+// estate is two servers, each with its own connection to one PostgreSQL. All of them can be killed.
 type estate struct {
 	dir, binary string
 	db          *devdb.DB
@@ -41,7 +41,7 @@ func newEstate(t *testing.T) *estate {
 		_ = os.RemoveAll(e.dir)
 	})
 	e.startDatabase(t)
-	// It waits for no disk, which a killed process does not need; but what it acknowledges is in its log.
+	// It does not wait for the disk, which a killed process does not need; but its log contains every acknowledged commit.
 	conn, err := pgx.Connect(t.Context(), e.db.DSN())
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "ALTER DATABASE carve SET synchronous_commit = on")
@@ -66,7 +66,7 @@ func (e *estate) startDatabase(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// startServer starts a server, again and again while the database does not let it.
+// startServer starts a server and retries while the database is unavailable.
 func (e *estate) startServer(t *testing.T, i int) {
 	t.Helper()
 	flags := []string{"--database-url=" + e.ways[i].DSN(), "--max-connections=8", "--rate-limit-reads=0", "--rate-limit-writes=0", "--request-timeout=60s"}
@@ -80,7 +80,7 @@ func (e *estate) startServer(t *testing.T, i int) {
 	}))
 }
 
-// killServer is kill -9 of a server, and the start of another in its place.
+// killServer kills a server with kill -9 and starts another one.
 func (e *estate) killServer(t *testing.T, i int) {
 	t.Helper()
 	e.servers[i].Kill()
@@ -88,7 +88,7 @@ func (e *estate) killServer(t *testing.T, i int) {
 	e.sites[i].follow(e.servers[i].Addr())
 }
 
-// killDatabase is kill -9 of the database, in the middle of transactions that come to nothing, whose numbers it gives again when it is started.
+// killDatabase kills the database with kill -9 in the middle of transactions. They roll back, and the restarted database assigns their numbers again.
 func (e *estate) killDatabase(t *testing.T) {
 	t.Helper()
 	was := e.db.DSN()
@@ -107,7 +107,7 @@ func (e *estate) killDatabase(t *testing.T) {
 	require.Equal(t, was, e.db.DSN())
 }
 
-// storm lets statements fail, and connections be cut before and after COMMIT; calm ends it.
+// storm makes statements fail and cuts connections before and after COMMIT; calm ends it.
 func (e *estate) storm(seed uint64) {
 	for i, way := range e.ways {
 		p := func(p float64, name string, f pgfault.Fault) pgfault.Rule {
@@ -126,7 +126,7 @@ func (e *estate) calm() {
 	}
 }
 
-// furnish makes two projects, of which one shares a pool with the other.
+// furnish makes two projects. One shares a pool with the other.
 func (e *estate) furnish(t *testing.T) {
 	t.Helper()
 	c := e.sites[0]
@@ -139,7 +139,7 @@ func (e *estate) furnish(t *testing.T) {
 	c.poolOf(t, project, "nets", "10.64.0.0/12", "nets")
 }
 
-// writer changes things of every kind, at both servers. What is refused, or has no answer, does not concern it.
+// writer changes objects of every kind, at both servers. It ignores refusals and missing answers.
 type writer struct {
 	*estate
 
@@ -149,7 +149,7 @@ type writer struct {
 	retained  []client.IPClaim
 
 	mu   *sync.Mutex
-	done map[string]int // what succeeded, by operation
+	done map[string]int // successes, by operation
 }
 
 func (w *writer) run(ctx context.Context, t testing.TB) {
@@ -162,7 +162,7 @@ func (w *writer) run(ctx context.Context, t testing.TB) {
 	}
 }
 
-// try sends a request; it answers false where nobody is there.
+// try sends a request. It returns false if no server answers.
 func (w *writer) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (a answer, there bool) {
 	t.Helper()
 	c := w.sites[w.dice.IntN(len(w.sites))]
@@ -181,10 +181,10 @@ func (w *writer) send(ctx context.Context, t testing.TB, method, path string, bo
 	return there
 }
 
-// some is one of a few names, which the writers share.
+// some returns one of a few names that the writers share.
 func (w *writer) some(prefix string, of int) string { return fmt.Sprint(prefix, w.dice.IntN(of)) }
 
-// user is one of the latest consumers of this writer: most have ended before long, and none comes back.
+// user returns one of the latest consumers of this writer. Most end before long, and none comes back.
 func (w *writer) user() obj {
 	w.consumers++
 	n := w.consumers / 8
@@ -197,7 +197,7 @@ func (w *writer) user() obj {
 
 func labels(value int) obj { return obj{"labels": obj{"turn": fmt.Sprint(value)}} }
 
-// claim is the body of a claim: by pool, from another project's pool, or by class in a scope.
+// claim returns a claim's body: by pool, from another project's pool, or by class in a scope.
 func (w *writer) claim(name string) obj {
 	spec := from("p", 28)
 	switch w.dice.IntN(4) {
@@ -286,7 +286,7 @@ func (w *writer) releaseMany(ctx context.Context, t testing.TB) bool {
 	return w.send(ctx, t, http.MethodPost, at("claim-releases"), body)
 }
 
-// giveBack releases a claim, and gives its retained allocation back: as its holder, or as the owner of the pool.
+// giveBack releases a claim, and then its retained allocation: as its holder, or as the pool's owner.
 func (w *writer) giveBack(ctx context.Context, t testing.TB) bool {
 	t.Helper()
 	if len(w.retained) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// at is the path of a collection of the project, or of one thing in it.
+// at returns the path of a collection of the project, or of one object in it.
 func at(collection string, name ...string) string {
 	path := "/v1/projects/" + project + "/" + collection
 	for _, n := range name {
@@ -21,17 +21,17 @@ func at(collection string, name ...string) string {
 	return path
 }
 
-// named is the body that creates something.
+// named returns the body that creates an object.
 func named(name string, spec obj) obj { return obj{"metadata": obj{"name": name}, "spec": spec} }
 
-// ok demands 200.
+// ok requires 200.
 func (c *caller) ok(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusOK, a.status, string(a.body))
 	return a
 }
 
-// created demands 201 and that Location is where the new thing is.
+// created requires 201, and that the new object exists at Location.
 func (c *caller) created(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusCreated, a.status, string(a.body))
@@ -42,14 +42,14 @@ func (c *caller) created(t testing.TB, a answer) answer {
 	return a
 }
 
-// deleted demands 204.
+// deleted requires 204.
 func (c *caller) deleted(t testing.TB, a answer) answer {
 	t.Helper()
 	require.Equal(t, http.StatusNoContent, a.status, string(a.body))
 	return a
 }
 
-// refused demands a refusal with a code, whose status the contract knows, and that the places are named.
+// refused requires a refusal with a code, the code's status in the contract, and the given pointers.
 func (c *caller) refused(t testing.TB, a answer, code string, pointers ...string) problem {
 	t.Helper()
 	p, _ := problemOf(a)
@@ -64,7 +64,7 @@ func (c *caller) pool(t testing.TB, name string, spec obj) client.IPPool {
 	return decode[client.IPPool](t, c.created(t, c.do(t, http.MethodPost, at("pools"), named(name, spec))))
 }
 
-// child is the spec of a child pool of a length.
+// child returns the spec of a child pool of a length.
 func child(parent string, length int) obj {
 	return obj{"parentRef": obj{"name": parent}, "prefixLength": length}
 }
@@ -74,19 +74,19 @@ func (c *caller) getPool(t testing.TB, name string) client.IPPool {
 	return decode[client.IPPool](t, c.ok(t, c.do(t, http.MethodGet, at("pools", name), nil)))
 }
 
-// postClaim asks for a block; the answer may be a refusal.
+// postClaim requests a block; the answer may be a refusal.
 func (c *caller) postClaim(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, at("claims"), named(name, spec), options...)
 }
 
-// claim demands a block.
+// claim requires a block.
 func (c *caller) claim(t testing.TB, name string, spec obj) client.IPClaim {
 	t.Helper()
 	return decode[client.IPClaim](t, c.created(t, c.postClaim(t, name, spec)))
 }
 
-// from is the spec of a claim for a block of a length.
+// from returns a claim's spec for a block of a length.
 func from(pool string, length int) obj {
 	return obj{"poolRef": obj{"name": pool}, "prefixLength": length}
 }
@@ -97,7 +97,7 @@ func (c *caller) release(t testing.TB, name string) {
 	c.deleted(t, c.do(t, http.MethodDelete, at("claims", name), nil))
 }
 
-// available is the number of free addresses of a pool; the figures of its capacity must add up.
+// available counts the free addresses of a pool. It requires that the figures of the pool's capacity add up.
 func (c *caller) available(t testing.TB, pool string) *big.Int {
 	t.Helper()
 	capacity := c.getPool(t, pool).Status.Capacity
@@ -114,7 +114,7 @@ func number(t testing.TB, s string) *big.Int {
 	return n
 }
 
-// size is the number of addresses in a block.
+// size counts the addresses in a block.
 func size(block string) *big.Int {
 	p := netip.MustParsePrefix(block)
 	return new(big.Int).Lsh(big.NewInt(1), uint(p.Addr().BitLen()-p.Bits()))
@@ -161,5 +161,5 @@ func clone[T any](v T) (out T) {
 	return out
 }
 
-// bits is the prefix length of a block.
+// bits returns the prefix length of a block.
 func bits(block string) int { return netip.MustParsePrefix(block).Bits() }

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Together 10,000 requests, by everybody.
+// 10,000 requests in total, by all callers.
 const (
 	roleFuzzSeeds = 4
 	roleFuzzEach  = 2500
 )
 
-// Random requests by callers of every role in two projects, without credentials and with random ones: no answer is a fault of the server, none
-// has a word of the other project in it that the caller did not say, and afterwards every invariant holds.
+// Random requests by callers of every role in two projects, without credentials and with random ones: no answer is a 5xx, no answer contains a word
+// of the other project unless the request does, and every invariant holds afterwards.
 func TestFuzzOfEveryRole(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(roleFuzzSeeds)
@@ -51,7 +51,7 @@ func newRoleFuzz(t testing.TB, seed uint64) *roleFuzz {
 	stage := furnish(t, w)
 	town := &town{world: w, north: w.settle(t, "north", "quokka", "numbat"), south: w.settle(t, "south", "wombat", "dugong")}
 	f := &roleFuzz{fuzzer: &fuzzer{Rand: rand.New(rand.NewPCG(seed, 1)), stage: stage, specimens: stage.specimens(t)}, town: town}
-	// What the one may not hear: the words that nobody says in a request.
+	// Words that no request contains and that the other tenant must not receive.
 	town.north.hearsNot(town.south.secret)
 	town.south.hearsNot(town.north.secret)
 	for _, p := range []*tenant{town.north, town.south} {
@@ -81,7 +81,7 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 			each = f.transposed(pick(f.fuzzer, f.claiming()), true)
 		}
 		method, path, body, options := f.broken(each)
-		if f.IntN(2) == 0 { // as it should be, by whom it may be
+		if f.IntN(2) == 0 { // a valid request of an authorized caller
 			method, path, body, options = each.op.method, each.path, nil, each.always()
 			if each.body != nil {
 				body = marshal(each.body)
@@ -89,7 +89,7 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 		}
 		if f.IntN(20) == 0 {
 			if forged := f.credentials(); !f.good(forged) {
-				c = f.callers[len(f.callers)-1] // who may hear nothing
+				c = f.callers[len(f.callers)-1] // who may see nothing
 				options = append(options, header("Authorization", forged))
 			}
 		}
@@ -118,14 +118,14 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 	}
 }
 
-// transposed puts a specimen into the project of one of the tenants, with the names that are there, or as a claim by class.
+// transposed moves a specimen into the project of one of the tenants, with existing names, or as a claim by class.
 func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	p := f.town.north
 	if f.IntN(2) == 0 {
 		p = f.town.south
 	}
 	other := p
-	if f.IntN(3) == 0 { // things of one in the path of the other
+	if f.IntN(3) == 0 { // names of one tenant in the path of the other
 		if other = f.town.south; p == f.town.south {
 			other = f.town.north
 		}
@@ -153,7 +153,7 @@ func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	return each
 }
 
-// replaceAll replaces in every string of a value.
+// replaceAll replaces names in every string of a value.
 func replaceAll(v any, names *strings.Replacer) any {
 	switch v := v.(type) {
 	case obj:
@@ -175,12 +175,12 @@ func replaceAll(v any, names *strings.Replacer) any {
 	}
 }
 
-// good reports whether credentials are somebody's.
+// good reports whether credentials are valid.
 func (f *roleFuzz) good(credentials string) bool {
 	return slices.ContainsFunc(f.callers, func(c *caller) bool { return c.token != "" && credentials == "Bearer "+c.token })
 }
 
-// credentials are some that are wrong, or those of somebody else with something changed, as far as a header can hold them.
+// credentials returns wrong credentials, or another caller's with a change, as far as a header can contain them.
 func (f *roleFuzz) credentials() string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// commons are the shared classes of the platform that random requests draw from, with the pools behind them.
+// commons maps the shared classes of the platform that random requests use to the pools behind them.
 var commons = map[string]string{"common": "common-eu", "scarce": "scarce-eu", "commune": "commune-eu"}
 
-// openCommons makes shared classes of the platform beside the default one of the stage: one that is soon exhausted, and one with a pool for
-// each scope. The pools behind them are for nobody to hear of but whoever holds a block of them.
+// openCommons makes shared classes of the platform beside the default one of the stage: one that is soon exhausted, and one with a pool for each
+// scope. Only a tenant that holds a block of a pool behind them may see the name of that pool.
 func (f *roleFuzz) openCommons(t testing.TB) {
 	t.Helper()
 	w := f.town.world
@@ -26,7 +26,7 @@ func (f *roleFuzz) openCommons(t testing.TB) {
 	}
 }
 
-// fromCommons counts the claims that were bound by the shared classes.
+// fromCommons counts the claims that the shared classes bound.
 func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -39,8 +39,8 @@ func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	return out
 }
 
-// byClass makes a specimen ask by some class, mostly one that serves: own, another's, a shared one, the default one, with and without the
-// roles of a scope, of lengths that can be had and others. A name of its own lets it be bound again and again.
+// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default, with and without a
+// scope's roles, of valid and invalid lengths. A new name lets it be bound again and again.
 func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	spec := obj{}
 	classes := append(slices.Sorted(maps.Keys(commons)), "", own.named("class"), own.named("scoped"), other.named("class"), "nothing")
@@ -70,7 +70,7 @@ func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	return each
 }
 
-// claiming are the specimens of what decides claims.
+// claiming returns the specimens of the operations that decide claims.
 func (f *roleFuzz) claiming() (out []specimen) {
 	for _, each := range f.specimens {
 		if slices.Contains([]string{"createClaim", "createClaimBatch", "putClaim", "explainClaim"}, each.op.id) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// scopedClass is a shared class with a pool for each project, network and site, and the pool that those are carved from.
+// scopedClass makes a shared class with a pool for each project, network and site, and the parent pool from which those are carved.
 func (c *caller) scopedClass(t testing.TB) {
 	t.Helper()
 	c.classOf(t, "platform", "vpc", obj{
@@ -20,12 +20,12 @@ func (c *caller) scopedClass(t testing.TB) {
 	c.poolOf(t, "platform", "backbone", "10.0.0.0/12", "vpc")
 }
 
-// inScope is the spec of a claim of that class.
+// inScope returns the spec of a claim of that class.
 func inScope(network, site string) obj {
 	return obj{"className": "vpc", "scope": obj{"network": network, "site": site}}
 }
 
-// scopes are the pools that were carved for scopes, as the platform sees them.
+// scopes returns the pools that were carved for scopes, as the platform sees them.
 func (c *caller) scopes(t testing.TB) (pools []client.IPPool) {
 	t.Helper()
 	for _, p := range all[client.IPPool](t, c, in("platform", "pools")) {
@@ -36,7 +36,7 @@ func (c *caller) scopes(t testing.TB) (pools []client.IPPool) {
 	return pools
 }
 
-// Ten first claims of a scope at once, through two servers that know nothing of each other: one pool, ten blocks, and nobody is refused.
+// Ten concurrent first claims of a scope, through two independent servers: one pool, ten blocks, and no refusal.
 func TestFirstClaimsOfAScopeAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	const claims = 10

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// A pool of a scope that nobody draws from any more is given back, and the next claim of the scope carves it anew.
+// A scope pool without claims is given back. The next claim of the scope carves a new one.
 func TestEmptyPoolOfAScopeIsGivenBack(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

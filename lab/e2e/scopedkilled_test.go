@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// The server is killed while many scopes have their first claims, and started again. What was answered is there, what was not can be
-// asked for again by its key, and each key has had its effect once. The audit then finds no pool without its claim, and no block lost.
+// The server is killed during the first claims of many scopes, and started again. Acknowledged claims exist, other requests can be repeated by key,
+// and each key has taken effect once. The audit then finds no pool without its claim, and no lost block.
 func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
 	t.Parallel()
 	const scopes, each, workers = 24, 4, 16
@@ -27,10 +27,10 @@ func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
 	c.newProject(t, project)
 	c.scopedClass(t)
 
-	var up sync.RWMutex // held for writing while the server is not there
+	var up sync.RWMutex // held for writing while the server is down
 	var unknown atomic.Int64
 	bound := make(chan struct{}, scopes*each)
-	ready := func() { // waits for the server to be there again
+	ready := func() { // waits until the server is back
 		up.RLock()
 		defer up.RUnlock()
 	}

@@ -13,16 +13,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The servers of these tests log in as a user that may do what docs/database-roles.md gives to a server, and nothing else: what they lack fails here.
+// The servers of these tests log in as a user with only the privileges that docs/database-roles.md gives to a server. A missing privilege fails a
+// test.
 const (
 	rolesOfTests = "carve_e2e"
 	serversUser  = "carve_e2e_app"
 )
 
-// migrateForServers migrates a database as an operator would, whose servers have a user of their own.
+// migrateForServers migrates a database as an operator does whose servers have their own user.
 func migrateForServers(ctx context.Context, dsn string) error {
 	o := schema.MigrateOptions{Regions: []string{region}}
-	if dbtest.Engine() != devdb.Postgres { // a node of CockroachDB for tests lets in whom it knows
+	if dbtest.Engine() != devdb.Postgres { // a CockroachDB node for tests only admits known users
 		return schema.Migrate(ctx, dsn, o)
 	}
 	c, err := pgx.Connect(ctx, dsn)
@@ -40,7 +41,7 @@ func migrateForServers(ctx context.Context, dsn string) error {
 	return schema.Migrate(ctx, dsn, o)
 }
 
-// asServer is the URL of a database for a server, as its operator would write it.
+// asServer returns the database URL of a server, as its operator would write it.
 func asServer(t testing.TB, dsn string) string {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -62,7 +63,7 @@ func TestTheServersOfTheseTestsAreNoOwners(t *testing.T) {
 	w := setup(t)
 	standing, err := schema.CheckUser(t.Context(), asServer(t, w.dsn), schema.ServerRole)
 	require.NoError(t, err)
-	// What everybody may in a database is not copied with it: migrating takes that away, and these databases are copies.
+	// A copy of a database does not copy the privileges of PUBLIC. Migration revokes them, and these databases are copies.
 	require.Equal(t, schema.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
 	var sessions int
 	require.NoError(t, w.sql.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1", serversUser).Scan(&sessions))

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// share patches the visibility of a pool.
+// share patches a pool's visibility.
 func (p *tenant) share(t testing.TB, pool, visibility string) {
 	t.Helper()
 	c := p.by["provider"]
@@ -25,14 +25,14 @@ func (p *tenant) grant(t testing.TB, pool, consumer string) {
 	c.created(t, c.do(t, http.MethodPut, p.at("pools", pool, "grants", consumer), nil))
 }
 
-// revoke takes it back.
+// revoke revokes the grant.
 func (p *tenant) revoke(t testing.TB, pool, consumer string) {
 	t.Helper()
 	c := p.by["provider"]
 	c.deleted(t, c.do(t, http.MethodDelete, p.at("pools", pool, "grants", consumer), nil))
 }
 
-// setupMarket makes a town in which the north has a pool "market" for others, and its own things in it.
+// setupMarket makes a town in which the north has a pool "market" for other projects, with objects of its own in it.
 func setupMarket(t testing.TB) *town {
 	t.Helper()
 	town := setupTown(t)
@@ -51,20 +51,20 @@ func setupMarket(t testing.TB) *town {
 	return town
 }
 
-// buy claims from the market by name.
+// buy returns the spec of a claim from the market by name.
 func buy(spec obj) obj {
 	spec["poolRef"] = obj{"project": "north", "name": "market"}
 	return spec
 }
 
-// take asks for a block for the consumer of a tenant, all marked as its own.
+// take requests a block for a tenant's consumer, with the tenant's word in every field.
 func (p *tenant) take(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	spec["ownerRef"] = obj{"kind": "Cluster", "name": p.secret, "uid": p.secret}
 	return p.consumer().do(t, http.MethodPost, p.at("claims"), p.body(p.named(name), spec), options...)
 }
 
-// Sharing takes two: the pool is shared, and granted.
+// Sharing needs both: the pool is shared, and granted.
 func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -95,7 +95,7 @@ func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 		claim := decode[client.IPClaim](t, south.admin().created(t, south.take(t, fmt.Sprint("c", n), buy(obj{"prefixLength": 32}))))
 		require.Equal(t, client.ResolvedRef{Project: "north", Name: "market"}, claim.Status.PoolRef)
 		require.True(t, inside(claim.Status.AllocatedCIDR, "192.0.2.0/24"))
-		south.admin().refused(t, south.take(t, "x", selector()), "no_pool_matches") // nobody is served from a pool that he did not name
+		south.admin().refused(t, south.take(t, "x", selector()), "no_pool_matches") // a selector never finds another project's pool
 		n++
 		a := south.consumer().do(t, http.MethodPut, south.at("claims", south.named(fmt.Sprint("c", n))), obj{"spec": buy(obj{"prefixLength": 32})})
 		south.admin().created(t, a)
@@ -173,8 +173,8 @@ func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 	})
 }
 
-// Of a claim on a shared pool the owner sees the block and whose it is, and the consumer sees its claim. Every word that one of them wrote
-// beside that is looked for in every answer that the other one gets.
+// For a claim on a shared pool, the owner sees the block and the consumer's project, and the consumer sees its claim. The test searches every answer
+// to one side for all other words that the other side wrote.
 func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -214,7 +214,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		require.Equal(t, bound, claim)
 		require.Equal(t, south.secret, claim.Spec.OwnerRef.Name)
 		require.Empty(t, all[client.IPAllocation](t, south.admin(), south.at("allocations")+"?within=192.0.2.0/24"), "the pool is the owner's")
-		for _, of := range []client.IPClaim{bound, kept} { // what its claim refers to can be read by who has the claim
+		for _, of := range []client.IPClaim{bound, kept} { // the owner of a claim can read the objects that the claim refers to
 			a := decode[client.IPAllocation](t, c.ok(t, c.do(t, http.MethodGet, south.at("allocations", of.Status.AllocationRef.Name), nil)))
 			require.Equal(t, &client.ResolvedRef{Project: "south", Name: of.Metadata.Name}, a.Spec.ClaimRef)
 			require.Equal(t, of.Status.AllocatedCIDR, a.Status.AllocatedCIDR)
@@ -309,7 +309,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	})
 	t.Run("TheOwnerGivesRetainedBlocksBack", func(t *testing.T) {
 		c := north.by["provider"]
-		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // and so may its holder
+		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // and its holder may do the same
 		south.admin().deleted(t, south.by["provider"].do(t, http.MethodDelete, theirs, nil, dryRun))
 		south.admin().refused(t, south.consumer().do(t, http.MethodDelete, theirs, nil, dryRun), "permission_denied")
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("allocations", kept.Status.AllocationRef.Name), nil))

@@ -12,14 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// specimen is a request that the stage answers with success: an example of the contract, with other names where the
-// example's own are taken.
+// specimen is a request that succeeds on the stage: an example of the contract, with other names where the example's names exist already.
 type specimen struct {
 	op      *operation
 	example string
 	path    string
-	body    obj               // nil when the operation takes none
-	query   map[string]string // the parameters without which it is refused
+	body    obj               // nil for an operation without a body
+	query   map[string]string // the required parameters
 	options []option
 }
 
@@ -30,7 +29,7 @@ func (s specimen) String() string {
 	return s.op.id + "/" + s.example
 }
 
-// send sends the specimen's request, with other bytes for a body if there are any.
+// send sends the specimen's request.
 func (s specimen) send(t testing.TB, c *caller, options ...option) answer {
 	t.Helper()
 	return s.sendBody(t, c, s.body, options...)
@@ -44,7 +43,7 @@ func (s specimen) sendBody(t testing.TB, c *caller, body any, options ...option)
 	return c.do(t, s.op.method, s.path, body, slices.Concat(s.always(), options)...)
 }
 
-// always is what every request of the specimen carries.
+// always returns the options of every request of the specimen.
 func (s specimen) always() []option {
 	out := slices.Clone(s.options)
 	for _, name := range slices.Sorted(maps.Keys(s.query)) {
@@ -53,8 +52,8 @@ func (s specimen) always() []option {
 	return out
 }
 
-// otherNames are the names that a specimen needs in its path instead of those of the examples: deleting wants something
-// idle, and creating something new.
+// otherNames maps an operation or specimen to the names that replace the examples' names in its path: a deletion needs an idle object, and a creation
+// a new name.
 var otherNames = map[string]map[string]string{
 	"deleteProject":    {"project": idleProject},
 	"deleteSpace":      {"space": "idle"},
@@ -77,7 +76,7 @@ var otherNames = map[string]map[string]string{
 	"putSpaceGrant":          {"consumer": "team-new"},
 }
 
-// adapted are the examples whose bodies cannot be sent twice to the same service.
+// adapted changes the examples whose bodies cannot be sent twice to the same service.
 var adapted = map[string]func(s *stage, body obj){
 	"createProject/team":    rename("team-b"),
 	"createSpace/lab":       rename("lab-b"),
@@ -93,12 +92,12 @@ var adapted = map[string]func(s *stage, body obj){
 	"createAlertRule/pools": rename("nearly-full-b"),
 	"createWebhook/claims":  func(_ *stage, b obj) { rename("inventory-b")(nil, b); b["spec"].(obj)["paused"] = true },
 	"patchWebhook/pause":    func(_ *stage, b obj) { b["spec"] = obj{"resourceName": "web-eu"} },
-	// A machine may be so slow that they would expire while others are tried.
+	// On a slow machine they could expire during other requests.
 	"attachConsumer/vm":     func(_ *stage, b obj) { b["ttlSeconds"] = 86400 },
 	"putConsumer/vm":        func(_ *stage, b obj) { b["spec"].(obj)["ttlSeconds"] = 86400 },
 	"createPool/root":       func(_ *stage, b obj) { rename("prod-us")(nil, b); b["spec"].(obj)["cidr"] = "10.21.0.0/16" },
 	"createClaim/withScope": func(_ *stage, b obj) { b["spec"].(obj)["scope"] = obj{"cluster": "web-us"} },
-	// What they release is none of what other specimens need.
+	// They must not release objects that other specimens need.
 	"releaseClaims/names": func(_ *stage, b obj) { b["select"], b["createdBefore"] = obj{"names": []any{"nobody"}}, soon() },
 	"releaseClaims/shown": func(_ *stage, b obj) {
 		delete(b, "token")
@@ -110,7 +109,7 @@ var adapted = map[string]func(s *stage, body obj){
 	},
 }
 
-// pathOf is the path of an operation with the names of the stage, or those that a specimen needs instead.
+// pathOf returns an operation's path with the names of the stage, or the specimen's own names.
 func (s *stage) pathOf(op *operation, specimen string) string {
 	names := maps.Clone(s.names)
 	maps.Copy(names, otherNames[op.id])
@@ -118,20 +117,20 @@ func (s *stage) pathOf(op *operation, specimen string) string {
 	return op.path(names)
 }
 
-// inTime moves the time at which the key of an example expires to where it always lies in the future.
+// inTime moves the expiry of an example's key to a time that always lies in the future.
 func inTime(body obj) obj {
 	body["spec"].(obj)["expiresAt"] = time.Now().Add(365 * 24 * time.Hour).UTC().Format(time.RFC3339)
 	return body
 }
 
-// soon is a time that everything on the stage was made before.
+// soon returns a time after the creation of everything on the stage.
 func soon() string { return time.Now().Add(time.Hour).UTC().Format(time.RFC3339) }
 
 func rename(name string) func(*stage, obj) {
 	return func(_ *stage, body obj) { body["metadata"].(obj)["name"] = name }
 }
 
-// specimens makes the requests: one for each example, or one for an operation without a body. What deletes comes last.
+// specimens returns the requests: one for each example, or one for an operation without a body. Deletions come last.
 func (s *stage) specimens(t testing.TB) []specimen {
 	t.Helper()
 	var out []specimen
@@ -165,7 +164,7 @@ func (s *stage) specimens(t testing.TB) []specimen {
 			out = append(out, each)
 		}
 	}
-	// Patches after what looks at the things as the examples made them, and what deletes at the end.
+	// Patches follow the reads of unchanged examples, and deletions come at the end.
 	order := []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 	rank := func(s specimen) int {
 		if s.op.id == "putScopePool" { // before the quotas

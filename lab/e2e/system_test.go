@@ -33,7 +33,7 @@ func TestContractIsServedAsItIsCommitted(t *testing.T) {
 	require.Contains(t, served.header.Get("Content-Type"), "application/json")
 }
 
-// What the page of Swagger UI loads comes from the server alone: it works without a network.
+// Swagger UI loads everything from the server, so it works without a network.
 func TestSwaggerUI(t *testing.T) {
 	t.Parallel()
 	w := setupEmpty(t)
@@ -84,7 +84,7 @@ func TestVersion(t *testing.T) {
 	require.Contains(t, v.GoVersion, "go1.")
 }
 
-// Development mode is loud: in every answer.
+// Development mode shows in every answer.
 func TestDevelopmentModeIsMarkedInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	w := setupEmpty(t)

@@ -2,7 +2,7 @@ package e2e
 
 import "sync"
 
-// tally remembers which operations have been answered, and how.
+// tally counts each operation's answers.
 type tally struct {
 	mu      sync.Mutex
 	done    map[string]int // successes by operationId

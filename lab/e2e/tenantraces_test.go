@@ -14,8 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb"
 )
 
-// hammer runs f so many times in each of several goroutines, which are numbered, or until the function that it answers is called; that
-// returns when all have ended.
+// hammer runs f a number of turns in each of several numbered goroutines. The returned function stops them early and returns when all have ended.
 func hammer(t testing.TB, workers, turns int, f func(worker, turn int)) (stop func()) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -35,10 +34,10 @@ func hammer(t testing.TB, workers, turns int, f func(worker, turn int)) (stop fu
 	return stop
 }
 
-// endless is more turns than there is time for.
+// endless is more turns than a test has time for.
 const endless = 1 << 30
 
-// hit is try for a hammer, which may be stopped in the middle of it.
+// hit is try for a hammer, which may stop during a request.
 func (c *caller) hit(t testing.TB, method, path string, body any, options ...option) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), t, method, path, body, options...)
@@ -48,8 +47,8 @@ func (c *caller) hit(t testing.TB, method, path string, body any, options ...opt
 	return a
 }
 
-// patiently repeats a request as long as it is told to: one that changes a whole project may find that those who change something in it are
-// always faster.
+// patiently repeats a request while the answer asks for a retry. A change to a whole project can lose against faster changes inside the project again
+// and again.
 func (c *caller) patiently(t testing.TB, method, path string, body any) {
 	t.Helper()
 	patient := c.as(c.token)
@@ -64,8 +63,8 @@ func (c *caller) patiently(t testing.TB, method, path string, body any) {
 	}, waitLimit, tick)
 }
 
-// Quotas are made, changed and deleted while the project claims and releases: what they say is used is what is held, to the last address. (The
-// audit, when the test ends, recounts the rest.)
+// Quotas are made, changed and deleted while the project claims and releases. Their use equals the held addresses exactly. (The audit at the end of
+// the test recounts the rest.)
 func TestQuotasChangeWhileTheProjectClaims(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -116,7 +115,7 @@ func TestQuotasChangeWhileTheProjectClaims(t *testing.T) {
 	}
 }
 
-// From the moment in which the revocation of a grant is answered, no claim that begins is bound, however many are under way.
+// Once a grant's revocation is answered, no claim that begins later is bound, however many are under way.
 func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -155,7 +154,7 @@ func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	}
 }
 
-// A project is deleted while things are made in it, tried in it, and refused in it: it is there with all of them, or nothing of it is.
+// A project is deleted while requests use it and make objects in it. It survives with all of them, or nothing of it remains.
 func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)
@@ -189,14 +188,14 @@ func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	store, err := crdb.Open(t.Context(), w.dsn, crdb.Options{Region: region, MaxConnections: 2})
 	require.NoError(t, err)
 	defer store.Close()
-	_, err = store.Purge(t.Context(), 100) // what the server does once a minute
+	_, err = store.Purge(t.Context(), 100) // as the server does once a minute
 	require.NoError(t, err)
 	for _, id := range ids {
 		require.Empty(t, rowsOf(w.dump(t), id))
 	}
 }
 
-// rowsOf are the rows with an id in them.
+// rowsOf returns the rows that contain an id.
 func rowsOf(dump map[string][]string, id string) (out []string) {
 	for table, rows := range dump {
 		for _, row := range rows {

@@ -19,17 +19,17 @@ import (
 // roles of a project, the smallest first.
 var roles = []string{"viewer", "consumer", "provider", "admin"}
 
-// unlimited are the flags of a server that asks for API keys and lets everybody send as much as they like.
+// unlimited lists the flags of a server that requires API keys and has no rate limits.
 var unlimited = []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-anonymous=0"}
 
-// setupKeys makes a world in which callers need API keys. Its own caller has the installation's first one.
+// setupKeys makes a world in which callers need API keys. Its own caller has the installation's first key.
 func setupKeys(t testing.TB) *world {
 	t.Helper()
 	dsn := database(t, elsewhere...)
 	return newWorld(t, newCaller(serve(t, dsn, unlimited...)).as(bootstrap(t, dsn)), dsn)
 }
 
-// setupLogged is setupKeys of a server that writes all it can into a log.
+// setupLogged is setupKeys with a server that logs at debug level.
 func setupLogged(t testing.TB) (*world, *safeBuffer) {
 	t.Helper()
 	dsn, log := database(t, elsewhere...), &safeBuffer{}
@@ -64,7 +64,7 @@ func bootstrap(t testing.TB, dsn string) (token string) {
 	return token
 }
 
-// in is the path of a collection of a project, or of one thing in it.
+// in returns the path of a collection of a project, or of one object in it.
 func in(project, collection string, names ...string) string {
 	path := "/v1/projects/" + project + "/" + collection
 	for _, n := range names {
@@ -79,13 +79,13 @@ func (c *caller) newProject(t testing.TB, name string) {
 	c.created(t, c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": name}}))
 }
 
-// newKey makes an API key and answers its token.
+// newKey makes an API key and returns its token.
 func (c *caller) newKey(t testing.TB, project, name, role string) (token string) {
 	t.Helper()
 	return c.newKeyUntil(t, project, name, role, time.Time{})
 }
 
-// newKeyUntil is newKey of one that expires, unless until is zero.
+// newKeyUntil makes a key that expires at until, unless until is zero.
 func (c *caller) newKeyUntil(t testing.TB, project, name, role string, until time.Time) (token string) {
 	t.Helper()
 	spec := obj{"role": role}
@@ -97,8 +97,8 @@ func (c *caller) newKeyUntil(t testing.TB, project, name, role string, until tim
 	return a.Token
 }
 
-// tenant is a project with a caller in each role. What it writes is marked, so that it is found wherever it gets to: names
-// with one word, which others may guess, and everything else with another.
+// tenant is a project with a caller in each role. Its objects contain its words, so that a leak shows anywhere: names contain one word, which others
+// may guess, and all other fields contain another.
 type tenant struct {
 	project      string
 	name, secret string             // the words
@@ -109,15 +109,15 @@ func (p *tenant) admin() *caller { return p.by["admin"] }
 
 func (p *tenant) consumer() *caller { return p.by["consumer"] }
 
-// at is the path of a collection of the project, or of one thing in it.
+// at returns the path of a collection of the project, or of one object in it.
 func (p *tenant) at(collection string, names ...string) string {
 	return in(p.project, collection, names...)
 }
 
-// named is a name that nobody else has.
+// named returns a name that no other tenant uses.
 func (p *tenant) named(name string) string { return p.name + "-" + name }
 
-// body is what creates something, with the tenant's words all over.
+// body returns the body that creates an object, with the tenant's words in every field.
 func (p *tenant) body(name string, spec obj) obj {
 	return obj{
 		"metadata": obj{"name": name, "labels": obj{"kind": "network", "owner": p.secret}, "annotations": obj{p.secret: p.secret}},
@@ -125,15 +125,14 @@ func (p *tenant) body(name string, spec obj) obj {
 	}
 }
 
-// hearsNot makes sure that no caller of the tenant is told a word.
+// hearsNot fails the test if an answer to a caller of the tenant contains one of the words.
 func (p *tenant) hearsNot(words ...string) {
 	for _, c := range p.by {
 		c.unseen = append(c.unseen, words...)
 	}
 }
 
-// town is a world with two tenants who know nothing of each other, and have the same: both have a pool "default" with the same
-// addresses.
+// town is a world with two tenants that know nothing of each other and have the same objects: both have a pool "default" with the same addresses.
 type town struct {
 	*world
 	north, south *tenant
@@ -148,7 +147,7 @@ func setupTown(t testing.TB) *town {
 	return town
 }
 
-// settle makes a tenant, which has one of everything.
+// settle makes a tenant with one object of every kind.
 func (w *world) settle(t testing.TB, project, name, secret string) *tenant {
 	t.Helper()
 	p := &tenant{project: project, name: name, secret: secret, by: map[string]*caller{}}
@@ -190,7 +189,7 @@ func (w *world) settle(t testing.TB, project, name, secret string) *tenant {
 	return p
 }
 
-// retainedBlock is the name of the allocation that the tenant holds without a claim.
+// retainedBlock returns the name of the allocation that the tenant holds without a claim.
 func (p *tenant) retainedBlock(t testing.TB) string {
 	t.Helper()
 	kept := all[client.IPAllocation](t, p.admin(), p.at("allocations")+"?phase=Retained")
@@ -198,7 +197,7 @@ func (p *tenant) retainedBlock(t testing.TB) string {
 	return kept[0].Metadata.Name
 }
 
-// readEverything reads whatever the caller can read in the project: every list, and every thing in them.
+// readEverything reads every list of the project that the caller may read, and every object in the lists.
 func (p *tenant) readEverything(t testing.TB, c *caller) {
 	t.Helper()
 	type thing = struct {

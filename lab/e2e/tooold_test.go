@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// Somebody runs the `migrate` of a later version, one that servers of this one would break, while they serve: they stop by themselves, with the reason, and
-// what they had acknowledged by then is so. None can be started again.
+// An operator runs the `migrate` of a later version, which this version's servers would break, while they serve. They stop by themselves and log the
+// reason, their acknowledged changes are kept, and none of them can start again.
 func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -35,7 +35,7 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				name := fmt.Sprintf("c-%d-%d", i, n)
-				if !claimedFrom(t.Context(), p, name) { // it refuses, or is gone
+				if !claimedFrom(t.Context(), p, name) { // it refuses, or has stopped
 					return
 				}
 				mu.Lock()
@@ -70,7 +70,7 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	require.NoError(t, again.Stop())
 }
 
-// claimedFrom claims an address through a server that may be gone, and reports whether the claim was acknowledged.
+// claimedFrom claims an address through a server that may have stopped, and reports whether the server acknowledged the claim.
 func claimedFrom(ctx context.Context, p *process, name string) bool {
 	body := fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"poolRef":{"name":"pool"},"prefixLength":32}}`, name)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.Addr()+"/v1/projects/team/claims", strings.NewReader(body))

@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 )
 
-// Every operation of the contract that changes something leaves exactly one record of it: who, from where, what, what was and what is. What
-// changes nothing leaves none.
+// Every changing operation of the contract leaves exactly one record: subject, origin, operation, and the state before and after. Other operations
+// leave none.
 func TestTrailOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)
@@ -31,7 +31,7 @@ func TestTrailOfEveryOperation(t *testing.T) {
 	require.NotEmpty(t, log.String(), "it was written to")
 }
 
-// trailOfEach carries every operation out and looks at its record, and answers the tokens that were made.
+// trailOfEach runs every operation, checks its record, and returns the tokens that were made.
 func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 	t.Helper()
 	for _, each := range s.specimens(t) {
@@ -59,7 +59,7 @@ func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 			case "renewConsumers":
 				require.Empty(t, made, "a renewal alone changes nothing that is recorded")
 				return
-			case "attachConsumer", "detachConsumer", "putConsumer", "endConsumer", "confirmExpiry", "retryWebhookDelivery", "deleteWebhookDelivery": // what they record is told by what they did, not by their status
+			case "attachConsumer", "detachConsumer", "putConsumer", "endConsumer", "confirmExpiry", "retryWebhookDelivery", "deleteWebhookDelivery": // the tests of their effects check their records; the status does not determine them
 				require.NotEmpty(t, made)
 				return
 			}
@@ -77,7 +77,7 @@ func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 	return tokens
 }
 
-// keptTokens are those of the tokens whose keys were not deleted.
+// keptTokens returns the tokens whose keys still exist.
 func keptTokens(t testing.TB, s *stage, tokens []string) []string {
 	t.Helper()
 	return slices.DeleteFunc(tokens, func(token string) bool {
@@ -85,7 +85,7 @@ func keptTokens(t testing.TB, s *stage, tokens []string) []string {
 	})
 }
 
-// tells demands that the records are those of a specimen that was answered.
+// tells requires that the records match an answered specimen.
 func (s *stage) tells(t testing.TB, each specimen, a answer, made []event, subject string) {
 	t.Helper()
 	made = s.withoutKeeper(t, each, made)
@@ -121,8 +121,8 @@ func (s *stage) tells(t testing.TB, each specimen, a answer, made []event, subje
 	require.ElementsMatch(t, resourceNames(t, each, a), names)
 }
 
-// withoutKeeper leaves out the record of the pool that the first claim of a scope carves, which is in the trail of the pool's owner and
-// names no caller.
+// withoutKeeper omits the record of the pool that the first claim of a scope carves. That record is in the trail of the pool's owner and names no
+// caller.
 func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event {
 	t.Helper()
 	first := each.String() == "createClaim/withScope" || each.op.id == "putScopePool"
@@ -142,7 +142,7 @@ func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event
 	return kept
 }
 
-// resourceNames are the names of what an operation was about: of what was made, or the last in its path.
+// resourceNames returns the names of an operation's resources: the created ones, or the last one in its path.
 func resourceNames(t testing.TB, each specimen, a answer) (names []string) {
 	t.Helper()
 	if each.body["claims"] != nil {
@@ -153,15 +153,15 @@ func resourceNames(t testing.TB, each specimen, a answer) (names []string) {
 	}
 	path := strings.Split(each.path, "/")
 	if slices.Contains(each.op.template, "grants") {
-		return []string{path[5]} // what is granted
+		return []string{path[5]} // the granted object
 	}
-	if each.op.creates() || each.op.id == "putScopePool" { // which is named by its scope
-		return []string{decode[client.IPClaim](t, a).Metadata.Name} // where everything has it
+	if each.op.creates() || each.op.id == "putScopePool" { // its scope names it
+		return []string{decode[client.IPClaim](t, a).Metadata.Name} // every resource has it there
 	}
 	return []string{path[len(path)-1]}
 }
 
-// What changed is told, before and after, and no more than that.
+// A record contains exactly the changed fields, before and after.
 func TestTrailTellsWhatDiffers(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
@@ -206,7 +206,7 @@ func TestListOfEvents(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	p := town.north
-	c := town.as(p.admin().token) // who is told of strangers that tried
+	c := town.as(p.admin().token) // the admin sees records of strangers' attempts
 	for i := range 5 {
 		c.created(t, p.take(t, fmt.Sprint("e", i), from("default", 28)))
 	}
@@ -222,7 +222,7 @@ func TestListOfEvents(t *testing.T) {
 		return all[client.AuditEvent](t, c, p.at("audit-events")+"?"+q.Encode())
 	}
 	whole := list()
-	var begin, middle time.Time // by the clock that the records have in common: when the first claim was made, and just after the last was
+	var begin, middle time.Time // by the records' clock: the first claim, and just after the last one
 	for _, e := range whole {
 		switch {
 		case e.Operation == "createClaim" && e.Resource.Name == p.named("e0"):

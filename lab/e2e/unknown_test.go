@@ -12,15 +12,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// The ways in which a COMMIT can end without its client knowing how.
+// The ways in which a COMMIT can end without a known outcome.
 var unknownCommits = []func() pgfault.Fault{
 	pgfault.CommittedAnswerLost, pgfault.LostBeforeCommit, pgfault.CommitAmbiguous40003, pgfault.RolledBackAmbiguous40003,
 	pgfault.CommittedThenDrain57P01,
 }
 
-// Each of 400 requests has its COMMIT cut, and is repeated until it is answered, and once more: the repeat gets the
-// first answer, and there are 400 blocks fewer. The names are generated, so that it is the key alone that tells a repeat
-// from another request.
+// Each of 400 requests has its COMMIT cut. It is repeated until it is answered, and once more: the repeat gets the first answer, and exactly 400
+// blocks are taken. The names are generated, so only the key identifies a repeat.
 func TestRetriesAfterACutAtCommitHaveTheirEffectOnce(t *testing.T) {
 	t.Parallel()
 	const servers, each = 4, 100
@@ -60,11 +59,11 @@ func TestRetriesAfterACutAtCommitHaveTheirEffectOnce(t *testing.T) {
 	require.Len(t, all[client.IPClaim](t, direct, at("claims")), servers*each)
 }
 
-// cutSite is a server whose way to the database can be cut.
+// cutSite is a server whose connections to the database can be cut.
 type cutSite struct {
 	*caller
 	proxy  *pgfault.Proxy
-	blocks []string // as the clients were told
+	blocks []string // as in the answers to the clients
 	atOnce int
 }
 
@@ -73,7 +72,7 @@ func startCutSite(t testing.TB, dsn string, rules ...pgfault.Rule) *cutSite {
 	proxy, err := pgfault.Start(t.Context(), dsn, rules...)
 	require.NoError(t, err)
 	t.Cleanup(proxy.Close)
-	// No job of the server's own ends transactions: the next COMMIT is that of a request.
+	// No job of the server's own ends transactions, so the next COMMIT belongs to a request.
 	s := &cutSite{caller: newCaller(serve(t, proxy.DSN(), "--log-level=error", "--metrics-pools=0")), proxy: proxy}
 	s.outages = true
 	return s
@@ -84,7 +83,7 @@ func (s *cutSite) claimTwice(t testing.TB, pool string, n int) {
 	t.Helper()
 	cut := unknownCommits[n%len(unknownCommits)]()
 	s.proxy.SetRules(pgfault.Once(cut))
-	if n%10 == 0 { // the connection on which the server would look how it ended is cut as well, and the next
+	if n%10 == 0 { // also cuts the connection on which the server would check the outcome, and the next one
 		s.proxy.SetRules(pgfault.First(2, afterwards(pgfault.ConnectionLost())), pgfault.Once(cut))
 	}
 	body := obj{"metadata": obj{"generateName": pool + "-"}, "spec": from(pool, 32)}
@@ -101,7 +100,7 @@ func (s *cutSite) claimTwice(t testing.TB, pool string, n int) {
 	}
 }
 
-// afterwards lets a fault happen only after a COMMIT has been seen.
+// afterwards activates a fault only after a COMMIT.
 func afterwards(f pgfault.Fault) pgfault.Fault {
 	seen := false
 	return func(e pgfault.Event) pgfault.Action {
@@ -116,7 +115,7 @@ func afterwards(f pgfault.Fault) pgfault.Fault {
 	}
 }
 
-// untilAnswered repeats a claim while the answer is that the outcome is not known now.
+// untilAnswered repeats a claim while its outcome is unknown.
 func (s *cutSite) untilAnswered(t testing.TB, body obj, options ...option) (a answer, tries int) {
 	t.Helper()
 	for tries = 1; t.Context().Err() == nil; tries++ {
@@ -128,8 +127,7 @@ func (s *cutSite) untilAnswered(t testing.TB, body obj, options ...option) (a an
 	return a, tries
 }
 
-// Everything goes wrong now and then, for everybody, in every operation on claims: what was acknowledged is there, what
-// was refused is not, and no 40001 reaches a caller.
+// All faults occur now and then, in every operation on claims. Acknowledged claims exist, refused ones do not, and no 40001 reaches a caller.
 func TestClaimsAndReleasesThroughAStormOfFaults(t *testing.T) {
 	t.Parallel()
 	const p, seed = 0.04, 7
@@ -149,7 +147,7 @@ func TestClaimsAndReleasesThroughAStormOfFaults(t *testing.T) {
 		pgfault.Probability(p/2, seed, pgfault.AnswerLost()),
 		pgfault.Probability(p/2, seed, pgfault.Drain57P01()),
 	)
-	kept := make([]string, 16) // blocks of the last claim of each client, which it keeps
+	kept := make([]string, 16) // block of the last claim of each client, which it keeps
 	var wg sync.WaitGroup
 	for i := range kept {
 		wg.Go(func() {
@@ -190,7 +188,7 @@ func TestClaimsAndReleasesThroughAStormOfFaults(t *testing.T) {
 	require.Equal(t, whole, s.available(t, "p"))
 }
 
-// insist repeats a request that may be repeated until its outcome is known.
+// insist repeats a repeatable request until its outcome is known.
 func (s *cutSite) insist(t testing.TB, method, path string, body any) answer {
 	t.Helper()
 	for t.Context().Err() == nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/audit"
 )
 
-// serverBefore builds cmd/server of the version before, from the history of this checkout. Nothing was released yet, so that this is the commit that
-// made the schema what it is. A server of it works beside those of this version while they are brought into service (docs/upgrade.md).
+// serverBefore builds cmd/server of the previous version from this checkout's history. Nothing is released yet, so that version is the commit that
+// introduced the present schema. Its server works beside this version's servers during an upgrade (docs/upgrade.md).
 func serverBefore(t *testing.T) string {
 	t.Helper()
 	git := func(args ...string) ([]byte, error) {
@@ -43,7 +43,7 @@ func serverBefore(t *testing.T) string {
 	return filepath.Join(dir, "server")
 }
 
-// plainly asks a server whose contract is not this version's.
+// plainly sends a request to a server whose contract may differ from this version's.
 func plainly(t *testing.T, p *process, method, path string, body any) (status int, answered obj) {
 	t.Helper()
 	var text []byte
@@ -66,8 +66,8 @@ func plainly(t *testing.T, p *process, method, path string, body any) (status in
 	return resp.StatusCode, answered
 }
 
-// A server of the version before and one of this version, side by side on this version's schema: whatever one of them makes, the other sees,
-// serves and releases, and both draw from one pool at the same time.
+// A server of the previous version and one of this version run on this version's schema. Each sees, serves and releases the objects of the other, and
+// both draw from one pool at the same time.
 func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
@@ -107,7 +107,7 @@ func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
 					t.Errorf("the other server says %d %v", status, seen)
 				}
 				if round%3 == 2 {
-					mu.Lock() // given up by whoever holds the map, so that nobody finds it taken who gets it next
+					mu.Lock() // released under the map's lock, so that the next holder of the block never finds it in the map
 					delete(holder, block)
 					mu.Unlock()
 					if status, answered := plainly(t, releaser, "DELETE", claims+"/"+name, nil); status != 204 {

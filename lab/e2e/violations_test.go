@@ -20,8 +20,8 @@ var plainHeaders = []string{
 	"Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// violations lists everything in which an answer is not as the contract says. op is nil for what the contract does not
-// have: a path or method that does not exist, or what is served beside it.
+// violations lists all differences between an answer and the contract. op is nil for a path or method that the contract does not have, and for files
+// served beside it.
 func (k *contractDoc) violations(op *operation, a answer) []string {
 	var v violations
 	if a.header.Get("X-Request-Id") == "" {
@@ -43,8 +43,8 @@ type violations []string
 
 func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
-// declared checks status, headers and body against what the operation declares: for the status of a success, and for its refusals, of which the
-// answer is one of those given.
+// declared checks status, headers and body against the operation's declaration: for the status of a success, and for the refusals whose codes fit the
+// answer.
 func (v *violations) declared(op *operation, refusals []string, a answer) {
 	ref := op.Responses.Status(a.status)
 	if len(refusals) > 0 {
@@ -95,7 +95,7 @@ func (v *violations) headers(r *openapi3.Response, refusals []string, a answer) 
 	}
 }
 
-// headerValue is a header as the JSON value that its schema describes; as a string where it cannot be that.
+// headerValue returns a header as the JSON value that its schema describes, or as a string if it does not parse.
 func headerValue(s *openapi3.Schema, value string) any {
 	var parsed any
 	if !s.Type.Is(openapi3.TypeString) && json.Unmarshal([]byte(value), &parsed) == nil {
@@ -121,7 +121,7 @@ func (v *violations) body(s *openapi3.Schema, a answer) {
 	}
 }
 
-// problem checks what a schema cannot say of a problem document.
+// problem checks the conditions on a problem document that a schema cannot express.
 func (v *violations) problem(k *contractDoc, a answer) {
 	if ct := a.header.Get("Content-Type"); ct != "application/problem+json" {
 		v.add("a refusal is %q", ct)
@@ -152,7 +152,7 @@ func (v *violations) problem(k *contractDoc, a answer) {
 			v.add("there is no Allow")
 		}
 	case http.StatusPreconditionFailed:
-		// What is not there yet has no ETag, and can be asked for by PUT alone.
+		// A missing object has no ETag, and only a PUT can name one.
 		missing := a.method == http.MethodPut && p.CurrentETag == "" && slices.Contains(p.pointers(), "header:If-Match")
 		if p.CurrentETag != a.etag() || p.CurrentETag == "" && !missing {
 			v.add("currentETag %q, ETag %q", p.CurrentETag, a.etag())
@@ -170,7 +170,7 @@ func (v *violations) problem(k *contractDoc, a answer) {
 	}
 }
 
-// problem is a problem document; the code is a plain string, so that tests can name it.
+// problem is a problem document. Its code is a plain string, so that tests can name it.
 type problem struct {
 	client.Problem
 	Code string `json:"code"`
@@ -183,7 +183,7 @@ func problemOf(a answer) (p problem, ok bool) {
 	return p, json.Unmarshal(a.body, &p) == nil
 }
 
-// pointers are the places that a problem names.
+// pointers returns the places that a problem names.
 func (p problem) pointers() []string {
 	var out []string
 	for _, e := range p.Errors {

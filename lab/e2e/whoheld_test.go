@@ -11,13 +11,13 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// heldAt asks who held an address at a time.
+// heldAt requests an address's holders at a time.
 func (p *tenant) heldAt(t testing.TB, address string, at time.Time) []client.HistoryEntry {
 	t.Helper()
 	return all[client.HistoryEntry](t, p.by["viewer"], p.at("history")+"?address="+address+"&at="+url.QueryEscape(at.UTC().Format(time.RFC3339Nano)))
 }
 
-// One address goes through hands and phases; at each moment between two of them it is told who held it.
+// One address passes through several holders and phases. The history returns the holder at each moment between two of them.
 func TestWhoHeldAnAddress(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -116,7 +116,7 @@ func TestWhoHeldAnAddress(t *testing.T) {
 		c.created(t, c.do(t, http.MethodPost, north.at("claims"), named("deep", obj{"poolRef": obj{"name": north.named("child")}, "address": "10.0.129.7"})))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("claims", "deep"), nil))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("pools", north.named("child")), nil))
-		var held time.Time // by the clock that the records have in common
+		var held time.Time // by the records' clock
 		for _, e := range all[client.HistoryEntry](t, north.by["viewer"], north.at("history")+"?address=10.0.129.7") {
 			if e.AllocatedCIDR == "10.0.129.7/32" {
 				held = e.Since

@@ -23,7 +23,7 @@ import (
 // project is the tenant of most tests.
 const project = "acme"
 
-// world is one service on a database of its own, with the project, and a caller of it.
+// world is one service on its own database, with the project and a caller.
 type world struct {
 	*caller
 	dsn string
@@ -39,7 +39,7 @@ func newWorld(t testing.TB, c *caller, dsn string) *world {
 	return &world{caller: c, dsn: dsn, sql: conn}
 }
 
-// setup makes a world. When the test ends the service is stopped and the audit proves that every invariant holds.
+// setup makes a world. When the test ends, the service stops and the audit checks every invariant.
 func setup(t testing.TB, flags ...string) *world {
 	t.Helper()
 	w := setupEmpty(t, flags...)
@@ -47,15 +47,15 @@ func setup(t testing.TB, flags ...string) *world {
 	return w
 }
 
-// setupEmpty makes a world in which nothing but the platform's own project exists.
+// setupEmpty makes a world that contains only the platform's own project.
 func setupEmpty(t testing.TB, flags ...string) *world {
 	t.Helper()
 	dsn := database(t)
 	return newWorld(t, newCaller(serve(t, dsn, flags...)), dsn)
 }
 
-// database makes an empty database, which is audited when everything that the test starts on it afterwards has stopped. It has the one region
-// of the tests, and others if they are named.
+// database makes an empty database. The audit checks it after everything that the test starts on it has stopped. It has the one region of the tests,
+// and further regions if named.
 func database(t testing.TB, others ...string) (dsn string) {
 	t.Helper()
 	if len(others) > 0 {
@@ -76,7 +76,7 @@ func auditClean(t testing.TB, dsn string) {
 	require.Empty(t, report.Findings, "the audit")
 }
 
-// serve starts the service in this process, on a free port of loopback, and answers its address. flags come last and win.
+// serve starts the service in this process, on a free port of loopback, and returns its address. Later flags override earlier ones.
 func serve(t testing.TB, dsn string, flags ...string) (addr string) {
 	t.Helper()
 	a := start(t, dsn, t.Output(), flags...)
@@ -92,7 +92,7 @@ func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--auth=") }) {
 		flags = append([]string{"--auth=dev"}, flags...)
 	}
-	// A machine under load must not make a request miss its deadline, unless the test is about that.
+	// A busy machine must not make a request miss its deadline, unless the test is about deadlines.
 	key := filepath.Join(t.TempDir(), "webhook-key")
 	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
 	args := append([]string{
@@ -106,7 +106,7 @@ func start(t testing.TB, dsn string, log io.Writer, flags ...string) *app.App {
 	return a
 }
 
-// How long a test waits for something that has no event of its own, and how often it looks.
+// The longest wait for a condition without an event, and the interval between two checks.
 const (
 	waitLimit = 5 * time.Minute
 	tick      = 10 * time.Millisecond

@@ -1,6 +1,6 @@
-// Package herd is agents whose machines use claims, as consumers: they attach, renew, detach and end them, or die with them. Whatever fails meanwhile,
-// a claim must be released once, by the last consumer that leaves it, and never while a live one is attached; nobody who ended may come back, and nobody who
-// renews in time may be taken for lost. Clients asks how, so that the same agents can work in the chaos of processes and in a test.
+// Package herd runs agents whose machines use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
+// released once, by the last consumer that leaves it, and never while a live consumer is attached. An ended consumer must not come back, and a
+// consumer that renews in time must not expire. Ask sends the requests, so the same agents run in package chaos and in a test.
 package herd
 
 import (
@@ -17,24 +17,24 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// Project is where the agents work; it is theirs alone.
+// Project is the agents' own project.
 const Project = "herd"
 
-// Answer is what came of a request.
+// Answer is a request's outcome.
 type Answer struct {
 	Status int
-	Code   ipam.Code // of a refusal
+	Code   ipam.Code // code of a refusal
 	Body   []byte
-	Unsure bool // it may have been done, or not; or it was not done for no reason of its own: it is asked for again
+	Unsure bool // the outcome is unknown, or the server could not work on the request; the agent repeats it
 }
 
 func (a Answer) ok() bool { return !a.Unsure && a.Status < 300 }
 
 type obj = map[string]any
 
-// Herd is the agents, two for each claim, and what they saw.
+// Herd runs two agents for each claim and records their observations.
 type Herd struct {
-	Ask    func(ctx context.Context, server int, method, path string, body any) Answer // of any of the servers, in turns
+	Ask    func(ctx context.Context, server int, method, path string, body any) Answer // sends a request; the herd takes the servers in turn
 	Agents int
 	Rounds int // of each agent
 	Seed   uint64
@@ -47,10 +47,10 @@ type Herd struct {
 	Tally   map[string]int
 }
 
-// ttl is the shortest time to live that there is.
+// ttl is the shortest time to live that the API allows.
 const ttl = 10 * time.Second
 
-// Furnish makes the project and its pool, in calm weather.
+// Furnish makes the project and its pool, while no faults are active.
 func (h *Herd) Furnish(ctx context.Context) error {
 	h.history, h.Tally = consistency.NewConsumers(), map[string]int{}
 	for path, body := range map[string]obj{"/v1/projects": {"metadata": obj{"name": Project}}} {
@@ -69,7 +69,7 @@ func at(path string) string { return "/v1/projects/" + Project + "/" + path }
 
 func consumer(uid string) string { return at("realms/default/consumers/" + uid) }
 
-// ask asks the next server.
+// ask sends a request to the next server.
 func (h *Herd) ask(ctx context.Context, method, path string, body any) Answer {
 	h.mu.Lock()
 	h.asked++
@@ -78,10 +78,10 @@ func (h *Herd) ask(ctx context.Context, method, path string, body any) Answer {
 	return h.Ask(ctx, server, method, path, body)
 }
 
-// tries bounds how often something is asked for whose outcome is not known.
+// tries limits the repeats of a request with an unknown outcome.
 const tries = 60
 
-// insist asks until the answer is certain; false: it never was.
+// insist repeats a request until its answer is certain. It returns false if no answer was.
 func (h *Herd) insist(ctx context.Context, method, path string, body any) (a Answer, certain bool) {
 	for range tries {
 		if a = h.ask(ctx, method, path, body); !a.Unsure {
@@ -108,7 +108,7 @@ func (h *Herd) count(what string) {
 	h.Tally[what]++
 }
 
-// Work lets the agents work until they are done, and answers what ends those of them that do nothing but renew.
+// Work runs the agents until they are done, and stops the consumers that only renew.
 func (h *Herd) Work(ctx context.Context) {
 	working, over := context.WithCancel(ctx)
 	defer over()
@@ -127,11 +127,11 @@ func (h *Herd) Work(ctx context.Context) {
 	keepers.Wait()
 }
 
-// keep renews one consumer, which uses a claim, well in time; it must never end.
+// keep attaches one consumer to a claim and renews it well in time. The consumer must never end.
 func (h *Herd) keep(ctx context.Context) {
 	const uid = "keeper"
 	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": uid, "ttlSeconds": int(ttl / time.Second)}}}
-	renewed := time.Now() // the first try may be the one that made it
+	renewed := time.Now() // the first attempt may be the one that made it
 	if a, certain := h.insist(ctx, http.MethodPut, at("claims/kept"), obj{"spec": spec}); !certain || !a.ok() {
 		return
 	}
@@ -152,13 +152,13 @@ func (h *Herd) keep(ctx context.Context) {
 	}
 }
 
-// said reports whether the answer to a renewal has a UID in a list.
+// said reports whether the answer to a renewal has a UID in the named list.
 func said(a Answer, list, uid string) bool {
 	var lists map[string][]string
 	return json.Unmarshal(a.Body, &lists) == nil && slices.Contains(lists[list], uid)
 }
 
-// agent has one machine after another. Its machines use claims together with those of its neighbour.
+// agent runs one machine after another. Its machines share claims with its neighbour's machines.
 type agent struct {
 	*Herd
 
@@ -191,7 +191,7 @@ func (a *agent) round(ctx context.Context, i int) {
 	a.look(ctx, claim, "")
 }
 
-// enter attaches a consumer to the claim, or makes the claim with it. It answers whether it is attached.
+// enter attaches a consumer to the claim, or makes the claim with the consumer. It reports whether the consumer is attached.
 func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 	call := a.history.Enters(a.number, claim, uid)
 	for range tries {
@@ -200,7 +200,7 @@ func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 			spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "maxConsumers": 8, "consumers": []obj{{"uid": uid}}}
 			answer, certain = a.insist(ctx, http.MethodPost, at("claims"), obj{"metadata": obj{"name": claim}, "spec": spec})
 			if certain && answer.Code == ipam.CodeAlreadyExists {
-				continue // by an earlier try, or by the neighbour
+				continue // an earlier attempt, or the neighbour, made the claim
 			}
 		}
 		switch {
@@ -222,7 +222,7 @@ func (a *agent) enter(ctx context.Context, claim, uid string) bool {
 	return false
 }
 
-// look reads the claim. It must be there as long as a consumer is attached that lives.
+// look reads the claim. The claim must exist while a live consumer is attached.
 func (a *agent) look(ctx context.Context, claim, by string) {
 	call := a.history.Looks(a.number, claim)
 	answer, certain := a.insist(ctx, http.MethodGet, at("claims/"+claim), nil)
@@ -246,7 +246,7 @@ func (a *agent) leave(ctx context.Context, claim, uid string) {
 	}
 }
 
-// end ends a consumer, and tries to bring it back.
+// end ends a consumer and tries to bring it back.
 func (a *agent) end(ctx context.Context, claim, uid string) {
 	call := a.history.Ends(a.number, claim, uid)
 	answer, certain := a.insist(ctx, http.MethodDelete, consumer(uid), nil)
@@ -270,7 +270,7 @@ func (a *agent) end(ctx context.Context, claim, uid string) {
 	}
 }
 
-// die makes a claim for a machine, and never renews it.
+// die makes a claim for a machine and never renews it.
 func (a *agent) die(ctx context.Context, i int) {
 	name := fmt.Sprintf("lost%d-%d", a.number, i)
 	spec := obj{"poolRef": obj{"name": "p"}, "prefixLength": 32, "whenUnused": "Delete", "consumers": []obj{{"uid": name, "ttlSeconds": int(ttl / time.Second)}}}

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How long everybody who is lost may take to be gone in calm weather: a server judges nobody before it has served for his time to live.
+// judgeLimit is the time in which lost consumers must expire after all faults have ended. A server expires a consumer only after it has served for
+// the consumer's time to live.
 const judgeLimit = 5 * time.Minute
 
-// Judge waits, in calm weather, until everything has ended that was left to end, and says what was wrong.
+// Judge waits, after all faults have ended, until the remaining consumers have ended, and returns the faults that it found.
 func (h *Herd) Judge(ctx context.Context) ([]string, error) {
 	if a, certain := h.insist(ctx, http.MethodDelete, consumer("keeper"), nil); !certain || !a.ok() {
 		return nil, fmt.Errorf("ending the keeper: %d %s", a.Status, a.Body)
@@ -58,7 +59,7 @@ func (h *Herd) gone(ctx context.Context) error {
 	return nil
 }
 
-// expired asks whether a consumer that was left to expire did so, and no earlier than it might.
+// expired checks that an abandoned consumer expired, and not too early.
 func (h *Herd) expired(ctx context.Context, uid string) {
 	a, _ := h.insist(ctx, http.MethodGet, consumer(uid), nil)
 	var c struct {
@@ -77,14 +78,14 @@ func (h *Herd) expired(ctx context.Context, uid string) {
 	}
 }
 
-// releasedOnce counts in the trail: each claim was released as often as it was made, in turns.
+// releasedOnce checks the trail: the creations and releases of each claim alternate, and their numbers are equal.
 func (h *Herd) releasedOnce(ctx context.Context) error {
 	type event struct {
 		Resource      struct{ Kind, Name string }
 		Outcome       string
 		Before, After json.RawMessage
 	}
-	var all []event // the newest first
+	var all []event // newest first
 	for cursor := ""; ; {
 		a, certain := h.insist(ctx, http.MethodGet, at("audit-events?limit=500"+cursor), nil)
 		var page struct {

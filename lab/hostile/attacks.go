@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// attack is what somebody does to a server until its context ends. It closes under when it is under way.
+// attack attacks a server until its context ends. It closes under once the attack is under way.
 type attack struct {
 	name string
 	run  func(ctx context.Context, s *server, o options, under chan<- struct{}) error
 }
 
-// attacks are those that are tried, in order.
+// attacks lists the attacks in order.
 func attacks(o options) []attack {
 	list := []attack{
 		{name: "slow-loris: a header that comes a byte a second", run: slow(func(*server) string { return "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: " })},
@@ -54,16 +54,16 @@ func attacks(o options) []attack {
 
 const large = "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
 
-// post is a whole request of the attacker's project.
+// post returns a complete request of the attacker's project.
 func post(s *server, headers, body string) string {
 	return fmt.Sprintf("POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s", s.badKey(), headers, len(body), body)
 }
 
-// crowd runs so many attackers, each of which connects again whenever its connection has ended, and says when all have connected once.
+// crowd runs n attackers, which reconnect after each end of their connection. It closes under when all have connected once.
 func crowd(ctx context.Context, n int, under chan<- struct{}, each func(ctx context.Context, connected func()) error) {
 	var first, running sync.WaitGroup
 	first.Add(n)
-	doors := make(chan struct{}, 64) // who is connecting: a flood of SYNs is the system's to bear
+	doors := make(chan struct{}, 64) // limits concurrent connects: a flood of SYNs is the system's problem
 	for range n {
 		running.Go(func() {
 			connected := sync.OnceFunc(first.Done)
@@ -86,7 +86,7 @@ func crowd(ctx context.Context, n int, under chan<- struct{}, each func(ctx cont
 	running.Wait()
 }
 
-// wait lets a time pass, or the end come.
+// wait waits for a time, or until the context ends.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -129,7 +129,7 @@ func slow(beginning func(*server) string) func(context.Context, *server, options
 	}
 }
 
-// unread asks for much and reads nothing.
+// unread requests large responses and reads nothing.
 func unread(ctx context.Context, s *server, o options, under chan<- struct{}) error {
 	text := strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 20)
 	crowd(ctx, o.slow, under, func(ctx context.Context, connected func()) error {
@@ -145,14 +145,14 @@ func unread(ctx context.Context, s *server, o options, under chan<- struct{}) er
 		_, err = io.WriteString(conn, text)
 		for err == nil && ctx.Err() == nil {
 			wait(ctx, time.Second)
-			_, err = io.WriteString(conn, "G") // is it open still?
+			_, err = io.WriteString(conn, "G") // checks whether it is still open
 		}
 		return err
 	})
 	return nil
 }
 
-// idle keeps connections that have asked once.
+// idle keeps connections open after one request.
 func idle(ctx context.Context, s *server, o options, under chan<- struct{}) error {
 	var open, most atomic.Int64
 	crowd(ctx, o.idle, under, func(ctx context.Context, connected func()) error {
@@ -171,7 +171,7 @@ func idle(ctx context.Context, s *server, o options, under chan<- struct{}) erro
 		connected()
 		most.Store(max(most.Load(), open.Add(1)))
 		defer open.Add(-1)
-		_, err = conn.Read(answer) // until somebody closes it
+		_, err = conn.Read(answer) // until the server closes it
 		return err
 	})
 	if ctx.Err() != nil && most.Load() < int64(o.idle)*9/10 {
@@ -180,7 +180,7 @@ func idle(ctx context.Context, s *server, o options, under chan<- struct{}) erro
 	return nil
 }
 
-// endless sends what has no end worth mentioning, over 8 connections.
+// endless sends practically endless data, over 8 connections.
 func endless(head string, tenant bool) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		text := "POST /v1/projects/bad/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -205,7 +205,7 @@ func endless(head string, tenant bool) func(context.Context, *server, options, c
 	}
 }
 
-// repeat sends whole requests, over 8 connections, 50 a second in all: each is cheap to send, and what is looked at is what it costs.
+// repeat sends whole requests, over 8 connections, 50 a second in total. Each is cheap to send; the run measures its cost for the server.
 func repeat(request func(*server) string) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		text := request(s)

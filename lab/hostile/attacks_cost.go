@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// costly is what a tenant asks for over and over: each request is allowed, and costs more than it looks.
+// costly lists requests that a tenant repeats without a pause: each is allowed, and costs more than it seems.
 func costly() []attack {
 	var turn atomic.Int64
 	body := func(n int64, pool string, labels int) string {
@@ -25,7 +25,7 @@ func costly() []attack {
 			return http.MethodPost, "/claim-batches", body(turn.Add(1), pool, 0)
 		}
 	}
-	// What can be sent again is made once: an attacker who works hard is one more load on the same processors.
+	// Repeatable requests are made once: a busy attacker would be additional load on the same processors.
 	same := func(path, body string) func() (string, string, string) {
 		return func() (string, string, string) { return http.MethodPost, path, body }
 	}
@@ -64,8 +64,8 @@ func manyLabels(n int) string {
 	return `,"labels":{` + b.String()[1:] + `}`
 }
 
-// busy sends requests over four connections with one key, each as soon as the one before it is answered, and heeds no Retry-After but for a hundredth of a
-// second.
+// busy sends requests over four connections with one key, each as soon as the one before it is answered. It ignores Retry-After and waits a hundredth
+// of a second.
 func busy(request func() (method, path, body string)) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: s.secure, MaxIdleConnsPerHost: 4}}

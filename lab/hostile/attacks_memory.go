@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// largeClaims is how many claims with long annotations the attacker's project has. Their names come first in a list.
+// largeClaims is the number of claims with long annotations in the attacker's project. Their names come first in a list.
 const largeClaims = 480
 
-// fillLarge makes the claims that large answers are made of.
+// fillLarge makes the claims for large responses.
 func (s *server) fillLarge(ctx context.Context) error {
 	for n := range largeClaims / 40 {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/bad/claim-batches", largeBatch(fmt.Sprint("a-large-", n), 40, 4, 4096)); err != nil {
 			return err
 		}
-		wait(ctx, time.Second) // it has a budget as well
+		wait(ctx, time.Second) // the attacker's rate limit applies here too
 	}
 	return nil
 }
 
-// largeBatch is a batch of claims with some annotations of so many bytes each.
+// largeBatch returns a batch of claims, each with that many annotations of that many bytes.
 func largeBatch(name string, claims, annotations, bytes int) string {
 	var texts, all strings.Builder
 	for i := range annotations {
@@ -37,7 +37,7 @@ func largeBatch(name string, claims, annotations, bytes int) string {
 	return `{"claims":[` + all.String()[1:] + `]}`
 }
 
-// largeAnswers asks for the largest pages with one key over many connections, and reads nothing.
+// largeAnswers requests the largest pages with one key over many connections, and reads nothing.
 func largeAnswers(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	text := "GET /v1/projects/bad/claims?limit=500 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + s.bad[0] + "\r\n\r\n"
 	crowd(ctx, 150, under, func(ctx context.Context, connected func()) error {
@@ -55,14 +55,14 @@ func largeAnswers(ctx context.Context, s *server, _ options, under chan<- struct
 		connected()
 		for err == nil && ctx.Err() == nil {
 			wait(ctx, time.Second)
-			_, err = io.WriteString(conn, "G") // is it open still?
+			_, err = io.WriteString(conn, "G") // checks whether it is still open
 		}
 		return err
 	})
 	return nil
 }
 
-// batchesAsked numbers the batches of fan, so that each has names of its own.
+// batchesAsked numbers the batches of fan, so that each has new names.
 var batchesAsked atomic.Int64
 
 // fan follows the changes of the attacker's project a thousand times with one key, and makes batches of large claims with another.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// bomb is 100 MB of zeros, made smaller.
+// bomb is 100 MB of zeros, compressed.
 var bomb = sync.OnceValue(func() string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -32,7 +32,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// handshakes begins handshakes, 200 a second over 32 connections, lets the server sign, which is what costs, and goes away.
+// handshakes begins handshakes, 200 a second over 32 connections, lets the server sign, which is the expensive part, and disconnects.
 func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 32, under, func(ctx context.Context, connected func()) error {
 		plain, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
@@ -50,7 +50,7 @@ func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}
 	return nil
 }
 
-// resets opens streams and resets them at once (CVE-2023-44487), over 4 connections, 100 at a time and at most 2,000 a second.
+// resets opens streams and resets them immediately (CVE-2023-44487), over 4 connections, 100 at a time and at most 2,000 a second.
 func resets(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 4, under, func(ctx context.Context, connected func()) error {
 		own := s.secure.Clone()

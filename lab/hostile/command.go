@@ -1,6 +1,6 @@
-// Package hostile shows what slow and hostile clients cost the others: it starts the real server with its embedded database as a process of its
-// own, sends it a light and steady load, and measures that load's times and the server's memory while one attack after another goes on.
-// It fails when a request of the load fails, or when the server takes more memory than it may. See docs/security.md.
+// Package hostile measures the effect of slow and hostile clients on other clients. It starts the real server with its embedded database as a
+// separate process, sends it a light and steady load, and measures that load's times and the server's memory during one attack after another. It
+// fails when a request of the load fails, or when the server exceeds its memory limit. See docs/security.md.
 package hostile
 
 import (
@@ -58,7 +58,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Stop()) }()
 	r := report{Machine: aboutMachine(), Flags: args, Bound: o.memory << 20}
-	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // connections and plans are made
+	if _, err := s.load(ctx, o, o.alone, nil, nil); err != nil { // makes connections and plans
 		return err
 	}
 	tried := slices.DeleteFunc(attacks(o), func(a attack) bool { return !strings.Contains(a.name, o.only) })
@@ -98,7 +98,7 @@ func Run(ctx context.Context, args []string) (err error) {
 	return errors.Join(tool.Save(o.json, r), r.verdict())
 }
 
-// measure has the load alone, then the attack beside it, and reads what the server took.
+// measure runs the load alone, then beside the attack, and reads the server's use of resources.
 func (s *server) measure(ctx context.Context, o options, a attack) (result, error) {
 	r := result{Name: a.name}
 	alone, err := s.load(ctx, o, o.alone, nil, nil)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// furnish makes two projects: that of the load, which has two pools that others may use, and that of the attacker, who has several keys.
+// furnish makes two projects: the load's, which has two pools that others may use, and the attacker's, who has several keys.
 func (s *server) furnish(ctx context.Context) error {
 	for _, name := range []string{"good", "bad"} {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)); err != nil {
 			return err
 		}
 	}
-	for i := range 3 { // each may have half of the places
+	for i := range 3 { // each may use half of the slots
 		key, err := s.api.MakeKey(ctx, "bad", fmt.Sprintf("attack-%d", i))
 		if err != nil {
 			return err
@@ -42,11 +42,11 @@ func (s *server) furnish(ctx context.Context) error {
 		return err
 	}
 	good, err := s.api.MakeKey(ctx, "good", "load")
-	s.api.Key = good // from here on they are the load's requests
+	s.api.Key = good // from here on requests belong to the load
 	return err
 }
 
-// fill makes claims of the attacker's project, so that its lists have something to look at.
+// fill makes claims of the attacker's project, so that its lists are long.
 func (s *server) fill(ctx context.Context) error {
 	for n := range 6 {
 		var b strings.Builder
@@ -56,7 +56,7 @@ func (s *server) fill(ctx context.Context) error {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects/bad/claim-batches", `{"claims":[`+b.String()[1:]+`]}`); err != nil {
 			return err
 		}
-		wait(ctx, 2*time.Second) // it has a budget as well
+		wait(ctx, 2*time.Second) // the attacker's rate limit applies here too
 	}
 	return nil
 }

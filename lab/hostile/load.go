@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// patience is how long a request of the load may take before it counts as failed.
+// patience is the time after which a request of the load counts as failed.
 const patience = 20 * time.Second
 
-// tally is what became of the requests of a load.
+// tally counts the outcomes of a load's requests.
 type tally struct {
 	mu        sync.Mutex
-	beginning []time.Duration // of those that were due while an attack was being prepared
+	beginning []time.Duration // of requests that were due while an attack was being prepared
 	times     []time.Duration
 	failed    int
 	anError   string
 }
 
-// load sends requests at a rate, whether or not they are answered, for a time that begins when under is closed: until then an attack is being
-// prepared, and the load goes on beside that as well. Then it calls settled, unless that is nil. Times count from when a request was due.
+// load sends requests at a rate, whether or not they are answered, for a time that begins when under is closed. Until then an attack is being
+// prepared, and the load runs as well. At the end it calls settled, unless that is nil. Times count from when a request was due.
 func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled func()) (*tally, error) {
 	t := &tally{}
 	var running sync.WaitGroup
@@ -56,7 +56,7 @@ func (s *server) load(ctx context.Context, o options, during time.Duration, unde
 	return t, nil
 }
 
-// ask makes a claim, or reads who the caller is.
+// ask makes a claim, or reads the caller's identity.
 func (s *server) ask(ctx context.Context, t *tally, times *[]time.Duration, n int, due time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

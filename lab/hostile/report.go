@@ -12,24 +12,24 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// result is what one attack did.
+// result is one attack's effect.
 type result struct {
 	Name     string  `json:"name"`
 	P95      float64 `json:"p95Milliseconds"`          // once it is under way
-	Begins   float64 `json:"p95BeginningMilliseconds"` // while its connections are made and its buffers are filled; 0 when that was over too soon
+	Begins   float64 `json:"p95BeginningMilliseconds"` // while it opens its connections and fills its buffers; 0 when that was over too soon
 	Alone    float64 `json:"p95AloneBeforeMilliseconds"`
-	Ratio    float64 `json:"p95RatioToAlone"` // of several rounds the median: of each its p95 under way to the one alone just before; of one round to all times alone of the run
+	Ratio    float64 `json:"p95RatioToAlone"` // several rounds: the median of each round's p95 under attack divided by its p95 alone just before; one round: divided by the p95 of all times alone in the run
 	Requests int     `json:"requests"`
 	Failed   int     `json:"failed"`
 	AnError  string  `json:"anError,omitempty"`
 	Before   int64   `json:"memoryBefore"`
 	Peak     int64   `json:"memoryPeak"`
 	After    int64   `json:"memoryAfter"`
-	Served   float64 `json:"processorsOfService"`   // kept busy once it is under way: the server and its database
+	Served   float64 `json:"processorsOfService"`   // busy processors during the attack: the server and its database
 	Attacked float64 `json:"processorsOfAttackers"` // the attackers, and the load
 
 	alone, beginning, beside []time.Duration
-	ratios                   []float64 // one of each round
+	ratios                   []float64 // one for each round
 }
 
 // report is a run.
@@ -43,7 +43,7 @@ type report struct {
 	Attacks []result `json:"attacks"`
 }
 
-// add adds what an attack did in one more round.
+// add adds one more round of an attack.
 func (r *report) add(one result) {
 	if alone := p95(one.alone); alone > 0 {
 		one.ratios = []float64{p95(one.beside) / alone}
@@ -63,7 +63,7 @@ func (r *report) add(one result) {
 	a.Attacked += (one.Attacked - a.Attacked) / rounds
 }
 
-// sum makes figures of the times. How far the times alone are apart says how quiet the machine is.
+// sum computes the figures from the times. The spread of the times alone shows how quiet the machine is.
 func (r *report) sum() {
 	var all []time.Duration
 	for i := range r.Attacks {
@@ -84,7 +84,7 @@ func (r *report) sum() {
 	}
 }
 
-// median is 0 of none.
+// median returns 0 for an empty list.
 func median(of []float64) float64 {
 	if len(of) == 0 {
 		return 0
@@ -109,7 +109,7 @@ func (r *report) table() string {
 
 func mb(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// verdict is what makes the run fail. Times do not: who else uses the machine is not known.
+// verdict returns the errors that fail the run. Times do not fail it: other load on the machine is unknown.
 func (r *report) verdict() error {
 	var errs []error
 	for _, a := range r.Attacks {
@@ -123,7 +123,7 @@ func (r *report) verdict() error {
 	return errors.Join(errs...)
 }
 
-// aboutMachine says on what the figures were got, and how busy it was.
+// aboutMachine describes the machine and its load.
 func aboutMachine() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	load, _, _ := strings.Cut(string(text), " ")

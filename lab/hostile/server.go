@@ -16,12 +16,12 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// server is the real one, in a process of its own, with its bounds as they are when nobody says otherwise.
+// server is the real server in a separate process, with its default limits.
 type server struct {
 	*serverproc.Server
 	api    apicall.Caller // of the load
 	secure *tls.Config    // nil: plain HTTP
-	bad    []string       // the keys of the attacker's project: attackers may be tenants
+	bad    []string       // keys of the attacker's project: attackers may be tenants
 	turn   atomic.Int64
 	claims atomic.Int64
 }
@@ -54,7 +54,7 @@ func startServer(ctx context.Context, o options) (*server, error) {
 	return s, nil
 }
 
-// certify makes what the server needs to speak TLS.
+// certify makes the certificates that the server needs for TLS.
 func (s *server) certify(dir string) (flags []string, err error) {
 	ca, err := devca.New("hostile")
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *server) certify(dir string) (flags []string, err error) {
 	return []string{"--tls-cert=" + certFile, "--tls-key=" + keyFile}, errors.Join(os.WriteFile(certFile, certificate, 0o600), os.WriteFile(keyFile, key, 0o600))
 }
 
-// dial is how attackers connect.
+// dial opens a connection for an attacker.
 func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	if s.secure != nil {
 		return (&tls.Dialer{Config: s.secure}).DialContext(ctx, "tcp", s.Addr())
@@ -77,5 +77,5 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
 }
 
-// badKey is one of the attacker's keys, in turn.
+// badKey returns the attacker's keys in turn.
 func (s *server) badKey() string { return s.bad[s.turn.Add(1)%int64(len(s.bad))] }

@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the processor time that the service and its attackers use: who slows the others down, the work that an attack makes or the attackers
-// themselves, who are on the same processors.
+// spent is the processor time of the service and its attackers. It shows why other requests slow down: because of the server's work, or because the
+// attackers use the same processors.
 type spent struct {
 	at    time.Time
 	times procstat.Times
@@ -20,7 +20,7 @@ func spentNow() spent {
 	return spent{time.Now(), times, err}
 }
 
-// since is how many processors the service with its database, and this process with the attackers and the load in it, kept busy.
+// since returns the numbers of processors that the service with its database, and this process with the attackers and the load, kept busy.
 func (s spent) since(before spent, service int) (served, attacked float64) {
 	took := s.at.Sub(before.at).Seconds()
 	if took <= 0 {

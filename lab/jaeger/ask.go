@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-const caller = "00f067aa0ba902b7" // the span of whoever asks
+const caller = "00f067aa0ba902b7" // the client's span
 
-// furnish makes a project and a pool, and one claim, so that what is judged is a claim like others.
+// furnish makes a project, a pool, and one claim, so that the judged claim is not the first.
 func (c *carve) furnish(ctx context.Context) error {
 	if err := c.post(ctx, "", "/v1/projects", `{"metadata": {"name": "witness"}}`); err != nil {
 		return err
@@ -26,7 +26,7 @@ func claimNamed(name string) string {
 	return `{"metadata": {"name": "` + name + `"}, "spec": {"poolRef": {"name": "net"}, "prefixLength": 28}}`
 }
 
-// claim makes a claim, and then many at once, each in a trace of its own. It answers the traces.
+// claim makes one claim, and then many concurrently, each in its own trace. It returns the traces.
 func (c *carve) claim(ctx context.Context, n int) ([]string, error) {
 	traces := []string{fmt.Sprintf("%032x", 0xca00)}
 	if err := c.post(ctx, traces[0], "/v1/projects/witness/claims", claimNamed("alone")); err != nil {

@@ -1,5 +1,5 @@
-// Package jaeger asks somebody else what Carve's traces say: it starts Jaeger and the real server on loopback, makes claims, and
-// reads their traces back from Jaeger's own interface. See docs/telemetry.md.
+// Package jaeger checks Carve's traces with an independent program: it starts Jaeger and the real server on loopback, makes claims, and reads their
+// traces from Jaeger's own API. See docs/telemetry.md.
 package jaeger
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// limit bounds the whole run.
+// limit is the time limit of the whole run.
 const limit = 3 * time.Minute
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -48,6 +48,6 @@ func Run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	_ = carve.Stop() // what it has not sent yet, it sends now
+	_ = carve.Stop() // sends the remaining spans
 	return witness.judge(ctx, traces)
 }

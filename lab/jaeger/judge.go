@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// span is one in Jaeger's words.
+// span is a span in Jaeger's format.
 type span struct {
 	TraceID       string `json:"traceID"`
 	SpanID        string `json:"spanID"`
@@ -70,7 +70,7 @@ func (j *jaeger) trace(ctx context.Context, id string) (spans []span, err error)
 	return spans, nil
 }
 
-// judge reads the traces and compares them with what docs/telemetry.md says of them.
+// judge reads the traces and compares them with docs/telemetry.md.
 func (j *jaeger) judge(ctx context.Context, traces []string) error {
 	var services struct {
 		Data []string `json:"data"`
@@ -113,7 +113,7 @@ func (j *jaeger) judge(ctx context.Context, traces []string) error {
 	return errors.Join(errs...)
 }
 
-// say tells whoever runs this.
+// say prints to standard output.
 func say(format string, args ...any) { _, _ = fmt.Fprintf(os.Stdout, format, args...) }
 
 func show(spans []span, parent string, depth int) {
@@ -125,7 +125,7 @@ func show(spans []span, parent string, depth int) {
 	}
 }
 
-// whole compares the trace of one claim with what it has to be.
+// whole checks one claim's trace for its expected spans.
 func whole(spans []span) error {
 	parent := caller
 	for _, name := range []string{"createClaim", "use_case createClaim", "claim_group", "attempt claim_group", "hold_insert_one"} {

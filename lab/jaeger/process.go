@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// stopLimit is how long Jaeger has to end.
+// stopLimit is the time that Jaeger has to end.
 const stopLimit = 30 * time.Second
 
-// jaeger is the witness.
+// jaeger is a running Jaeger.
 type jaeger struct {
 	*serverproc.Process
 	otlp, query string
@@ -57,7 +57,7 @@ func startJaeger(ctx context.Context, program, data string) (*jaeger, error) {
 	return j, nil
 }
 
-// until tries again until there is no error, or no time.
+// until retries until try succeeds or the context ends.
 func until(ctx context.Context, try func() error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -80,7 +80,7 @@ type carve struct {
 	api apicall.Caller
 }
 
-// startServer starts the server with a database of its own and all requests followed, and returns when it listens.
+// startServer starts the server with its own database and a trace of every request, and returns when it listens.
 func startServer(ctx context.Context, program, data, otlp string) (*carve, error) {
 	s, err := serverproc.Start(ctx, serverproc.Options{
 		Program: program, Args: []string{"--auth=dev"}, Data: filepath.Join(data, "data"),

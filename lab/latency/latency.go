@@ -1,4 +1,4 @@
-// Package latency sums up how long things took, for tools and benchmarks.
+// Package latency summarizes durations, for tools and benchmarks.
 package latency
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Percentile is the time that so many percent of all did not exceed; 0 of none. It sorts them.
+// Percentile returns the time that a percentage of all did not exceed; 0 for an empty list. It sorts the list.
 func Percentile(times []time.Duration, percent int) time.Duration {
 	if len(times) == 0 {
 		return 0
@@ -15,5 +15,5 @@ func Percentile(times []time.Duration, percent int) time.Duration {
 	return times[min(len(times)*percent/100, len(times)-1)]
 }
 
-// Milliseconds is a time as reports write it.
+// Milliseconds returns a duration as reports print it.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,4 +1,4 @@
-// Package loopback finds addresses for programs that cannot be told to choose one themselves.
+// Package loopback finds free addresses for programs that cannot choose one themselves.
 package loopback
 
 import (
@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// Free answers so many addresses of loopback, host:port, that nobody listens on. They are held together, so that no two are the same; who takes one
-// between here and the program's start makes that program end.
+// Free returns n unused loopback addresses, host:port. It reserves them together, so that no two are the same. If another process takes one before
+// the program starts, the program ends.
 func Free(ctx context.Context, n int) (addresses []string, err error) {
 	for range n {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")

@@ -21,7 +21,7 @@ func TestAddressesAreFreeAndDiffer(t *testing.T) {
 				_ = l.Close()
 			}
 		}()
-		for _, a := range addresses { // all at the same time; the system would give some port twice
+		for _, a := range addresses { // all at the same time, so that a repeated port would fail
 			l, err := net.Listen("tcp", a)
 			if err != nil {
 				return err
@@ -31,7 +31,7 @@ func TestAddressesAreFreeAndDiffer(t *testing.T) {
 		return nil
 	}
 	err := try()
-	for range 9 { // another process may take one of them meanwhile
+	for range 9 { // another process may take one of them in the meantime
 		if err == nil {
 			break
 		}

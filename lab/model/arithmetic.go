@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// node is a block: 1 is the pool, and 2n and 2n+1 are the halves of n. 0 is none.
+// node is a block: 1 is the pool, and 2n and 2n+1 are the halves of n. 0 means no block.
 type node uint8
 
 // mask is a set of blocks: bit n is block n.
@@ -35,17 +35,17 @@ func inside(n, b node) bool {
 	return n == b && b != 0
 }
 
-// plan is a block that a transaction takes, and what is free after it.
+// plan is a block that a transaction takes, and the free blocks after it.
 type plan struct {
 	block node
 	free  mask
 }
 
-// arithmetic calls the product's pure functions, and remembers what they answered: they are functions of their arguments alone.
+// arithmetic calls the product's pure functions and caches their results, which depend only on the arguments.
 type arithmetic struct {
 	pool     netip.Prefix
 	depth    int
-	addrs    [maxNodes]uint16 // the addresses of each block
+	addrs    [maxNodes]uint16 // each block's addresses
 	prefixes [maxNodes]netip.Prefix
 	nodes    map[netip.Prefix]node
 	all      []node // every block, the larger ones first
@@ -77,10 +77,10 @@ func newArithmetic(size int) *arithmetic {
 	return a
 }
 
-// size is the number of addresses of a block.
+// size counts a block's addresses.
 func (a *arithmetic) size(n node) int { return 1 << (a.depth - bits.Len8(uint8(n)) + 1) }
 
-// covered is the set of addresses of the blocks of m.
+// covered returns the set of addresses of the blocks of m.
 func (a *arithmetic) covered(m mask) (set uint16) {
 	for n := range m.each {
 		set |= a.addrs[n]
@@ -88,9 +88,9 @@ func (a *arithmetic) covered(m mask) (set uint16) {
 	return set
 }
 
-// room reports whether one of the free blocks is of the size or larger.
+// room reports whether one of the free blocks has the size or is larger.
 func (a *arithmetic) room(free mask, size int) bool {
-	return free&(1<<(2<<a.depth/size)-1) != 0 // blocks of n addresses are those below 2*pool/n
+	return free&(1<<(2<<a.depth/size)-1) != 0 // blocks of n addresses or more have numbers below 2*pool/n
 }
 
 func (a *arithmetic) blocks(m mask) []netip.Prefix {
@@ -108,7 +108,7 @@ func (a *arithmetic) mask(blocks []netip.Prefix) (m mask) {
 	return m
 }
 
-// take answers every block of a size that some claim can be given, by whichever strategy and random bits.
+// take returns every block of a size that some claim can get, by any strategy and random bits.
 func (a *arithmetic) take(free mask, size int) []plan {
 	key := [2]mask{free, mask(size)} //nolint:gosec // G115: at most 16
 	if plans, ok := a.takes[key]; ok {
@@ -128,7 +128,7 @@ func (a *arithmetic) take(free mask, size int) []plan {
 	return plans
 }
 
-// exact takes this very block out of the free ones, of which it must be a part.
+// exact takes an exact block, which must be free or a part of a free block.
 func (a *arithmetic) exact(free mask, b node) mask {
 	key := [2]mask{free, mask(b)}
 	left, ok := a.exacts[key]
@@ -143,7 +143,7 @@ func (a *arithmetic) exact(free mask, b node) mask {
 	return left
 }
 
-// grant is what a transaction does that grants one wish: it reads the rows that space.ReadsFor names, and no others.
+// grant does what a transaction does to grant one wish: it reads only the rows that space.ReadsFor names.
 func (a *arithmetic) grant(free mask, w space.Wish) (plan, bool) {
 	set, err := space.NewFreeSet(a.pool, read(a.blocks(free), space.ReadsFor(a.pool, []space.Wish{w})))
 	if err != nil {
@@ -171,7 +171,7 @@ func (a *arithmetic) merge(free mask, b node) mask {
 	return merged
 }
 
-// unlend takes a block out of the records of what was lent: a record that holds it is cut, those that it holds go.
+// unlend removes a block from the loan records: it splits a record that contains the block, and deletes the records inside the block.
 func (a *arithmetic) unlend(loans mask, b node) mask {
 	key := [2]mask{loans, mask(b)}
 	left, ok := a.returns[key]
@@ -190,7 +190,7 @@ func (a *arithmetic) unlend(loans mask, b node) mask {
 	return left
 }
 
-// read answers the rows that reads names: what the store's statements do.
+// read returns the rows that reads names, as the store's statements do.
 func read(rows []netip.Prefix, reads space.Reads) []netip.Prefix {
 	var out []netip.Prefix
 	for _, p := range rows {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The steps choose among all blocks of a size, and leave and merge what sets of addresses say. So nothing that a claim could be given in the product
-// is left out, and the text's Carved, Merged and Unlent are what the functions compute.
+// The steps choose among all blocks of a size and agree with arithmetic on sets of addresses. So they omit no block that the product could give to a
+// claim, and the functions compute Carved, Merged and Unlent as the text defines them.
 func TestStepsAreThoseOfTheText(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{2, 4, 8} {

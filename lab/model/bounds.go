@@ -1,15 +1,15 @@
 package model
 
-// Bounds is how much is searched.
+// Bounds limits a search.
 type Bounds struct {
 	Size      int   // addresses of the pool: 4, 8 or 16
 	Regions   int   // the first one is the pool's home
-	Asks      []int // for each client the region that it asks
-	Wishes    []int // sizes of blocks that claims ask for
+	Asks      []int // the region of each client's requests
+	Wishes    []int // sizes of the blocks that claims request
 	MaxAsks   int   // claims that each client makes, one after another
-	MaxLost   int   // requests whose answer is lost, all clients together
-	Restored  []int // the regions of which one is backed up and restored, at most once
-	Remembers bool  // servers remember free rows, each client's its own, and claims of two regions share transactions
+	MaxLost   int   // lost answers in total
+	Restored  []int // regions of which one is backed up and restored, at most once
+	Remembers bool  // servers cache free rows, one cache for each client, and claims of two regions share transactions
 	Plain     bool  // without the reduction by swapped halves
 }
 
@@ -20,27 +20,27 @@ const (
 	maxNodes   = 32 // a pool of 16 addresses has 31 blocks
 )
 
-// Twin is a protection that is taken away.
+// Twin is a missing protection.
 type Twin uint8
 
 // The twins.
 const (
 	Sound              Twin = iota
-	MergeForgetsBuddy       // a release puts its block beside a free buddy
+	MergeForgetsBuddy       // a release does not merge its block with a free buddy
 	LendWithoutRecord       // a loan is not recorded
-	RecallHeld              // a block is recalled of which a part is held
-	UnknownIsFailure        // after an unknown outcome the request is run again under a new key and name
+	RecallHeld              // a recall takes a block of which a part is held
+	UnknownIsFailure        // after an unknown outcome the request runs again under a new key and name
 	NoUniqueKey             // neither key nor name of a claim is unique
-	NoSecondLook            // a refusal is not preceded by another look for the key
+	NoSecondLook            // a refusal does not look for the key again
 	NoEpochCheck            // epochs are not compared
-	EpochOfOne              // a loan gives the borrower a new epoch, and not the home
-	ReleaseByName           // a release deletes the claim of the name, whichever it is
-	ExhaustedAlone          // exhausted is said when the region and the home have no room
-	ExhaustedPiecemeal      // the regions are asked for room in a transaction each
-	ExhaustedInParts        // exhausted is said when a block is free, but in parts in several regions
-	LookUnfenced            // the rows of a fenced region are believed when room is looked for
-	NoFence                 // a transaction on what is remembered does not move the mark from the one that is remembered
-	FenceWithoutEpoch       // nor does it compare the epochs, as if the mark said all
-	RefusedByMemory         // exhausted is said when nothing is free in what is remembered
-	TogetherByHalves        // a transaction for two pools commits when the mark of one of them was as remembered
+	EpochOfOne              // a loan gives a new epoch to the borrower, and not to the home
+	ReleaseByName           // a release deletes any claim of the name
+	ExhaustedAlone          // a claim is refused as exhausted when only the region and the home have no room
+	ExhaustedPiecemeal      // each region is asked for room in a separate transaction
+	ExhaustedInParts        // a claim is refused as exhausted when a block is free, but in parts in several regions
+	LookUnfenced            // the search for room trusts the rows of a fenced region
+	NoFence                 // a transaction on cached rows does not compare and change the version (mark)
+	FenceWithoutEpoch       // such a transaction does not compare the epochs, as if the version covered them
+	RefusedByMemory         // a claim is refused as exhausted when the cache shows nothing free
+	TogetherByHalves        // a transaction for two pools commits when only one of their versions matches
 )

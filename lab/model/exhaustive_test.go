@@ -27,7 +27,7 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TLC counted the same: the text and the program are one model.
+// TLC found the same counts, so the text and the program are one model.
 func TestAgreesWithTLC(t *testing.T) {
 	t.Parallel()
 	for _, one := range byTLC {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// machine makes the steps. Each is named as in docs/model/Carve.tla.
+// machine makes the steps. They have the names of docs/model/Carve.tla.
 type machine struct {
 	Bounds
 
@@ -48,7 +48,7 @@ func (m *machine) regionName(r int) string {
 	return string(rune('a' + r)) //nolint:gosec // G115: a few
 }
 
-// start is the state in which the home has the whole pool.
+// start returns the state in which the home has the whole pool.
 func (m *machine) start() state {
 	var s state
 	s.free[0] = mask(0).with(1)
@@ -77,7 +77,7 @@ func (m *machine) nextBroken(name string, client, region int, block node, size u
 	m.emit(step{name, int8(client), int8(region), block, size}, s, broken) //nolint:gosec // G115: below 4
 }
 
-// noteFull remembers of each claim that waits whether no region had room at some moment: "exhausted" would have been true then.
+// noteFull records for each waiting claim whether at some moment no region had room, so that "exhausted" would have been true.
 func (m *machine) noteFull(s *state) {
 	for i := range m.Asks {
 		c := &s.client[i]
@@ -95,7 +95,7 @@ func (m *machine) served(s *state, region int) bool {
 	return !s.isStale(region) || m.twin == NoEpochCheck
 }
 
-// fence is the promise that a transaction on a region's rows breaks if it may not touch them.
+// fence returns the promise that a transaction breaks if it changes rows of a stale region.
 func (m *machine) fence(s *state, regions ...int) Promise {
 	if slices.ContainsFunc(regions, s.isStale) {
 		return Fenced

@@ -1,23 +1,23 @@
 package model
 
-// Promise is one of docs/evidence.md.
+// Promise is a promise in docs/evidence.md.
 type Promise string
 
-// The promises, in the order in which they are checked.
+// The promises, in the order of their checks.
 const (
-	Fenced        Promise = "Fenced"        // nothing is served of a region whose epochs differ
-	OneEffect     Promise = "OneEffect"     // a request took effect once, however often it was repeated
-	ExhaustedTrue Promise = "ExhaustedTrue" // no region had room when exhausted was said
-	RefusedLeft   Promise = "RefusedLeft"   // a refusal left nothing
-	Acknowledged  Promise = "Acknowledged"  // a claim that was acknowledged exists until it is released
-	TwoHolders    Promise = "TwoHolders"    // no address was given to two holders
-	Tiling        Promise = "Tiling"        // every address is covered by exactly one leaf over all regions
-	RegionTiles   Promise = "RegionTiles"   // the rows of a region tile what it was lent, those at home the rest
+	Fenced        Promise = "Fenced"        // a region whose epochs differ serves nothing
+	OneEffect     Promise = "OneEffect"     // a request takes effect once, however often it is repeated
+	ExhaustedTrue Promise = "ExhaustedTrue" // no region had room when a claim was refused as exhausted
+	RefusedLeft   Promise = "RefusedLeft"   // a refused request changes nothing
+	Acknowledged  Promise = "Acknowledged"  // an acknowledged claim exists until it is released
+	TwoHolders    Promise = "TwoHolders"    // no address has two holders
+	Tiling        Promise = "Tiling"        // exactly one leaf over all regions covers every address
+	RegionTiles   Promise = "RegionTiles"   // the rows of a region tile its loans, and the home's rows the rest
 	Maximal       Promise = "Maximal"       // no two free blocks of a region are buddies
 	UsableAgain   Promise = "UsableAgain"   // once all is released the pool is one free block at home
 )
 
-// or is the first promise that is broken.
+// or returns the first broken promise.
 func (p Promise) or(q Promise) Promise {
 	if p != "" {
 		return p
@@ -25,7 +25,7 @@ func (p Promise) or(q Promise) Promise {
 	return q
 }
 
-// broken is the first promise that does not hold in a state; "" if all do. Those about a step are checked with the step.
+// broken returns the first promise that a state breaks, or "". Promises about a step are checked with the step.
 func (m *machine) broken(s *state) Promise {
 	switch {
 	case !m.acknowledged(s):
@@ -52,7 +52,7 @@ func (m *machine) acknowledged(s *state) bool {
 	return true
 }
 
-// twoHolders speaks of what clients were told, whatever the rows say, and of the rows of the regions that are served.
+// twoHolders checks the answers that clients got, whatever the rows contain, and the rows of the served regions.
 func (m *machine) twoHolders(s *state) bool {
 	var told, rows uint16
 	for i := range m.Asks {
@@ -73,7 +73,7 @@ func (m *machine) twoHolders(s *state) bool {
 	return false
 }
 
-// leaves adds the leaves of a region to a set of addresses, and says whether none was there before.
+// leaves adds a region's leaves to a set of addresses, and reports whether none was in the set before.
 func (m *machine) leaves(s *state, r int, to *uint16) bool {
 	for n := range s.free[r].each {
 		if *to&m.sum.addrs[n] != 0 {
@@ -94,7 +94,7 @@ func (m *machine) leaves(s *state, r int, to *uint16) bool {
 	return true
 }
 
-// tiling takes a region that is fenced for one leaf: all that the record says is its.
+// tiling counts a fenced region as one leaf, which covers all addresses that the record assigns to it.
 func (m *machine) tiling(s *state) bool {
 	var covered uint16
 	for r := range m.Regions {

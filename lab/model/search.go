@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Result is what a search found.
+// Result is a search's outcome.
 type Result struct {
-	States      int // distinct ones, up to swapped halves unless Bounds.Plain
+	States      int // distinct states, up to swapped halves unless Bounds.Plain
 	Transitions int
-	Depth       int // steps to the farthest of them
-	StateBytes  int // that a state is stored in
+	Depth       int // largest number of steps from the start
+	StateBytes  int // size of a stored state
 
 	Broken Promise // "" if every promise holds in every state
 	Trace  []string
@@ -30,7 +30,7 @@ func (r Result) String() string {
 	return s.String()
 }
 
-// Check searches every state that can be reached within the bounds, or until a promise is broken. Promises in ignore are not checked.
+// Check searches every reachable state within the bounds, or stops at a broken promise. It does not check the promises in ignore.
 func Check(b Bounds, t Twin, ignore ...Promise) Result { return newSearch(b, t, ignore...).run() }
 
 func newSearch(b Bounds, t Twin, ignore ...Promise) *search {
@@ -44,22 +44,22 @@ func newSearch(b Bounds, t Twin, ignore ...Promise) *search {
 	return s
 }
 
-// search holds the states that were found, in the order in which they were.
+// search stores the states in the order of their discovery.
 type search struct {
 	machine
 
 	ignore map[Promise]bool
-	visit  func(*state) // called with every state found, if set
+	visit  func(*state) // if set, called with every state that the search finds
 	seed   maphash.Seed
 	width  int
 	packed []byte   // the states, each in width bytes
-	parent []uint32 // of each, the one that it was first reached from
+	parent []uint32 // for each state, the one from which it was first reached
 	table  []uint32 // open addressing: 1 + the number of a state; 0 is empty
 	drains map[drain]bool
 	buffer []byte
 }
 
-// drain is the part of a state that says whether the pool is usable again.
+// drain is the part of a state that decides whether the pool is usable again.
 type drain struct {
 	free, loans [maxRegions]mask
 	rows        [maxClients]row
@@ -81,7 +81,7 @@ func (s *search) run() Result {
 			return
 		}
 		if p == Tiling && s.ignore[p] {
-			return // there is no state after a block was put where a part of it was
+			return // no state follows after a block was put where a part of it was
 		}
 		if s.ignore[p] {
 			p = ""
@@ -123,7 +123,7 @@ func (s *search) run() Result {
 	return out
 }
 
-// check is the first promise that a state breaks.
+// check returns the first promise that a state breaks.
 func (s *search) check(n *state) Promise {
 	if p := s.broken(n); p != "" && !s.ignore[p] {
 		return p
@@ -159,7 +159,7 @@ func (s *search) add(n *state, parent uint32) (index uint32, fresh bool) {
 	return s.table[at] - 1, true
 }
 
-// find is where a state is in the table, or where it belongs.
+// find returns a state's index in the table, or the free index for it.
 func (s *search) find(packed []byte) int {
 	last := len(s.table) - 1
 	at := int(maphash.Bytes(s.seed, packed)) & last //nolint:gosec // G115: bits are bits
@@ -180,8 +180,8 @@ func (s *search) grow() {
 	}
 }
 
-// trace runs again what led to a state and to the step from there that breaks a promise. The states stored have their halves swapped; the trace
-// does not: each step is the one that leads to a state like the stored one.
+// trace repeats the steps that led to a state and the step that breaks a promise there. The stored states have their halves swapped, and the trace
+// does not: each step is the one that leads to an equivalent of the stored state.
 func (s *search) trace(last uint32, broken Promise) []string {
 	var way []uint32
 	for i := last; i != 0; i = s.parent[i] {
@@ -222,7 +222,7 @@ func (s *search) trace(last uint32, broken Promise) []string {
 	return lines
 }
 
-// picture is a state in a line.
+// picture returns a state in one line.
 func (m *machine) picture(s *state) string {
 	var out strings.Builder
 	for r := range m.Regions {

@@ -4,8 +4,7 @@ import "flag"
 
 var large = flag.String("model.bounds", "default", "default, or large: minutes and gigabytes instead of seconds")
 
-// one is one search and what it found when it was last run. The counts are part of the test: a change of the model or of what it
-// calls shows in them.
+// one is a search with its results. The counts are part of the test: a change of the model or of the functions that it calls shows in them.
 type one struct {
 	name   string
 	bounds Bounds
@@ -18,7 +17,7 @@ var (
 	both = []int{0, 1} // the home or the other region restored
 )
 
-// defaults are what every run of the tests searches.
+// defaults are the searches of every test run.
 var defaults = []one{
 	{"answers lost", Bounds{Size: 8, Regions: 2, Asks: pair, Wishes: []int{2, 4}, MaxAsks: 1, MaxLost: 1}, 55338, 698405, 20},
 	{"three regions", Bounds{Size: 4, Regions: 3, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 26394, 220311, 18},
@@ -41,8 +40,8 @@ var larges = []one{
 	{"two, remembered, restored", Bounds{Size: 2, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true, Restored: both}, 720491, 2743409, 29},
 }
 
-// byTLC are searches without the reduction whose states TLC counted in docs/model/Carve.tla as well: states generated (one more than
-// transitions, for the initial one), distinct states, depth (one more than steps).
+// byTLC are searches without the reduction whose states TLC counted in docs/model/Carve.tla as well: generated states (one more than transitions, for
+// the initial state), distinct states, depth (one more than steps).
 var byTLC = []one{
 	{"as in Carve.cfg", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 32268, 219694, 16},
 	{"two, two claims each", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}, 48481, 221528, 28},

@@ -1,6 +1,6 @@
 package model
 
-// phase is where a client's request is.
+// phase is the stage of a client's request.
 type phase uint8
 
 const (
@@ -9,58 +9,59 @@ const (
 	carve         // about to run the transaction that binds the claim
 	borrow        // the region has no room
 	doubt         // no region has room: about to look for the key once more
-	unsure        // the client had no answer
-	held          // the client was told that the claim is bound
-	refused       // the client was told that it is not
+	unsure        // the client got no answer
+	held          // the client knows that the claim is bound
+	refused       // the client knows that the claim was refused
 	release       // a server is about to run the transaction that deletes the claim
-	adrift        // the client had no answer to its release
+	adrift        // the client got no answer to its release
 )
 
-// row is a claim with its block; the client that asked for it is where it is kept. ask 0: none.
+// row is a claim with its block, stored with the client that requested it. ask 0: none.
 type row struct {
 	ask uint8
 	at  node
 }
 
-// late is a request that nobody waits for any more, which may still take effect: in a server, or in a COMMIT. ask 0: none.
+// late is an abandoned request that may still take effect: in a server, or in a COMMIT. ask 0: none.
 type late struct {
 	release bool
 	ask     uint8
 	size    uint8
 }
 
-// client is what a client does and was told, and its rows. It has one claim at a time, always of the same name, in the region that it asks.
+// client is a client's present request, the answer that it got, and its rows. It has one claim at a time, always of the same name, in the region of
+// its requests.
 type client struct {
 	phase phase
-	ask   uint8 // its claims are numbered; the number is the idempotency key, and the identity of the claim
-	size  uint8 // wanted, while it asks
-	what  uint8 // the claim that is to be released
-	told  node  // the block that it was told of, while held
+	ask   uint8 // number of its claim; the idempotency key and the claim's identity
+	size  uint8 // wanted size, during a request
+	what  uint8 // the claim to release
+	told  node  // block in the answer, while held
 	late  late
 
 	row  row
-	keys uint8 // the asks whose answers are stored
+	keys uint8 // the asks with stored answers
 	done uint8 // the asks that took effect: only the promises read it
 
-	sought uint8 // ExhaustedPiecemeal alone: the regions that had no room when they were asked
-	full   bool  // ExhaustedPiecemeal alone: no region had room at some moment since the claim was asked for
+	sought uint8 // only for ExhaustedPiecemeal: the regions that had no room when asked
+	full   bool  // only for ExhaustedPiecemeal: at some moment since the request, no region had room
 }
 
 // backup is one region's rows at some moment.
 type backup struct {
 	stage  stage
 	region uint8
-	old    bool // the record's epoch is another one since
-	marked bool // the region's mark is the same since
+	old    bool // the record's epoch has changed since
+	marked bool // the region's version (mark) has not changed since
 	free   mask
 	rows   [maxClients]row
 	keys   [maxClients]uint8
 }
 
-// memory is what a server remembers of its region's free rows, under a mark. Of marks, too, only whether two are equal can be seen.
+// memory is a server's cache of its region's free rows, under a version (mark). Of versions, too, the model only stores whether two are equal.
 type memory struct {
 	known    bool
-	current  bool // the region has the mark that is remembered
+	current  bool // the region has the cached version
 	backedUp bool // the backup has it
 	free     mask
 }
@@ -73,15 +74,15 @@ const (
 	restored
 )
 
-// state is all there is. Of epochs only whether two are equal can be seen, because each new one is unlike all before.
+// state is a whole state of the model. Of epochs it only stores whether two are equal, because each new epoch differs from all earlier ones.
 type state struct {
 	free   [maxRegions]mask
-	loans  [maxRegions]mask // the blocks recorded as lent to a region; none to the home
-	stale  uint8            // the regions whose rows have another epoch than the record
+	loans  [maxRegions]mask // the blocks on loan to a region; none for the home
+	stale  uint8            // the regions whose rows and record have different epochs
 	lost   uint8
 	client [maxClients]client
 	backup backup
-	memory [maxClients]memory // of the server that a client asks; nothing without Bounds.Remembers
+	memory [maxClients]memory // of the server that a client uses; empty without Bounds.Remembers
 }
 
 func (s *state) isStale(region int) bool { return s.stale&(1<<region) != 0 }
@@ -101,7 +102,7 @@ func (p *packer) put(v uint64, width int) {
 	}
 }
 
-// pack writes a state into as few bytes as hold it; all states of a search have the same length.
+// pack writes a state into the fewest bytes. All states of a search have the same length.
 func (m *machine) pack(to []byte, s *state) []byte {
 	p := packer{to: to}
 	nodes, at := 2*m.Size, m.sum.depth+1

@@ -1,6 +1,6 @@
 package model
 
-// claimSteps are those of a client that has, or wants, a claim.
+// claimSteps makes the steps of a client that has, or wants, a claim.
 func (m *machine) claimSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	switch c.phase { //nolint:exhaustive // the others are those of releases and of late answers
@@ -56,20 +56,20 @@ func (m *machine) claimSteps(s *state, i int) {
 	}
 }
 
-// answered is a client that waits for nothing.
+// answered returns a client that waits for nothing.
 func (c client) answered(p phase) client {
 	c.phase, c.size, c.what, c.told, c.sought, c.full = p, 0, 0, 0, 0, false
 	return c
 }
 
-// holding is a client that was told of its claim's block.
+// holding returns a client that knows its claim's block.
 func (c client) holding(at node) client {
 	c = c.answered(held)
 	c.told = at
 	return c
 }
 
-// replay answers a request whose key is known with what was stored for it: here, the row that was written with the key.
+// replay answers a request with a known key from the stored answer: here, the row that was written with the key.
 func (m *machine) replay(s *state, i int) bool {
 	c := &s.client[i]
 	if c.keys&(1<<c.ask) == 0 {
@@ -82,7 +82,7 @@ func (m *machine) replay(s *state, i int) bool {
 	return true
 }
 
-// carveSteps run the transaction that binds a claim: one for each block that it might choose.
+// carveSteps runs the transaction that binds a claim, once for each block that it might choose.
 func (m *machine) carveSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	if !m.served(s, r) {
@@ -106,7 +106,7 @@ func (m *machine) carveSteps(s *state, i int) {
 		}
 		return
 	}
-	n := *s // the insert hits a unique key: the claim of the name is another one, or the request's key is stored
+	n := *s // the insert hits a unique key: the name belongs to another claim, or the request's key is stored
 	if c.keys&(1<<c.ask) != 0 {
 		n.client[i].phase = look
 	} else {
@@ -115,7 +115,7 @@ func (m *machine) carveSteps(s *state, i int) {
 	m.nextBroken("Carve", i, r, 0, 0, &n, fence)
 }
 
-// refuse tells a client that it has not got a claim.
+// refuse returns a refusal to a client.
 func (m *machine) refuse(s *state, i int) (broken Promise) {
 	c := &s.client[i]
 	if c.row.ask == c.ask || c.keys&(1<<c.ask) != 0 {
@@ -142,7 +142,7 @@ func (m *machine) bind(s *state, i int, ask uint8, p plan) (broken Promise) {
 	return broken
 }
 
-// lose ends a request without an answer: its server crashed (nothing is left), or it goes on and may take effect later, or has just done so.
+// lose ends a request without an answer. Its server crashed (nothing is left), or continues and may take effect later, or has just taken effect.
 func (m *machine) lose(s *state, i int) {
 	if int(s.lost) == m.MaxLost {
 		return

@@ -1,6 +1,6 @@
 package model
 
-// moveMark gives a region a mark that was never before: every transaction does that changes its rows.
+// moveMark gives a region a new version (mark), as every transaction does that changes its rows.
 func (m *machine) moveMark(s *state, r int) {
 	for i := range m.Asks {
 		if m.Asks[i] == r {
@@ -12,15 +12,16 @@ func (m *machine) moveMark(s *state, r int) {
 	}
 }
 
-// remember is what a server does that has had the answer of its transaction: it knows the mark, and the free rows under it.
+// remember fills a server's cache after its transaction: the version, and the free rows under it.
 func (m *machine) remember(s *state, i int) {
 	if r := m.Asks[i]; m.Remembers {
 		s.memory[i] = memory{known: true, current: true, backedUp: s.backup.marked && int(s.backup.region) == r, free: s.free[r]}
 	}
 }
 
-// fencedSteps run the transaction that binds a claim on what the server remembers. It moves the mark from the one that is remembered and compares
-// the epochs, or leaves nothing behind, and the server goes the long way. Two claims in two regions, as if in two pools, may be in one transaction.
+// fencedSteps runs the transaction that binds a claim on cached rows. It changes the version from the cached one and compares the epochs. If either
+// check fails, it changes nothing, and the server falls back to carveSteps. One transaction may contain two claims in two regions, as if in two
+// pools.
 func (m *machine) fencedSteps(s *state, i int) {
 	mem, size := &s.memory[i], s.client[i].size
 	if !mem.known {
@@ -54,12 +55,12 @@ func (m *machine) fencedSteps(s *state, i int) {
 	}
 }
 
-// hits reports whether a transaction on what is remembered commits, as far as marks and epochs say.
+// hits reports whether a transaction on cached rows commits, by versions and epochs.
 func (m *machine) hits(s *state, i int) bool {
 	return (s.memory[i].current || m.twin == NoFence) && (m.twin == FenceWithoutEpoch || m.served(s, m.Asks[i]))
 }
 
-// bindRemembered binds a claim by a plan that was made on what is remembered. The free rows that it takes must be there.
+// bindRemembered binds a claim by a plan from cached rows. The free rows that the plan takes must exist.
 func (m *machine) bindRemembered(s *state, i int, p plan) (broken Promise, ok bool) {
 	r, was := m.Asks[i], s.memory[i].free
 	remove, insert := was&^p.free, p.free&^was
@@ -93,14 +94,14 @@ func (m *machine) together(s *state, i, j int, broken Promise) {
 	}
 }
 
-// fencedRelease runs the transaction that deletes a claim on what the server remembers.
+// fencedRelease runs the transaction that deletes a claim on cached rows.
 func (m *machine) fencedRelease(s *state, i int) {
 	c, mem, r := &s.client[i], &s.memory[i], m.Asks[i]
 	if !mem.known || c.row.ask != c.what || !m.hits(s, i) {
 		return
 	}
 	if m.sum.covered(mem.free)&m.sum.addrs[c.row.at] != 0 {
-		return // the arithmetic refuses to give back what is free
+		return // the arithmetic refuses to release a free block
 	}
 	merged := m.sum.merge(mem.free, c.row.at)
 	remove, insert := mem.free&^merged, merged&^mem.free

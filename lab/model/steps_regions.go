@@ -2,7 +2,7 @@ package model
 
 import "math/bits"
 
-// keeperSteps lend and recall blocks of every size, whenever they can be.
+// keeperSteps lends and recalls blocks of every size, at any possible time.
 func (m *machine) keeperSteps(s *state) {
 	if !m.served(s, 0) {
 		return
@@ -24,7 +24,7 @@ func (m *machine) keeperSteps(s *state) {
 	}
 }
 
-// parts yields every block that is free as a whole: the rows, and what could be carved from them.
+// parts yields every wholly free block: the rows, and the blocks that could be carved from them.
 func (m *machine) parts(free mask) func(func(node) bool) {
 	return func(yield func(node) bool) {
 		for _, n := range m.sum.all {
@@ -45,7 +45,7 @@ func (m *machine) within(blocks mask, n node) bool {
 	return false
 }
 
-// recallable yields what a region can give back.
+// recallable yields the blocks that a region can give back.
 func (m *machine) recallable(s *state, r int) func(func(node) bool) {
 	if m.twin != RecallHeld {
 		return m.parts(s.free[r])
@@ -53,10 +53,10 @@ func (m *machine) recallable(s *state, r int) func(func(node) bool) {
 	return s.loans[r].each
 }
 
-// move takes a free block out of one region and gives it to another, of which one is the home, with the record of what is lent. Both get new epochs.
+// move moves a free block between the home and another region, with its loan record. Both get new epochs.
 func (m *machine) move(s *state, b node, from, to int) (broken Promise) {
 	if m.twin == RecallHeld && !m.within(s.free[from], b) {
-		for n := range s.free[from].each { // its free parts go, and its held ones are forgotten
+		for n := range s.free[from].each { // moves its free parts and forgets its held ones
 			if inside(n, b) {
 				s.free[from] &^= 1 << n
 			}
@@ -81,7 +81,7 @@ func (m *machine) move(s *state, b node, from, to int) (broken Promise) {
 	return ""
 }
 
-// newEpoch gives a region's record and rows an epoch that was never before.
+// newEpoch gives a region's record and rows a new epoch.
 func (m *machine) newEpoch(s *state, r int) {
 	if m.twin == EpochOfOne && r == 0 {
 		return
@@ -92,9 +92,9 @@ func (m *machine) newEpoch(s *state, r int) {
 	}
 }
 
-// lookSteps look for room in every region, in one transaction, for a claim that its region had no room for. With room here it is tried again; with room
-// elsewhere, in one region or in parts in several, blocks are lent and recalled until it is here (keeperSteps: a move for a claim is a move like any
-// other); with none anywhere the pool is exhausted. A region that cannot be asked leaves it open.
+// lookSteps looks for room in every region, in one transaction, for a claim that found none in its region. With room here, the claim runs again. With
+// room elsewhere, in one region or in parts in several, loans and recalls bring it here (keeperSteps: a move for a claim is an ordinary move). With
+// no room anywhere, the pool is exhausted. A region that cannot be asked leaves the question open.
 func (m *machine) lookSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	if m.twin == ExhaustedPiecemeal {
@@ -138,8 +138,8 @@ func (m *machine) lookSteps(s *state, i int) {
 	m.nextBroken("FindNone", i, r, 0, c.size, &next, broken)
 }
 
-// anyRoom reports whether a claim of the size could be met: by a block whose addresses are all free, in whichever regions. The rows of a region
-// that is fenced say nothing.
+// anyRoom reports whether a claim of the size could be granted: by a block whose addresses are all free, in any regions. The rows of a fenced region
+// do not count.
 func (m *machine) anyRoom(s *state, size int) bool {
 	var union uint16
 	for r := range m.Regions {
@@ -150,7 +150,7 @@ func (m *machine) anyRoom(s *state, size int) bool {
 	return m.roomIn(union, size)
 }
 
-// roomIn reports whether a set of addresses holds an aligned block.
+// roomIn reports whether a set of addresses contains an aligned block.
 func (m *machine) roomIn(set uint16, size int) bool {
 	for first := 0; first < m.Size; first += size {
 		if block := uint16(1<<size-1) << first; set&block == block {
@@ -160,7 +160,7 @@ func (m *machine) roomIn(set uint16, size int) bool {
 	return false
 }
 
-// lookPiecemeal asks one region after another, the home first, in a transaction each.
+// lookPiecemeal asks one region after another, the home first, each in a separate transaction.
 func (m *machine) lookPiecemeal(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	region := bits.TrailingZeros8(^c.sought)
@@ -177,7 +177,7 @@ func (m *machine) lookPiecemeal(s *state, i int) {
 	case !m.sum.room(s.free[region], int(c.size)):
 		next.client[i].sought |= 1 << region
 		m.next("AskForRoom", i, region, c.size, &next)
-	default: // blocks are moved, and then the claim is tried again
+	default: // moves bring blocks here, and then the claim runs again
 		next.client[i].phase, next.client[i].sought = carve, 0
 		m.next("Found", i, region, c.size, &next)
 	}

@@ -1,6 +1,6 @@
 package model
 
-// releaseSteps are those of a client that gives its claim back: the one that it holds, or one that it finds by its name.
+// releaseSteps makes the steps of a client that releases its claim: the one that it holds, or one that it finds by its name.
 func (m *machine) releaseSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	switch c.phase { //nolint:exhaustive // the others are those of claims
@@ -42,7 +42,7 @@ func (m *machine) releaseSteps(s *state, i int) {
 	}
 }
 
-// unbind deletes a claim, if it is the one that was meant, and merges its block with what is free.
+// unbind deletes a claim, if it is the intended one, and merges its block with the free blocks.
 func (m *machine) unbind(s *state, i int, what uint8) {
 	c, r := &s.client[i], m.Asks[i]
 	if c.row.ask == 0 || c.row.ask != what && m.twin != ReleaseByName {
@@ -57,7 +57,7 @@ func (m *machine) unbind(s *state, i int, what uint8) {
 	m.moveMark(s, r)
 }
 
-// lateSteps are those of a request that nobody waits for.
+// lateSteps makes the steps of an abandoned request.
 func (m *machine) lateSteps(s *state, i int) {
 	c, r := &s.client[i], m.Asks[i]
 	if c.late.ask == 0 {

@@ -1,6 +1,6 @@
 package model
 
-// restoreSteps take a backup of one region's rows, put it back, and compare the region with the record afterwards.
+// restoreSteps backs up one region's rows, restores them, and reconciles the region with the record afterwards.
 func (m *machine) restoreSteps(s *state) {
 	switch s.backup.stage {
 	case none:
@@ -31,8 +31,7 @@ func (m *machine) restoreSteps(s *state) {
 	}
 }
 
-// restore puts the rows of the backup in the place of the region's, with the epoch that was beside them. What was claimed since is lost, as
-// with any restore: its holder is told.
+// restore replaces the region's rows and epoch by the backup's. Later claims are lost, as with any restore, and their holders learn of it.
 func (m *machine) restore(s *state) {
 	b := s.backup
 	r := int(b.region)
@@ -54,12 +53,12 @@ func (m *machine) restore(s *state) {
 	}
 	s.backup = backup{stage: restored}
 	for i := range s.memory {
-		s.memory[i].backedUp = false // there is no other backup to come
+		s.memory[i].backedUp = false // no other backup follows
 	}
 }
 
-// reconcile makes a region's rows what the record says: claims inside what is the region's stay, others go (their blocks were given back, and
-// so they were released, since the backup); the rest is free.
+// reconcile makes a region's rows agree with the record. Claims inside the region's addresses stay. Others are deleted: their blocks were given back
+// since the backup, so the claims had been released. The rest is free.
 func (m *machine) reconcile(s *state, r int) {
 	truth := m.truth(s, r)
 	for i := range m.Asks {
@@ -83,7 +82,7 @@ func (m *machine) reconcile(s *state, r int) {
 	m.moveMark(s, r)
 }
 
-// truth is the set of addresses that are a region's by the record: what it was lent; at home, what was not lent.
+// truth returns a region's addresses by the record: its loans; for the home, all addresses not on loan.
 func (m *machine) truth(s *state, r int) uint16 {
 	if r > 0 {
 		return m.sum.covered(s.loans[r])
@@ -91,8 +90,8 @@ func (m *machine) truth(s *state, r int) uint16 {
 	return m.sum.addrs[1] &^ m.sum.covered(s.loans[1]|s.loans[2])
 }
 
-// drained reports whether the pool becomes one free block at home again: by releasing every claim (each can be found by its name), reconciling what
-// is stale, and recalling everything. Requests without an answer may vanish; this is the case in which they do.
+// drained reports whether the pool becomes one free block at home again: by the release of every claim (each can be found by its name), the
+// reconciliation of stale regions, and the recall of all loans. Requests without an answer may vanish; this is the case in which they do.
 func (m *machine) drained(s state) bool {
 	for r := range m.Regions {
 		if s.isStale(r) {
@@ -103,7 +102,7 @@ func (m *machine) drained(s state) bool {
 		m.unbind(&s, i, s.client[i].row.ask)
 	}
 	for r := 1; r < m.Regions; r++ {
-		for n := range s.free[r].each { // the rows there were before the first of them went
+		for n := range s.free[r].each { // the rows before the first move
 			if m.move(&s, n, r, 0) != "" {
 				return false
 			}

@@ -1,11 +1,11 @@
 package model
 
-// canonical swaps the halves of blocks until the lower one is the one with the smaller contents. States that differ by such swaps become one.
+// canonical swaps the halves of blocks until the lower half has the smaller contents. States that differ by such swaps become one.
 func (m *machine) canonical(s *state) {
 	if m.Plain {
 		return
 	}
-	var label [maxNodes]uint64 // what lies on each block
+	var label [maxNodes]uint64 // each block's contents
 	bit := uint64(1)
 	mark := func(blocks mask) {
 		for n := range blocks.each {
@@ -14,7 +14,7 @@ func (m *machine) canonical(s *state) {
 		bit <<= 1
 	}
 	place := func(n node) {
-		label[n] |= bit // block 0 is none, and is never compared
+		label[n] |= bit // block 0 means no block, and is never compared
 		bit <<= 1
 	}
 	for r := range m.Regions {
@@ -33,7 +33,7 @@ func (m *machine) canonical(s *state) {
 		place(s.backup.rows[i].at)
 	}
 
-	var from [maxNodes]node // the block that comes to lie at each place
+	var from [maxNodes]node // the block that moves to each place
 	nodes := m.sum.all[len(m.sum.all)-1] + 1
 	for n := range nodes {
 		from[n] = n //nolint:gosec // G602: there are at most maxNodes
@@ -55,7 +55,7 @@ func (m *machine) canonical(s *state) {
 	s.rename(&to)
 }
 
-// greater compares what lies on and below block n with what lies on and below the block beside it.
+// greater reports whether block n, with its parts, has larger contents than the block beside it.
 func greater(label *[maxNodes]uint64, n, nodes node) bool {
 	for width := node(1); n < nodes; n, width = 2*n, 2*width {
 		for i := range width {

@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every state that the whole search finds is, with its halves swapped, one that the reduced search finds, and the other way about; and the reduced
-// search does find fewer.
+// Every state of the full search, with its halves swapped, is a state of the reduced search, and vice versa. The reduced search finds fewer states.
 func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	t.Parallel()
 	for name, bounds := range map[string]Bounds{
@@ -23,7 +22,7 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 			plain := bounds
 			plain.Plain = true
 			whole := newSearch(plain, Sound)
-			swapped := newSearch(bounds, Sound) // only keeps the states that it is given
+			swapped := newSearch(bounds, Sound) // only stores the states that it is given
 			swapped.table = make([]uint32, 1<<16)
 			whole.visit = func(s *state) {
 				like := *s
@@ -46,8 +45,8 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	}
 }
 
-// Swapping the halves of a block in what the product's functions are given swaps them in what they answer, and does nothing else: the argument that the
-// reduction rests on, for every set of free rows of a pool of eight.
+// Swapped halves in the arguments of the product's functions swap them in the results and change nothing else. The reduction depends on this. The
+// test covers every set of free rows of a pool of eight.
 func TestProductTreatsSwappedRowsAlike(t *testing.T) {
 	t.Parallel()
 	sum := newArithmetic(8)
@@ -88,7 +87,7 @@ func TestProductTreatsSwappedRowsAlike(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// swapped is where block n lies when the halves of another are swapped.
+// swapped returns the place of block n when the halves of another block are swapped.
 func swapped(n, block node) node {
 	for _, half := range []node{2 * block, 2*block + 1} {
 		if inside(n, half) {
@@ -102,7 +101,7 @@ func swapped(n, block node) node {
 	return n
 }
 
-// rows are the largest blocks that tile a set of addresses.
+// rows returns the largest blocks that tile a set of addresses.
 func rows(sum *arithmetic, set uint16) (out mask) {
 	for _, n := range sum.all { // the larger ones first
 		if sum.addrs[n]&^set == 0 {

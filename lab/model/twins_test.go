@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each protection that is taken away is missed, by which promise, and in how few steps. Those that break several are searched again and again,
-// each time without looking at the promises that were broken before.
+// The search detects each missing protection by the expected promise and within the expected number of steps. For twins that break several promises,
+// it runs repeatedly and ignores the promises found before.
 func TestTwinsAreCaught(t *testing.T) {
 	t.Parallel()
 	small := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}

@@ -1,6 +1,6 @@
-// Package observe shows that the alert rules and the dashboards of helm/carve are true of what the servers measure: it checks the rules and runs
-// their tests with promtool, then starts two servers in two regions on one database, loads them, lets a real Prometheus scrape them, and asks it
-// for every expression. See docs/slo.md.
+// Package observe checks the alert rules and dashboards of helm/carve against real servers. It checks the rules and runs their tests with promtool.
+// Then it starts two servers in two regions on one database, loads them, lets a real Prometheus scrape them, and evaluates every expression. See
+// docs/slo.md.
 package observe
 
 import (
@@ -28,7 +28,7 @@ type options struct {
 	rulesOnly       bool
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return onRealData(ctx, o, rules, panels, out)
 }
 
-// testRules lets promtool check the rules and run their tests, and demands two tests of each alert: that it fires, and that it is silent.
+// testRules lets promtool check the rules and run their tests. It requires two tests of each alert: that it fires, and that it is silent.
 func testRules(ctx context.Context, rules []rule, out io.Writer) error {
 	tests, err := filepath.Glob(ruleTests)
 	if err != nil {
@@ -75,7 +75,7 @@ func testRules(ctx context.Context, rules []rule, out io.Writer) error {
 	return nil
 }
 
-// program is the path of one of Prometheus' programs.
+// program returns the path of a Prometheus program.
 func program(name string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// load is callers who do a bit of everything that the dashboards show.
+// load simulates callers with all operations that the dashboards show.
 type load struct {
 	eu, us string // addresses of servers
 	http   *http.Client
@@ -22,7 +22,7 @@ func newLoad(eu, us string, d *door) *load {
 	return &load{eu: eu, us: us, http: &http.Client{Timeout: 15 * time.Second, Transport: d.transport(512)}}
 }
 
-// ask sends a request and reads its answer; the status is 0 when there is none.
+// ask sends a request and reads the response; the status is 0 without one.
 func (l *load) ask(ctx context.Context, addr, method, path, body string) int {
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+addr+"/v1/projects"+path, bytes.NewBufferString(body))
 	if err != nil {
@@ -46,7 +46,7 @@ func pool(name, spec string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"spec":{%s}}`, name, spec)
 }
 
-// furnish makes what is claimed from.
+// furnish makes the project, classes and pools for the claims.
 func (l *load) furnish(ctx context.Context) error {
 	for _, made := range []struct{ path, body string }{
 		{"", `{"metadata":{"name":"team"},"spec":{}}`},
@@ -74,7 +74,7 @@ func (l *load) claim(ctx context.Context, addr, name, spec string) int {
 	return l.ask(ctx, addr, http.MethodPost, "/team/claims", pool(name, spec))
 }
 
-// run goes on until ctx ends.
+// run runs until ctx ends.
 func (l *load) run(ctx context.Context) {
 	var callers sync.WaitGroup
 	several := func(n int, do func()) {
@@ -93,7 +93,7 @@ func (l *load) run(ctx context.Context) {
 		case <-time.After(d):
 		}
 	}
-	several(3, func() { // more is taken than is given back
+	several(3, func() { // claims exceed releases
 		first, second := name(), name()
 		l.claim(ctx, l.eu, first, `"poolRef":{"name":"busy"},"prefixLength":32`)
 		l.claim(ctx, l.eu, second, `"poolRef":{"name":"busy"},"prefixLength":32`)
@@ -112,7 +112,7 @@ func (l *load) run(ctx context.Context) {
 		l.ask(ctx, l.eu, http.MethodGet, "/team/pools/busy", "")
 		pause(50 * time.Millisecond)
 	})
-	several(60, func() { // far more at once than may wait for one pool
+	several(60, func() { // far more than the queue of one pool admits
 		c := name()
 		if l.claim(ctx, l.eu, c, `"poolRef":{"name":"hot"},"prefixLength":32`) == http.StatusCreated {
 			l.ask(ctx, l.eu, http.MethodDelete, "/team/claims/"+c, "")

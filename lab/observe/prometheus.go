@@ -17,13 +17,13 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// prometheus is a running one.
+// prometheus is a running Prometheus.
 type prometheus struct {
 	*serverproc.Process
 	url string
 }
 
-// startPrometheus scrapes servers and evaluates the rules each second.
+// startPrometheus starts a Prometheus that scrapes servers and evaluates the rules each second.
 func startPrometheus(ctx context.Context, dir string, servers []string, d *door) (*prometheus, error) {
 	addresses, err := loopback.Free(ctx, 1)
 	if err != nil {
@@ -55,7 +55,7 @@ scrape_configs: [{job_name: carve, scheme: https, tls_config: {ca_file: %q}, sta
 	return p, nil
 }
 
-// awaitReady asks until it says that it is ready.
+// awaitReady waits until it is ready.
 func (p *prometheus) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -79,7 +79,7 @@ func (p *prometheus) awaitReady(ctx context.Context) error {
 	}
 }
 
-// ask asks its API.
+// ask sends a request to its API.
 func (p *prometheus) ask(ctx context.Context, path string, query url.Values, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path+"?"+query.Encode(), http.NoBody)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *prometheus) ask(ctx context.Context, path string, query url.Values, int
 	return nil
 }
 
-// series is how many series an expression has now.
+// series returns the present number of series of an expression.
 func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	var data struct {
 		Result []json.RawMessage `json:"result"`
@@ -113,7 +113,7 @@ func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	return len(data.Result), err
 }
 
-// evaluated is what became of a rule.
+// evaluated is a rule's state.
 type evaluated struct {
 	Name      string `json:"name"`
 	Health    string `json:"health"`

@@ -17,19 +17,19 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// What is empty on servers that are well, with why it cannot be shown here.
+// Panels that may be empty on healthy servers, with the reason.
 var mayBeEmpty = map[string]string{
 	"Background jobs: runs that failed": "no job fails here",
 	"Attempts that met an error":        "no statement meets an error here",
 }
 
-// The alerts that this load gives reason to, and those that would be wrong. Pending counts: an alert waits before it fires.
+// The alerts that this load must cause, and those that it must not. Pending counts: an alert waits before it fires.
 var (
 	expected   = []string{"CarvePoolFull", "CarveClaimsFindNoSpace", "CarveTooMuchLoad", "CarveErrorBudgetBurnFast", "CarveCertificateExpires"}
 	unexpected = []string{"CarveDown", "CarvePoolFenced", "CarveJobStale", "CarveRestarts", "CarveTelemetryNotExported", "CarveOutcomesUnknown", "CarveClientConnectionsAtLimit", "CarveCertificateNotReloaded"}
 )
 
-// onRealData evaluates everything on what two servers say of themselves while they are loaded.
+// onRealData evaluates all rules and panels on the metrics of two servers under load.
 func onRealData(ctx context.Context, o options, rules []rule, panels []panel, out io.Writer) (err error) {
 	dir, err := tool.TempDir("carve-observe-")
 	if err != nil {
@@ -78,7 +78,7 @@ func onRealData(ctx context.Context, o options, rules []rule, panels []panel, ou
 	return errors.Join(judgeRules(ctx, p, rules, panels, out), judgePanels(ctx, p, panels, out))
 }
 
-// judgeRules demands that every metric exists, that every rule could be evaluated, and that alerts are what this load makes them.
+// judgeRules requires that every metric exists, that every rule was evaluated, and that the right alerts are active.
 func judgeRules(ctx context.Context, p *prometheus, rules []rule, panels []panel, out io.Writer) error {
 	var errs []error
 	for _, name := range metrics(rules, panels) {
@@ -118,7 +118,7 @@ func judgeRules(ctx context.Context, p *prometheus, rules []rule, panels []panel
 	return errors.Join(errs...)
 }
 
-// judgePanels demands that every expression of every panel has something to show.
+// judgePanels requires that every expression of every panel returns data.
 func judgePanels(ctx context.Context, p *prometheus, panels []panel, out io.Writer) error {
 	var errs []error
 	shown := 0

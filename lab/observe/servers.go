@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// startServer runs a server that lets few wait for a pool, so that some are refused. Its telemetry goes to a collector.
+// startServer starts a server whose pools have a short queue, so that it refuses some requests. It sends its telemetry to a collector.
 func startServer(ctx context.Context, binary, dsn, region, collector string, d *door) (*serverproc.Server, error) {
 	s, err := serverproc.Start(ctx, serverproc.Options{
 		Program: binary,

@@ -21,7 +21,7 @@ type rule struct {
 	Annotations map[string]string `yaml:"annotations"`
 }
 
-// readRules reads the rules; each alert must have a runbook that exists.
+// readRules reads the rules; each alert must have an existing runbook.
 func readRules(file string) (all []rule, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -57,7 +57,7 @@ func readRules(file string) (all []rule, err error) {
 	return all, nil
 }
 
-// everyAlertIsTested demands that some test expects an alert to fire, and some test that it does not.
+// everyAlertIsTested requires for every alert a test that expects it and a test that does not.
 func everyAlertIsTested(rules []rule, files []string) error {
 	var text strings.Builder
 	for _, f := range files {
@@ -87,7 +87,7 @@ func everyAlertIsTested(rules []rule, files []string) error {
 // panel is one expression of a dashboard.
 type panel struct{ dashboard, title, expr string }
 
-// readPanels reads the expressions of all dashboards, with what Grafana puts in for variables.
+// readPanels reads the expressions of all dashboards and replaces Grafana's variables.
 func readPanels(pattern string) (all []panel, err error) {
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -123,13 +123,13 @@ func readPanels(pattern string) (all []panel, err error) {
 	return all, nil
 }
 
-// label is what looks like a metric in expressions and is a label.
+// label looks like a metric in expressions and is a label.
 const label = "db_client_connection_state"
 
-// ours are the metrics that servers have; those of recorded series begin with "carve:".
+// ours matches the servers' metrics; names of recorded series begin with "carve:".
 var ours = regexp.MustCompile(`\b(?:carve_|http_server_|db_client_|process_|go_)[a-z_]+`)
 
-// metrics are the metrics that expressions name.
+// metrics returns the metrics that expressions name.
 func metrics(rules []rule, panels []panel) []string {
 	var names []string
 	add := func(expr string) { names = append(names, ours.FindAllString(expr, -1)...) }

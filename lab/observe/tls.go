@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// door is how the servers speak TLS: with a certificate that lives for months, of a CA that lives for a day. Clients need none, and the CA of those who bring
-// one is the same.
+// door is the servers' TLS configuration: a certificate that is valid for months, from a CA that is valid for a day. Clients need no certificate, and
+// the same CA signs the optional ones.
 type door struct {
 	cert, key, ca string // files
 	client        *tls.Config
@@ -38,12 +38,12 @@ func newDoor(dir string) (*door, error) {
 	return d, nil
 }
 
-// transport is that of callers.
+// transport returns the callers' transport.
 func (d *door) transport(idle int) *http.Transport {
 	return &http.Transport{TLSClientConfig: d.client, MaxIdleConnsPerHost: idle}
 }
 
-// flags are those of a server.
+// flags returns a server's flags.
 func (d *door) flags() []string {
 	return []string{"--tls-cert=" + d.cert, "--tls-key=" + d.key, "--tls-client-ca=" + d.ca, "--tls-client-auth=optional"}
 }

@@ -1,5 +1,4 @@
-// Package overlay has programs built from sources that differ from those of the checkout, by `go build -overlay`: the product has no switch then for
-// what only the laboratory wants of it.
+// Package overlay builds programs from modified sources by `go build -overlay`. So the product needs no switches for the laboratory's variants.
 package overlay
 
 import (
@@ -12,10 +11,10 @@ import (
 	"strings"
 )
 
-// Sources are files as a build is to see them, by their paths. Those that do not exist are added.
+// Sources maps paths to the contents that a build uses. The build also adds files that do not exist.
 type Sources map[string]string
 
-// Write writes the sources and an overlay of them into a directory, and answers where the overlay is.
+// Write writes the sources and an overlay for them into a directory, and returns the overlay's path.
 func (s Sources) Write(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -26,7 +25,7 @@ func (s Sources) Write(dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for i, path := range slices.Sorted(maps.Keys(s)) {
-		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // not a package of the module that the directory lies in
+		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // outside of the packages of the module that contains the directory
 		replace[path] = beside
 		if err := os.WriteFile(beside, []byte(s[path]), 0o644); err != nil { //nolint:gosec // sources
 			return "", err
@@ -40,7 +39,7 @@ func (s Sources) Write(dir string) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o644) //nolint:gosec // sources
 }
 
-// Replaced is a source in which a text that stands there exactly once is replaced.
+// Replaced replaces a text in a source. The text must occur exactly once.
 func Replaced(source, was, is string) (string, error) {
 	if n := strings.Count(source, was); n != 1 {
 		return "", fmt.Errorf("it was to have this once, and has it %d times: %q", n, was)

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// client is one kept connection. It stands for net/http's client, which on a machine where the generator has the server's cores costs as
-// much as the server.
+// client is one persistent connection. It replaces net/http's client, which costs as much as the server where both share cores.
 type client struct {
 	addr   string
 	conn   net.Conn
@@ -36,7 +35,7 @@ func (c *client) dial(ctx context.Context) error {
 	return nil
 }
 
-// exchange sends a head that lacks its length, and a body, and answers the status.
+// exchange sends a head without its length, and a body, and returns the status.
 func (c *client) exchange(ctx context.Context, head, body string, until time.Time) (status int, err error) {
 	if c.conn == nil {
 		if err := c.dial(ctx); err != nil {
@@ -82,7 +81,7 @@ func (c *client) close() {
 	}
 }
 
-// keep opens connections, each of which is used once, and is kept.
+// keep opens persistent connections and uses each once.
 func (s *server) keep(ctx context.Context, o options, n int) ([]client, error) {
 	kept := make([]client, n)
 	head := "GET /healthz HTTP/1.1\r\nHost: " + s.addr + "\r\nContent-Length: "
@@ -107,7 +106,7 @@ func closeAll(kept []client) {
 // made numbers the claims of the whole run.
 var made atomic.Int64
 
-// request is the next one: the tenants take turns.
+// request returns the next request: the tenants take turns.
 func (s *server) request() (head, body string, wanted int) {
 	if s.reads {
 		return s.asks[made.Add(1)%int64(len(s.asks))], "", http.StatusOK
@@ -116,7 +115,7 @@ func (s *server) request() (head, body string, wanted int) {
 	return s.asks[n%int64(len(s.asks))], body, http.StatusCreated
 }
 
-// claim is a claim with a name of its own: the pools take turns.
+// claim returns a claim with a new name: the pools take turns.
 func (s *server) claim() (n int64, body string) {
 	n = made.Add(1)
 	return n, fmt.Sprintf(`{"metadata":{"name":"c%d"},"spec":{"poolRef":{"project":"platform","name":"pool-%d"},"prefixLength":32}}`, n, n%int64(s.pools))

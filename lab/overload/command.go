@@ -1,6 +1,6 @@
-// Package overload shows what the server does when it is asked for more than it can, claims or pages of lists: it starts the real server with its embedded database as
-// a process of its own, measures what it can serve, and then sends requests at a quarter to four times that rate, whether or not it
-// keeps up. It also reads how much memory the server's process has with many idle and many active connections. See docs/performance.md.
+// Package overload tests the server under more load than it can handle, with claims or pages of lists. It starts the real server with its embedded
+// database as a separate process, measures its capacity, and then sends requests at a quarter to four times that rate, whether or not the server
+// keeps up. It also reads the memory of the server's process with many idle and many active connections. See docs/performance.md.
 package overload
 
 import (
@@ -76,7 +76,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// tenants is how many callers there are: no one of them may have more than half of the places.
+	// tenants is the number of callers: no caller may have more than half of the slots.
 	tenants  = 4
 	maxPools = 16
 )
 
-// furnish makes pools that everybody may claim from, and tenants with a key each.
+// furnish makes pools for all tenants, and tenants with a key each.
 func (s *server) furnish(ctx context.Context, o options) error {
 	for i := range s.pools {
 		cidr := "10.0.0.0/8"
@@ -68,7 +68,7 @@ func (s *server) fill(ctx context.Context, project string, n int) error {
 	return nil
 }
 
-// refused is what the server counted as shed, by reason.
+// refused returns the server's counts of shed requests, by reason.
 func (s *server) refused(ctx context.Context) (map[string]int, error) {
 	text, err := s.api.Do(ctx, http.MethodGet, "/metrics", "")
 	if err != nil {

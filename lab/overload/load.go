@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// saturation is how many requests a second the server serves when each of some clients asks again as soon as it was answered.
+// saturation measures the requests a second that the server handles when each client sends its next request immediately after an answer.
 func saturation(ctx context.Context, s *server, o options) (result, error) {
-	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // connections, plans and memories are made
+	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // makes connections, plans and caches
 		return result{}, err
 	}
 	r, err := hurry(ctx, s, o, o.closed, o.time)
@@ -23,7 +23,7 @@ func saturation(ctx context.Context, s *server, o options) (result, error) {
 	return r, err
 }
 
-// hurry has each of some clients ask again as soon as it was answered.
+// hurry runs clients that send their next request immediately after an answer.
 func hurry(ctx context.Context, s *server, o options, clients int, during time.Duration) (result, error) {
 	used, err := s.spent()
 	if err != nil {
@@ -48,8 +48,8 @@ func hurry(ctx context.Context, s *server, o options, clients int, during time.D
 	return r, errors.Join(err, ctx.Err())
 }
 
-// offer sends requests at a rate for a time, whether or not they are answered, over a bounded number of connections. Times are counted from when a
-// request was to be sent, so that waiting for the generator is not left out.
+// offer sends requests at a rate for a time, whether or not they are answered, over a limited number of connections. Times count from when a request
+// was due, so that they include waits for the generator.
 func offer(ctx context.Context, s *server, o options, kept []client, rate float64) (result, error) {
 	refused, err := s.refused(ctx)
 	if err != nil {
@@ -101,19 +101,19 @@ func offer(ctx context.Context, s *server, o options, kept []client, rate float6
 	return r, errors.Join(err, ctx.Err())
 }
 
-// tally is what became of requests.
+// tally counts the outcomes of requests.
 type tally struct {
 	begun    time.Time
 	mu       sync.Mutex
 	served   []time.Duration
 	shed     []time.Duration
 	errors   int
-	unsent   int // by the one who sends
+	unsent   int // only the sender changes it
 	anError  string
-	finished time.Time // of the last one that was served
+	finished time.Time // of the last served request
 }
 
-// ask makes one request, and notes what became of it.
+// ask makes one request and records its outcome.
 func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Time) {
 	head, body, wanted := s.request()
 	status, err := c.exchange(ctx, head, body, until)
@@ -134,7 +134,8 @@ func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Ti
 	}
 }
 
-// result sums up. What was served is divided by the time until the last of it was: what waited at the end was not served within the time.
+// result sums up. It divides the number of served requests by the time until the last of them: the requests that waited at the end were not served
+// within the measured time.
 func (t *tally) result(during time.Duration) result {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,20 +12,20 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// server is the real one, in a process of its own.
+// server is the real server in a separate process.
 type server struct {
 	*serverproc.Server
 	addr  string
 	pid   int
 	data  string
 	api   apicall.Caller
-	asks  []string // heads of the requests: that claim, one for each tenant, or that list, for each tenant and list
+	asks  []string // heads of the requests: claims, one for each tenant, or lists, for each tenant and list
 	reads bool     // they list
 	pools int
 }
 
-// startServer starts the server on an empty directory, and makes the tenants and pools that the load needs. Rates are not limited: what is
-// measured is what happens when they do not help.
+// startServer starts the server on an empty directory, and makes the tenants and pools for the load. It disables rate limits, because the run
+// measures overload without them.
 func startServer(ctx context.Context, o options) (*server, error) {
 	log, err := os.Create(strings.TrimSuffix(o.json, ".json") + ".log")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is the processor time that the three have used so far. On a machine that others use too, what is served for each second of it can be
-// compared where what is served for each second of the clock cannot.
+// spent is the processor time that server, database and generator have used. On a shared machine, requests for each second of processor time are
+// comparable, and requests for each second of the clock are not.
 type spent struct{ server, database, generator time.Duration }
 
 func (s spent) since(was spent) spent {
 	return spent{s.server - was.server, s.database - was.database, s.generator - was.generator}
 }
 
-// spent reads the processor time. The database is whatever the server's process has started.
+// spent reads the processor time. All processes that the server has started count as the database.
 func (s *server) spent() (spent, error) {
 	self, err := procstat.Self()
 	if err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// report is what comes out.
+// report is a run's result.
 type report struct {
 	Machine    string   `json:"machine"`
 	Flags      []string `json:"flags"`
 	Saturation float64  `json:"saturation"` // requests a second that count as 1x
-	Closed     result   `json:"closed"`     // as many clients as measured it, each asking again as soon as it was answered
+	Closed     result   `json:"closed"`     // as many clients as measured it, each in a closed loop
 	Steps      []result `json:"steps"`
 	Memory     []memory `json:"memory"`
 	Audit      string   `json:"audit"`
 }
 
-// result is what became of the requests that were offered at one rate. Times are in milliseconds.
+// result is the outcome of the requests at one rate. Times are in milliseconds.
 type result struct {
 	Times   float64        `json:"times"` // of the saturation
 	Offered float64        `json:"offered"`
@@ -32,13 +32,13 @@ type result struct {
 	P99     float64        `json:"p99"`
 	Shed    int            `json:"shed"`
 	ShedP99 float64        `json:"shedP99"`
-	Reasons map[string]int `json:"reasons,omitempty"` // of what was shed, as the server counts
+	Reasons map[string]int `json:"reasons,omitempty"` // of shed requests, as the server counts them
 	Unsent  int            `json:"unsent"`            // all connections of the generator were busy
 	Errors  int            `json:"errors"`
 	AnError string         `json:"anError,omitempty"`
 	Memory  int64          `json:"memory"` // bytes resident at the end
 
-	// Processor time in seconds, and what was served for each second of all three and of the server and its database.
+	// Processor time in seconds, and served requests for each second of all three, and of the server with its database.
 	Server    float64 `json:"server"`
 	Database  float64 `json:"database"`
 	Generator float64 `json:"generator"`
@@ -70,7 +70,7 @@ func (r result) line(name string) string {
 	return line
 }
 
-// write prints the tables and keeps everything in a file.
+// write prints the tables and stores everything in a file.
 func (r report) write(path string) error {
 	var text strings.Builder
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(&text, format+"\n", args...) }
@@ -89,7 +89,7 @@ func (r report) write(path string) error {
 	return tool.Save(path, r)
 }
 
-// milliseconds is what so many percent of times did not exceed.
+// milliseconds returns a percentile in milliseconds.
 func milliseconds(times []time.Duration, percent int) float64 {
 	return latency.Milliseconds(latency.Percentile(times, percent))
 }

@@ -1,5 +1,5 @@
-// Package postgres is a database server to measure on, with databases in it that are made, copied and dropped: a private, durable PostgreSQL,
-// or one that somebody else has started, which may be CockroachDB.
+// Package postgres provides a database server for measurements, on which databases are created, copied and dropped: a private, durable PostgreSQL, or
+// an external server, which may be CockroachDB.
 package postgres
 
 import (
@@ -22,17 +22,17 @@ import (
 type Database struct {
 	Admin   *pgx.Conn // to the server's first database
 	Machine Machine
-	// Cockroach: it is CockroachDB, which cannot copy a database and takes long to make Carve's schema, so there is one with it, which all share.
+	// Cockroach: the server is CockroachDB. It cannot copy a database and is slow to create Carve's schema, so all users share one database with it.
 	Cockroach bool
 
-	server *devdb.DB // nil: somebody else's
+	server *devdb.DB // nil: an external server
 	dir    string
 	base   *url.URL
 	made   int
-	names  map[string]bool // what was made and not dropped
+	names  map[string]bool // databases that were created and not dropped
 }
 
-// Machine is what the figures depend on.
+// Machine describes a measurement's conditions.
 type Machine struct {
 	CPUs        int       `json:"cpus"`
 	GoVersion   string    `json:"goVersion"`
@@ -46,23 +46,23 @@ type Machine struct {
 }
 
 const (
-	// Carve is a database with Carve's schema, to make copies of.
+	// Carve is a database with Carve's schema, the original of copies.
 	Carve = "carve_template"
-	// Region is where all of its rows live.
+	// Region is the region of all its rows.
 	Region = "local"
 )
 
-// Options say how the server is started.
+// Options configure the server.
 type Options struct {
-	URL         string // of somebody else's server, who may make databases there and write checkpoints; empty: a private one is started
-	Dir         string // made, and removed by Close
+	URL         string // of an external server, whose user may create databases and run CHECKPOINT; empty: Start starts a private one
+	Dir         string // created, and removed by Close
 	Connections int
-	Volatile    bool // for tests: what is not written to the disk says nothing about time
-	// Prepare is called before the server is started for good, on a first one: what has to be there from the start is said to a cluster that exists.
+	Volatile    bool // for tests: times are not meaningful without writes to the disk
+	// Prepare configures a first run of the server, before its final start: settings for the start need an existing cluster.
 	Prepare func(ctx context.Context, conn *pgx.Conn) error
 }
 
-// Start starts the server, or connects to somebody else's, and makes the database with Carve's schema.
+// Start starts the server, or connects to an external one, and creates the database with Carve's schema.
 func Start(ctx context.Context, o Options) (_ *Database, err error) {
 	d := &Database{names: map[string]bool{}, Machine: Machine{CPUs: runtime.NumCPU(), GoVersion: runtime.Version(), Started: time.Now().UTC().Truncate(time.Second)}}
 	at := o.URL
@@ -100,7 +100,7 @@ func (d *Database) launch(ctx context.Context, o Options) (err error) {
 	if d.dir, err = filepath.Abs(o.Dir); err != nil {
 		return err
 	}
-	if err := devdb.Remove(d.dir); err != nil { // what a killed run left
+	if err := devdb.Remove(d.dir); err != nil { // the remains of a killed run
 		return err
 	}
 	config := devdb.Config{DataDir: d.dir, MaxConnections: o.Connections, Volatile: o.Volatile}
@@ -130,7 +130,7 @@ func prepare(ctx context.Context, config devdb.Config, with func(ctx context.Con
 	return with(ctx, conn)
 }
 
-// settings reads what the figures depend on.
+// settings reads the measurement's conditions.
 func (d *Database) settings(ctx context.Context) error {
 	engine, err := dial.EngineOn(ctx, d.Admin)
 	if err != nil {
@@ -150,10 +150,10 @@ func (d *Database) settings(ctx context.Context) error {
 	return nil
 }
 
-// Private is whether the server is one of our own processes.
+// Private reports whether this process started the server.
 func (d *Database) Private() bool { return d.server != nil }
 
-// Copy makes a database like another, and answers its name; on CockroachDB the other one itself, or an empty one.
+// Copy creates a copy of a database and returns its name. On CockroachDB it returns the Carve database itself, or creates an empty one.
 func (d *Database) Copy(ctx context.Context, template string) (string, error) {
 	if d.Cockroach && template == Carve {
 		return Carve, nil
@@ -175,7 +175,7 @@ func (d *Database) create(ctx context.Context, name, like string) error {
 	return err
 }
 
-// Drop removes a database, with who is connected to it, unless all share it.
+// Drop removes a database and ends its sessions, unless all users share it.
 func (d *Database) Drop(name string) error {
 	if d.Cockroach && name == Carve {
 		return nil
@@ -193,7 +193,7 @@ func (d *Database) drop(ctx context.Context, name string) error {
 	return err
 }
 
-// Settle gives the planner its statistics and writes out what seeding left in memory, so that nothing that is measured pays for it.
+// Settle collects the planner's statistics and writes the seeded data to disk, so that measurements do not pay for either.
 func (d *Database) Settle(ctx context.Context, name string) error {
 	err := d.Analyze(ctx, name)
 	if err == nil && !d.Cockroach {
@@ -202,8 +202,8 @@ func (d *Database) Settle(ctx context.Context, name string) error {
 	return err
 }
 
-// Analyze gives the planner its statistics, which CockroachDB collects by itself. Without a checkpoint, pages that were just copied are not
-// written whole to the log when they change, which in seconds would be most of what is written, and is little in minutes.
+// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint: after one, PostgreSQL logs the full content
+// of each page at its first change, which dominates the log for some seconds and matters little after minutes.
 func (d *Database) Analyze(ctx context.Context, name string) error {
 	if d.Cockroach {
 		return nil
@@ -221,14 +221,14 @@ func (d *Database) Analyze(ctx context.Context, name string) error {
 	return nil
 }
 
-// DSN is how to connect to a database.
+// DSN returns the DSN of a database.
 func (d *Database) DSN(name string) string {
 	u := *d.base
 	u.Path = "/" + name
 	return u.String()
 }
 
-// Close stops the private server and removes its directory, or drops what was made on somebody else's.
+// Close stops the private server and removes its directory, or drops the databases that it created on an external one.
 func (d *Database) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // a checkpoint of gigabytes may come first
 	defer cancel()

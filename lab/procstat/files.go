@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// EnoughFiles refuses to begin what the limit of open files would end: so many connections to a server, and others files besides. fewer says how to
-// ask for fewer.
+// EnoughFiles returns an error if the limit of open files is too low for a number of connections to a server and other files. fewer describes how to
+// use fewer.
 func EnoughFiles(connections, others int, fewer string) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -1,5 +1,4 @@
-// Package procstat reads what the kernel says of processes: their memory, their processor time, and how many files they may open. It
-// needs Linux.
+// Package procstat reads the kernel's data about processes: their memory, their processor time, and their limit of open files. It needs Linux.
 package procstat
 
 import (
@@ -10,8 +9,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Memory is the resident memory of a process in bytes: now, and the most that it was since the process began, or since Forget. What the process has
-// started is not in it.
+// Memory returns the resident memory of a process in bytes: now, and the maximum since its start or since Forget. It does not include child
+// processes.
 func Memory(pid int) (now, most int64, err error) {
 	p, err := procfs.NewProc(pid)
 	if err != nil {
@@ -24,7 +23,7 @@ func Memory(pid int) (now, most int64, err error) {
 	return int64(s.VmRSS), int64(s.VmHWM), err //nolint:gosec // G115: no machine has as much
 }
 
-// Forget makes the most memory that a process had what it has now.
+// Forget resets the maximum of a process's memory to its present memory.
 func Forget(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600)
 }

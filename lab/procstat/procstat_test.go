@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// The tree of a child of this test is the child alone; that of the test has both.
+// The tree of a child of this test contains only the child. The tree of the test contains both.
 func TestTreeHasWhatAProcessStarted(t *testing.T) {
 	t.Parallel()
 	child := exec.CommandContext(t.Context(), "cat")
@@ -33,7 +33,7 @@ func TestTreeHasWhatAProcessStarted(t *testing.T) {
 	}
 	const some = 50 * time.Millisecond
 	polls := 0
-	for from := used(); used() < from+some; polls++ { // which uses time
+	for from := used(); used() < from+some; polls++ { // uses time
 		runtime.Gosched()
 	}
 	require.Positive(t, polls)
@@ -42,7 +42,7 @@ func TestTreeHasWhatAProcessStarted(t *testing.T) {
 	own, there := after.Own(parent)
 	require.True(t, there)
 	was, _ := before.Own(parent)
-	const tick = 10 * time.Millisecond // user and system time are rounded down each
+	const tick = 10 * time.Millisecond // user and system time are each rounded down
 	require.GreaterOrEqual(t, own, was+some-2*tick)
 	require.GreaterOrEqual(t, after.Tree(parent), before.Tree(parent)+some-2*tick)
 	require.Less(t, after.Tree(child.Process.Pid), some, "it has waited")

@@ -7,19 +7,19 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// tick is the unit of /proc/*/stat: USER_HZ, which is 100 on every Linux that Go runs on (proc(5), sysconf(_SC_CLK_TCK)).
+// tick is the unit of /proc/*/stat: USER_HZ, which is 100 on every Linux that Go supports (proc(5), sysconf(_SC_CLK_TCK)).
 const tick = 10 * time.Millisecond
 
-// Times is the processor time that processes have used so far.
+// Times maps processes to the processor time that they have used.
 type Times map[int]times
 
-// times is what is said of one process: its own time, and that of its children that have ended.
+// times is the time of one process, and of its children that have ended.
 type times struct {
 	parent     int
 	own, ended time.Duration
 }
 
-// ReadTimes reads those of all processes.
+// ReadTimes reads the times of all processes.
 func ReadTimes() (Times, error) {
 	list, err := procfs.AllProcs()
 	if err != nil {
@@ -40,19 +40,19 @@ func ReadTimes() (Times, error) {
 	return all, nil
 }
 
-// Parent is who started a process; false when there is no such process.
+// Parent returns a process's parent; false if the process does not exist.
 func (t Times) Parent(pid int) (parent int, there bool) {
 	p, there := t[pid]
 	return p.parent, there
 }
 
-// Own is the time of a process without what it has started; false when there is no such process.
+// Own returns the time of a process without its children; false if the process does not exist.
 func (t Times) Own(pid int) (own time.Duration, there bool) {
 	p, there := t[pid]
 	return p.own, there
 }
 
-// Tree is the time of a process and of all that it has started, and they, those that have ended included.
+// Tree returns the time of a process and all its descendants, including ended ones.
 func (t Times) Tree(pid int) time.Duration {
 	total := t[pid].own + t[pid].ended
 	for id, p := range t {
@@ -72,7 +72,7 @@ func (t Times) descends(pid, from int) bool {
 	return false
 }
 
-// Self is the time of this process, exactly.
+// Self returns the exact time of this process.
 func Self() (time.Duration, error) {
 	var used syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)

@@ -9,13 +9,13 @@ import (
 
 const (
 	poolCIDR    = "10.0.0.0/8"
-	addressBits = 32 // the length of all that is handed out
+	addressBits = 32 // the length of all claimed blocks
 )
 
-// numbered begins with the pool that most work on, and has room beside it for pools of single clients.
+// numbered begins with the shared pool, and has room after it for the pools of single clients.
 var numbered = netip.MustParsePrefix("10.0.0.0/7")
 
-// number is the number of an address, from the first of the pool. Any other block is an error: nobody asked for it.
+// number returns the number of an address, counted from the first of the pool. Any other block is an error.
 func number(p netip.Prefix) (uint64, error) {
 	if p.Bits() != addressBits || !numbered.Contains(p.Addr()) {
 		return 0, fmt.Errorf("%s was handed out, which is no address of %s", p, numbered)
@@ -24,7 +24,7 @@ func number(p netip.Prefix) (uint64, error) {
 	return uint64(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(first[:])), nil
 }
 
-// doubles counts what was handed out although somebody had it: what was handed out before, and what was held from the beginning.
+// doubles counts the numbers that were handed out twice, and those below first, which were held from the beginning.
 func doubles(handed []uint64, first uint64) int {
 	sorted := slices.Sorted(slices.Values(handed))
 	n := 0

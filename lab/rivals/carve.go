@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	// connections is the server's default, whatever the number of clients.
+	// connections is the server's default, for any number of clients.
 	connections = 16
 	poolName    = "pool"
 )
 
-var claimed = addressBits // the length of what is claimed
+var claimed = addressBits // the length of claimed blocks
 
-// carved is Carve on a database of its own, or with a project of its own in the one that is shared, with one pool, of which so much is held.
+// carved is Carve on its own database, or with its own project in the shared one, with one pool and a number of held blocks.
 type carved struct {
 	db      *database
 	name    string
@@ -57,7 +57,7 @@ func openCarve(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// newCarved copies a database in which so much is held already: seeding it for each cell would take longer than to measure.
+// newCarved copies a database that already contains the held blocks: to seed each cell would take longer than to measure it.
 func newCarved(ctx context.Context, db *database, held int) (*carved, error) {
 	seed := fmt.Sprintf("%d held", held)
 	if db.seeded[seed] == "" {
@@ -91,7 +91,7 @@ func openCarved(ctx context.Context, db *database, template string) (_ *carved, 
 	return f, f.service.EnsurePlatform(ctx)
 }
 
-// plant makes the project and the pool, and claims in batches, as a caller would who takes over an address plan.
+// plant makes the project, the pool and the claims, in batches, as a client does that imports an address plan.
 func (f *carved) plant(ctx context.Context, n int) error {
 	if _, err := f.service.CreateProject(asAdmin(ctx), ipam.Project{Metadata: ipam.Metadata{Name: f.project}}, usecase.Request{}); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (f *carved) pool(ctx context.Context, name, cidr string) error {
 	return err
 }
 
-// claims makes n claims, which heldName names.
+// claims makes n claims with names from heldName.
 func (f *carved) claims(ctx context.Context, pool string, n int) error {
 	for from := 0; from < n; from += claims.MaxBatch {
 		if _, err := f.batch(ctx, pool, min(claims.MaxBatch, n-from), func(i int) string { return heldName(from + i) }); err != nil {
@@ -145,7 +145,7 @@ func (f *carved) settle(ctx context.Context, c cell) error {
 	return f.db.Settle(ctx, f.name)
 }
 
-// check is the audit, once for each cell and not in each round. The database that is shared is audited when all is done.
+// check returns the audit for the first round of each cell. The shared database is audited at the end.
 func (f *carved) check(c cell) func(context.Context) error {
 	if c.round > 0 || f.db.Cockroach {
 		return nil
@@ -153,7 +153,7 @@ func (f *carved) check(c cell) func(context.Context) error {
 	return func(ctx context.Context) error { return f.db.audit(ctx, f.name) }
 }
 
-// audit holds the data to every invariant. Its joins need to know how large the tables have become, or they take minutes.
+// audit checks every invariant of the data. Its joins need statistics of the grown tables, or they take minutes.
 func (d *database) audit(ctx context.Context, name string) error {
 	if err := d.Settle(ctx, name); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (d *database) audit(ctx context.Context, name string) error {
 	return err
 }
 
-// closeIf closes what an error has made useless.
+// closeIf closes the resources after an error.
 func (f *carved) closeIf(err error) error {
 	if err == nil {
 		return nil

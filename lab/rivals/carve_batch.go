@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// openCarveBatch hands out so many in a call of the use case.
+// openCarveBatch hands out a batch in each call of the use case.
 func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error) {
 	f, err := newCarved(ctx, db, c.held)
 	if err != nil {
@@ -35,7 +35,7 @@ func openCarveBatch(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// openCarveHTTPBatch is the same over HTTP.
+// openCarveHTTPBatch does the same over HTTP.
 func openCarveHTTPBatch(ctx context.Context, db *database, c cell) (*session, error) {
 	s, err := serveCarved(ctx, db, c)
 	if err != nil {
@@ -64,7 +64,7 @@ func batchBody(n int, pool string, name func() string) []byte {
 	return append(body, "]}"...)
 }
 
-// blocksIn appends the numbers of the n blocks in an answer.
+// blocksIn appends the numbers of the n blocks in a response.
 func blocksIn(answer []byte, n int, handed []uint64) ([]uint64, error) {
 	rest := answer
 	for range n {

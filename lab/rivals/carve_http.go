@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// served is the whole server as an operator starts it, with API keys. Rate limits alone are off, because all clients are one
-// caller; its log is written as by default, to nowhere.
+// served is the whole server as an operator starts it, with API keys. Only its rate limits are off, because all clients are one caller. It logs as by
+// default, to a discarding writer.
 type served struct {
 	*carved
 	server *app.App
@@ -60,10 +60,10 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	return s, nil
 }
 
-// path is where the project has what is of a kind.
+// path returns the path of a collection of the project.
 func (s *served) path(kind string) string { return "/v1/projects/" + s.project + "/" + kind }
 
-// session is one whose clients post what is of a kind, once the database is settled.
+// session settles the database and returns a session whose clients post to a collection.
 func (s *served) session(ctx context.Context, kind string, c cell, hand func(*poster) *session) (*session, error) {
 	if err := s.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, s.close())
@@ -96,7 +96,7 @@ func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) 
 			continue
 		}
 		pools[i] = fmt.Sprintf("own-%d", i)
-		if err := s.pool(ctx, pools[i], fmt.Sprintf("11.%d.0.0/14", 4*i)); err != nil { // of 64
+		if err := s.pool(ctx, pools[i], fmt.Sprintf("11.%d.0.0/14", 4*i)); err != nil { // 64 such blocks fit
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -120,7 +120,7 @@ func openCarveHTTP(ctx context.Context, db *database, c cell) (*session, error) 
 	})
 }
 
-// openRefuse is the refusal of a claim: another pool of the same project is full, and asked for one address more.
+// openRefuse measures a claim's refusal: a second pool of the same project is full and gets claims for one more address.
 func openRefuse(ctx context.Context, db *database, c cell) (*session, error) {
 	const full = "full"
 	s, err := serveCarved(ctx, db, c)
@@ -149,8 +149,8 @@ func claimBody(b []byte, name, pool string) []byte {
 	return fmt.Appendf(b, `{"metadata":{"name":%q},"spec":{"poolRef":{"name":%q},"prefixLength":%d}}`, name, pool, addressBits)
 }
 
-// blockIn finds the first block in an answer, and what comes after it, without decoding the rest, which is the generator's time and
-// not the server's.
+// blockIn finds the first block in a response and returns the text after it. It does not decode the rest: that time would count for the generator,
+// and not for the server.
 func blockIn(answer []byte) (block netip.Prefix, after []byte, err error) {
 	_, rest, found := bytes.Cut(answer, []byte(`"allocatedCIDR":"`))
 	text, after, ended := bytes.Cut(rest, []byte{'"'})

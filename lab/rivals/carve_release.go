@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
-// releases is how many claims are made beforehand for each second of a cell: more than two cores release over HTTP.
+// releases is the number of prepared claims for each second of a cell, more than two cores can release over HTTP.
 const releases = 20_000
 
-// openRelease gives claims back that were made beforehand, the oldest thousand first, and of each thousand in any order.
+// openRelease releases prepared claims, the oldest thousand first, and each thousand in random order.
 func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	c.held = int(c.lasts.Seconds()*releases) + 1 // and the probe
 	s, err := serveCarved(ctx, db, c)
@@ -37,7 +37,7 @@ func openRelease(ctx context.Context, db *database, c cell) (*session, error) {
 	})
 }
 
-// shuffled is the numbers below n, so many at a time in any order, which is the same in each run.
+// shuffled returns the numbers below n, shuffled within groups of atATime. The order is the same in each run.
 func shuffled(n, atATime int) []int {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // G404: it has to be the same
 	order := make([]int, 0, n)

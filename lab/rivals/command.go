@@ -16,13 +16,13 @@ import (
 
 // options are the flags.
 type options struct {
-	time   time.Duration // measured in each cell
-	warm   time.Duration // run before it, unmeasured
-	grace  time.Duration // for what is under way at the end
-	bound  time.Duration // one operation alone; a slower one makes the cell skipped
-	setup  time.Duration // to make a cell ready
+	time   time.Duration // measured time of each cell
+	warm   time.Duration // unmeasured time before it
+	grace  time.Duration // time for the unfinished operations at the end
+	bound  time.Duration // limit of one operation alone; a slower one skips the cell
+	setup  time.Duration // time to prepare a cell
 	rounds int
-	within time.Duration // no more rounds are begun
+	within time.Duration // no round begins later
 	only   *regexp.Regexp
 	rows   string
 	url    string
@@ -62,7 +62,7 @@ func parse(args []string) (options, error) {
 	return o, err
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args)
 	if err != nil {
@@ -80,15 +80,15 @@ func Run(ctx context.Context, args []string) (err error) {
 	return errors.Join(writeReport(o.json, r.machine, o, r.results, append(goals, grown...)), verdict(r.results), r.audit, broken)
 }
 
-// run is what was measured.
+// run has a run's results.
 type run struct {
 	machine postgres.Machine
-	wanted  []compared // the goals that were asked for
+	wanted  []compared // the selected goals
 	results []*result
-	audit   error // of the database that cells shared
+	audit   error // of the shared database
 }
 
-// compare measures what decides the goals that are asked for, round by round.
+// compare measures the cells of the selected goals, round by round.
 func compare(ctx context.Context, o options) (r run, err error) {
 	db, err := startDatabase(ctx, o)
 	if err != nil {

@@ -7,39 +7,39 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
-// A contestant is one way to hand something out, or to have it back.
+// A contestant is one way to hand out objects, or to take them back.
 type contestant struct {
 	name   string
 	ours   bool
-	things string // what it hands out, or takes back
-	each   int    // how many in a call
+	things string // kind of the objects
+	each   int    // objects in one call
 	open   func(context.Context, *database, cell) (*session, error)
 }
 
-// A cell is what is measured at a time: one contestant, so many clients, so many blocks held before.
+// A cell is one measurement: a contestant, a number of clients and a number of held blocks.
 type cell struct {
 	contestant *contestant
 	clients    int
 	held       int
 	round      int
-	lasts      time.Duration // how long clients will work, for what must be prepared for each operation
+	lasts      time.Duration // time for which clients will work, to prepare enough objects
 }
 
-// A session is a contestant that is ready for the clients of its cell.
+// A session is a contestant that is ready for its cell's clients.
 type session struct {
-	// hand hands one out and answers its number: the address's in the pool, or the row's id. Each client has a number of its own and
-	// calls it from one goroutine.
+	// hand hands out one object and returns its number: of the address in the pool, or the row's id. Each client has its own number and calls hand from
+	// one goroutine.
 	hand func(ctx context.Context, client int) (uint64, error)
-	// many is in the place of hand where a call hands out more than one, or none. It appends their numbers to handed.
+	// many replaces hand where a call hands out several objects, or none. It appends their numbers to handed.
 	many func(ctx context.Context, client int, handed []uint64) ([]uint64, error)
-	// first is the lowest number that is free. Everything below is held.
+	// first is the lowest free number. All numbers below are held.
 	first uint64
-	// check looks at the data afterwards. It may be nil.
+	// check checks the data afterwards. It may be nil.
 	check func(ctx context.Context) error
 	close func() error
 }
 
-// call is one call of a client. It appends what was handed out to handed.
+// call makes one call of a client and appends the numbers to handed.
 func (s *session) call(ctx context.Context, client int, handed []uint64) ([]uint64, error) {
 	if s.many != nil {
 		return s.many(ctx, client, handed)
@@ -51,7 +51,7 @@ func (s *session) call(ctx context.Context, client int, handed []uint64) ([]uint
 	return append(handed, n), nil
 }
 
-// The contestants, as the goals name them.
+// The contestants, as in the goals.
 const (
 	insert       = "INSERT"
 	httpInsert   = "HTTP + INSERT"
@@ -90,7 +90,7 @@ func contestants() map[string]*contestant {
 	return byName
 }
 
-// plan is the cells of one round in the order in which they are measured: what a goal compares stands together.
+// plan returns one round's cells in the order of their measurement: the two cells of a goal are neighbours.
 func plan(goals []compared, round int, lasts time.Duration) []cell {
 	var cells []cell
 	all, planned := contestants(), map[cell]bool{}

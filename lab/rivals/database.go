@@ -8,11 +8,11 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// database is what everybody is measured on. Each cell gets a fresh database in it; on CockroachDB those of Carve share one.
+// database is the database server for all contestants. Each cell gets a fresh database on it; on CockroachDB, Carve's cells share one.
 type database struct {
 	*postgres.Database
-	seeded map[string]string // databases that cells are copied from, by what is in them
-	shared int               // how many cells have worked on the one that is shared
+	seeded map[string]string // databases to copy for cells, by content
+	shared int               // number of cells that have used the shared database
 }
 
 func startDatabase(ctx context.Context, o options) (*database, error) {
@@ -20,8 +20,8 @@ func startDatabase(ctx context.Context, o options) (*database, error) {
 	return &database{Database: d, seeded: map[string]string{}}, err
 }
 
-// fresh makes an empty database with PostgreSQL's own default isolation, and answers its name. (The embedded server's default
-// is serializable, which is Carve's wish; the rivals were written for read committed, and are faster with it.)
+// fresh makes an empty database with PostgreSQL's own default isolation, and returns its name. (The embedded server's default is serializable, which
+// Carve needs; the rivals were written for read committed, and are faster with it.)
 func (d *database) fresh(ctx context.Context) (string, error) {
 	name, err := d.Copy(ctx, "template0")
 	if err == nil && !d.Cockroach {
@@ -30,7 +30,7 @@ func (d *database) fresh(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// pool connects to a database, with so many connections that no client waits for one.
+// pool opens a connection pool with a connection for each client.
 func (d *database) pool(ctx context.Context, name string, clients int) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(d.DSN(name))
 	if err != nil {

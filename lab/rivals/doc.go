@@ -1,5 +1,5 @@
-// Package rivals compares Carve with other ways to hand out addresses and with the floor under all of them, and says which goals that
-// meets: tables and one JSON from one run on one durable database. `make compare` runs it; docs/performance.md says what each contestant is.
+// Package rivals compares Carve with other ways to hand out addresses and with the minimum cost of all of them, and checks goals for the ratios. One
+// run on one durable database gives tables and one JSON. `make compare` runs it; docs/performance.md describes each contestant.
 //
-// It asserts nothing about time; it fails when Carve hands out a block twice or leaves data that the audit objects to.
+// It asserts nothing about time. It fails when Carve hands out a block twice or leaves data in which the audit finds a fault.
 package rivals

@@ -14,12 +14,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// rowsSchema is the plainest table that can give an answer: a key that the database chooses, and what the caller said.
+// rowsSchema is the simplest table that can give an answer: a generated key, and the caller's input.
 const rowsSchema = `CREATE TABLE rows (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, holder TEXT NOT NULL)`
 
 const rowInsert = `INSERT INTO rows (name, holder) VALUES ($1, $2) RETURNING id`
 
-// openInsert is the floor in process: one statement, which is one durable transaction.
+// openInsert measures the minimum cost in process: one statement, which is one durable transaction.
 func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -35,13 +35,13 @@ func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// insertRows is how many rows a batch of the floor has.
+// insertRows is the number of rows in a batch of the minimum.
 const insertRows = 100
 
-// rowsInsert is the cheapest way there is to say it, beside COPY: one statement, which is planned once whatever the number of rows.
+// rowsInsert is the cheapest statement apart from COPY: its one plan serves any number of rows.
 const rowsInsert = `INSERT INTO rows (name, holder) SELECT * FROM unnest($1::TEXT[], $2::TEXT[]) RETURNING id`
 
-// openInsertMany is the floor of batches: many rows in one statement, which is one durable transaction.
+// openInsertMany measures the minimum cost of batches: many rows in one statement, which is one durable transaction.
 func openInsertMany(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -73,8 +73,8 @@ func openInsertMany(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// openHTTPInsert is the floor over HTTP: the same statement behind one route of the same HTTP stack, and nothing else. There is
-// no authentication, no validation and no middleware.
+// openHTTPInsert measures the minimum cost over HTTP: the same statement behind one route of the same HTTP stack, without authentication, validation
+// and middleware.
 func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, rowsSchema, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func openHTTPInsert(ctx context.Context, db *database, c cell) (*session, error)
 	}, nil
 }
 
-// listen serves on an address of its own until it is stopped.
+// listen serves on a free port until it is stopped.
 func listen(ctx context.Context, handler http.Handler) (addr string, stop func() error, err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -139,7 +139,7 @@ func insertHandler(pool *pgxpool.Pool) http.Handler {
 	return e
 }
 
-// openTables makes a database with a schema and what is held in it, and answers a pool of connections to it.
+// openTables makes a database with a schema and the held blocks, and returns a connection pool.
 func openTables(ctx context.Context, db *database, c cell, schema string, seed func(context.Context, *pgxpool.Pool) error) (*pgxpool.Pool, func() error, error) {
 	name, err := db.fresh(ctx)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// A compared goal is a figure of one cell, divided by that of another cell with as many clients.
+// A compared goal is a figure of one cell, divided by the figure of another cell with as many clients.
 type compared struct {
 	name    string
-	of, to  string // contestants; without the second it is the figure itself
+	of, to  string // contestants; without to, the goal is the figure itself
 	held    int
 	clients int
 	figure  func(*result) float64
-	limit   float64 // 0: it is told, and no goal
+	limit   float64 // 0: a figure without a goal
 	atMost  bool    // the limit is an upper one
 }
 
@@ -36,7 +36,7 @@ const (
 	keysInsert = "claims over HTTP with Idempotency-Keys / HTTP + INSERT"
 )
 
-// onPostgreSQL are the goals that cells of this program decide on PostgreSQL.
+// onPostgreSQL lists the goals for cells on PostgreSQL.
 var onPostgreSQL = []compared{
 	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.6},
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
@@ -57,7 +57,7 @@ var onPostgreSQL = []compared{
 	{name: "claims over HTTP / lock and scan, 50,000 held", of: overHTTP, to: lockAndScan, held: 50_000, clients: 32, figure: rate, limit: 250},
 }
 
-// onCockroachDB are those on CockroachDB.
+// onCockroachDB lists the goals for cells on CockroachDB.
 var onCockroachDB = []compared{
 	{name: toInsert, of: overHTTP, to: httpInsert, clients: 1, figure: rate, limit: 0.5},
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 1, figure: rate},
@@ -68,19 +68,19 @@ var onCockroachDB = []compared{
 	{name: keysInsert, of: withKeys, to: httpInsert, clients: 64, figure: rate},
 }
 
-// goal is one that Carve was set, and what came of it in this run. Whether it is reached is information: it makes no run fail.
+// goal is a goal with its result in this run. A missed goal is only reported and fails no run.
 type goal struct {
 	Name     string  `json:"name"`
 	Measured float64 `json:"measured"` // the median of the rounds
 	Lowest   float64 `json:"lowest"`
 	Highest  float64 `json:"highest"`
-	Rounds   int     `json:"rounds"` // in which it was measured
+	Rounds   int     `json:"rounds"` // number of rounds with a result
 	Limit    float64 `json:"limit,omitempty"`
 	AtMost   bool    `json:"atMost"`
 	Reached  bool    `json:"reached"`
 }
 
-// judged is a goal with what was measured in each round.
+// judged returns a goal with each round's results.
 func judged(name string, limit float64, atMost bool, measured ...float64) goal {
 	g := goal{Name: name, Limit: limit, AtMost: atMost, Rounds: len(measured)}
 	if len(measured) > 0 {
@@ -93,13 +93,13 @@ func judged(name string, limit float64, atMost bool, measured ...float64) goal {
 	return g
 }
 
-// median is the middle one, and of two in the middle their mean.
+// median returns the middle figure, or the mean of the two in the middle.
 func median(figures []float64) float64 {
 	sorted := slices.Sorted(slices.Values(figures))
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// goalsOf divides within each round, where what is compared was measured one after the other.
+// goalsOf divides within each round, where the compared cells were measured one after the other.
 func goalsOf(wanted []compared, results []*result) []goal {
 	type key struct {
 		contestant           string
@@ -130,7 +130,7 @@ func goalsOf(wanted []compared, results []*result) []goal {
 	return goals
 }
 
-// goalTable says of each goal what was measured.
+// goalTable lists the results of the goals.
 func goalTable(goals []goal) string {
 	lines := [][]string{{"goal", "measured", "lowest – highest", "goal is", "result"}}
 	for _, g := range goals {
@@ -158,7 +158,7 @@ func goalTable(goals []goal) string {
 	return fmt.Sprintf("\n%s", tabular.Table(lines, 1))
 }
 
-// wrong is how often a cell broke a promise.
+// wrong counts a cell's faults.
 func (r *result) wrong() int {
 	n := r.Doubles + r.Errors + r.CutOff
 	if r.Broken != "" {

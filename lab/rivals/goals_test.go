@@ -55,7 +55,7 @@ func TestGoalsThatAreMissedAreToldSo(t *testing.T) {
 	require.Contains(t, goalTable([]goal{judged("low", 2, false, 1.9)}), "| low  |     1.90 |                  |     ≥ 2 | missed |")
 }
 
-// Two goals of one name could not be told apart, nor chosen.
+// Two goals with one name could neither be distinguished nor selected.
 func TestGoalsHaveNamesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range [][]compared{onPostgreSQL, onCockroachDB} {

@@ -16,7 +16,7 @@ import (
 	"github.com/metal-stack/go-ipam/pkg/service"
 )
 
-// openGoIPAM is go-ipam's own service, on its PostgreSQL storage, asked for an address of one prefix in JSON.
+// openGoIPAM runs go-ipam's own service, on its PostgreSQL storage, and requests addresses of one prefix in JSON.
 func openGoIPAM(ctx context.Context, db *database, c cell) (*session, error) {
 	manager, done, err := startGoIPAM(ctx, db)
 	if err != nil {
@@ -43,7 +43,7 @@ func openGoIPAM(ctx context.Context, db *database, c cell) (*session, error) {
 			}
 			return number(netip.PrefixFrom(got.IP.IP, addressBits))
 		},
-		first: 1, // it holds the first address of a prefix back
+		first: 1, // it reserves the first address of a prefix
 		close: func() error { p.close(); return errors.Join(stop(), done()) },
 	}, nil
 }
@@ -59,7 +59,7 @@ func startGoIPAM(ctx context.Context, db *database) (goipam.Ipamer, func() error
 	if err != nil {
 		return nil, nil, errors.Join(err, done())
 	}
-	// Its URL has no place for the directory of a socket; its driver looks here when the URL names no host.
+	// Its URL cannot contain a socket's directory. Its driver reads this variable when the URL names no host.
 	if err := os.Setenv("PGHOST", config.Host); err != nil {
 		return nil, nil, errors.Join(err, done())
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// schemeSchema is the least that the scheme needs, to its advantage: addresses are numbers in the pool, there is no foreign
-// key, no name and no time. The primary key is the index that it walks, and what makes a double impossible.
+// schemeSchema has the minimum for the scheme, to its advantage: addresses are numbers in the pool, without a foreign key, name and time. The scheme
+// scans the primary key, which also prevents doubles.
 const schemeSchema = `
 CREATE TABLE pools (id BIGINT PRIMARY KEY, size BIGINT NOT NULL);
 CREATE TABLE allocations (pool_id BIGINT NOT NULL, address BIGINT NOT NULL, PRIMARY KEY (pool_id, address));
@@ -25,7 +25,7 @@ func hold(n int) func(context.Context, *pgxpool.Pool) error {
 	}
 }
 
-// openLockAndScan is the scheme of most address managers: lock the pool's row, read what is held in order, take the first gap.
+// openLockAndScan runs the scheme of most address managers: lock the pool's row, read the held addresses in order, take the first gap.
 func openLockAndScan(ctx context.Context, db *database, c cell) (*session, error) {
 	pool, done, err := openTables(ctx, db, c, schemeSchema, hold(c.held))
 	if err != nil {
@@ -65,7 +65,7 @@ func lockAndTake(ctx context.Context, tx pgx.Tx) (int64, error) {
 	return free, err
 }
 
-// firstGap reads until the first number that is not there.
+// firstGap reads up to the first missing number.
 func firstGap(rows pgx.Rows) (free int64, err error) {
 	defer rows.Close()
 	for rows.Next() {

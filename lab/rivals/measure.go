@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// result is what came of a cell.
+// result is a cell's result.
 type result struct {
 	Contestant string  `json:"contestant"`
 	Each       int     `json:"perCall"` // rows, claims, … in a call
@@ -25,24 +25,24 @@ type result struct {
 	P99        float64 `json:"p99ms"`
 	Operations int     `json:"operations"` // calls that finished in the measured time
 	Errors     int     `json:"errors"`
-	CutOff     int     `json:"cutOff"` // not finished when the grace ended
+	CutOff     int     `json:"cutOff"` // not finished when the grace time ended
 	Error      string  `json:"firstError,omitempty"`
 	HandedOut  int     `json:"handedOut"`
-	Doubles    int     `json:"doubles"` // handed out although somebody had it
+	Doubles    int     `json:"doubles"` // handed out although already held
 	Skipped    string  `json:"skipped,omitempty"`
-	// What an operation costs, whatever the machine: bytes of the database's log, and processor time of this process, which is
-	// the generator's and that of what runs beside it (the library, or the server).
+	// The cost of an operation, independent of the machine: bytes of the database's log, and processor time of this process, which contains the
+	// generator and the code beside it (the library, or the server).
 	WAL      float64 `json:"walBytesPerOperation"`
 	CPU      float64 `json:"processMicrosecondsPerOperation"`
 	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
-	Broken   string  `json:"broken,omitempty"`                 // what the check of the data found
+	Broken   string  `json:"broken,omitempty"`                 // findings of the data check
 
-	things string // what is counted
+	things string // kind of the counted objects
 	ours   bool
-	done   int // rows, claims, … since the clock ran, those outside of the measured time included
+	done   int // rows, claims, … since the clock ran, including the unmeasured time
 }
 
-// measure prepares a cell, runs it and looks at what was handed out. What goes wrong is part of the result.
+// measure prepares a cell, runs it and checks the objects that it handed out. Errors are part of the result.
 func measure(ctx context.Context, db *database, c cell, o options) *result {
 	r := &result{Contestant: c.contestant.name, Each: c.contestant.each, Clients: c.clients, Held: c.held, Round: c.round, things: c.contestant.things, ours: c.contestant.ours}
 	prepare, cancel := context.WithTimeout(ctx, o.setup)
@@ -68,7 +68,7 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 		r.Skipped = fmt.Sprintf("one operation alone took %s, of %s allowed (%v)", took.Round(time.Millisecond), o.bound, err)
 		return r
 	}
-	runtime.GC() // what another cell left
+	runtime.GC() // collect the garbage of other cells
 	before, err := db.spent(ctx)
 	if err == nil {
 		err = profiled(o.pprof, r, func() { drive(ctx, s, r, o, probe) })
@@ -88,7 +88,7 @@ func measure(ctx context.Context, db *database, c cell, o options) *result {
 	return r
 }
 
-// tally is what one client saw.
+// tally has one client's observations.
 type tally struct {
 	handed   []uint64
 	took     []time.Duration
@@ -100,11 +100,11 @@ type tally struct {
 	ranOut   time.Time
 }
 
-// errRanOut: what was prepared for the operations of a cell is used up. The cell ends there.
+// errRanOut reports that the objects prepared for a cell are used up. The cell ends there.
 var errRanOut = errors.New("what was prepared is used up")
 
-// drive lets the clients work without a pause. The rate counts what finished within the measured time. The times are those of
-// operations that began within it, however long they took, so that slow ones are not left out for being slow.
+// drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times are those of all
+// operations that began within it, so that slow ones count too.
 func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
 	from := time.Now().Add(o.warm)
 	to := from.Add(o.time)
@@ -148,7 +148,7 @@ func (t *tally) work(ctx context.Context, s *session, client int, from, to time.
 			return
 		case err != nil && ctx.Err() != nil:
 			t.cutOff++
-		// What fails while it warms up is no part of the measurement.
+		// Failures during the warm-up do not count.
 		case err != nil && end.Before(from):
 		case err != nil:
 			t.failed++
@@ -167,7 +167,7 @@ func (t *tally) work(ctx context.Context, s *session, client int, from, to time.
 	}
 }
 
-// percentile is in milliseconds.
+// percentile returns a percentile in milliseconds.
 func percentile(times []time.Duration, percent int) float64 {
 	return latency.Milliseconds(latency.Percentile(times, percent))
 }

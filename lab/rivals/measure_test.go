@@ -20,10 +20,10 @@ func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
 	s := &session{first: 10, hand: func(context.Context, int) (uint64, error) {
 		switch i := n.Add(1); {
 		case i == 3:
-			return 11, nil // as did the first
+			return 11, nil // as did the first call
 		case i == 4:
 			return 9, nil // which was held
-		case i > 1000: // not a time, within which a slow machine may do nothing
+		case i > 1000: // a count, and not a time, within which a slow machine may do nothing
 			n.Add(^uint64(0))
 			return 0, errRanOut
 		default:
@@ -99,7 +99,7 @@ func TestMediansAreOfTheRoundsOfACell(t *testing.T) {
 	require.InDelta(t, 10, got[2].Rate, 0)
 }
 
-// What cannot be measured at all would be noticed when somebody has waited for the other cells.
+// Every contestant can be measured. Otherwise the fault would show only after the measurement of the other cells.
 func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 	t.Parallel()
 	d, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(t.TempDir(), "data"), Connections: 100, Volatile: true})
@@ -121,7 +121,7 @@ func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 	}
 }
 
-// What is wrong with a flag is said before anything is measured.
+// A wrong flag is refused before anything is measured.
 func TestFlagsThatSayNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"-rows=many", "-rounds=0", "-time=0s", "-only=(", "rest"} {

@@ -2,7 +2,7 @@ package rivals
 
 import "strconv"
 
-// names gives each client names of its own.
+// names counts each client's names.
 type names []struct {
 	n int
 	_ [56]byte // a cache line each: clients on different cores do not share one

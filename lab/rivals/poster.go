@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// poster sends requests over one kept connection for each client. It stands for net/http's client, which on a machine where
-// the generator has the server's cores costs as much as a small server and would be measured instead.
+// poster sends requests over one persistent connection for each client. It replaces net/http's client: where generator and server share cores, that
+// client costs as much as a small server and would distort the measurement.
 type poster struct {
 	addr string
 	path string
-	head string // between the path and the length of the body
+	head string // between the path and the body's length
 	own  []connection
-	// keyed: each body is posted with an Idempotency-Key of its own, in no order, as callers make them.
+	// keyed: each request has its own random Idempotency-Key, as clients make them.
 	keyed bool
 }
 
@@ -37,7 +37,7 @@ func newPoster(addr, path, token string, clients int) *poster {
 	return &poster{addr: addr, path: path, head: head, own: make([]connection, clients)}
 }
 
-// post sends a body and answers the body of a 201 or 200; anything else is an error.
+// post sends a body and returns the body of a 201 or 200; other statuses are errors.
 func (p *poster) post(ctx context.Context, client int, body []byte) ([]byte, error) {
 	answer, status, err := p.send(ctx, client, body)
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *poster) post(ctx context.Context, client int, body []byte) ([]byte, err
 	return answer, nil
 }
 
-// send posts a body, and answers whatever the server does.
+// send posts a body and returns the response, with any status.
 func (p *poster) send(ctx context.Context, client int, body []byte) (answer []byte, status int, err error) {
 	return p.exchange(ctx, client, func(b []byte) []byte {
 		b = append(append(append(b, "POST "...), p.path...), p.head...)
@@ -62,7 +62,7 @@ func (p *poster) send(ctx context.Context, client int, body []byte) (answer []by
 	})
 }
 
-// remove deletes what is below the path.
+// remove deletes an object below the path.
 func (p *poster) remove(ctx context.Context, client int, below string) (answer []byte, status int, err error) {
 	return p.exchange(ctx, client, func(b []byte) []byte {
 		return append(append(append(append(append(b, "DELETE "...), p.path...), below...), p.head...), "\r\n"...)

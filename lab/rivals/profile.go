@@ -12,12 +12,13 @@ import (
 
 var unfriendly = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-// profileName is the name of a cell's profile: its contestant, in letters and digits, and what else tells it from the others. The last round stays.
+// profileName returns the name of a cell's profile: its contestant, in letters and digits, and the cell's parameters. The profile of the last round
+// stays.
 func profileName(r *result) string {
 	return fmt.Sprintf("%s-%d-clients-%d-held.pprof", strings.Trim(unfriendly.ReplaceAllString(r.Contestant, "-"), "-"), r.Clients, r.Held)
 }
 
-// profiled runs work; with a directory, it writes there where this process's processor time went. The generator is in it too.
+// profiled runs work and, if dir is set, writes a CPU profile of this process there. The profile contains the generator.
 func profiled(dir string, r *result, work func()) (err error) {
 	if dir == "" {
 		work()

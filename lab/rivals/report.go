@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// medians is one result for each cell: the median of the rates and times of its rounds, and all that went wrong in any.
+// medians returns one result for each cell: the median of the rates and times of its rounds, and the faults of all rounds.
 func medians(results []*result) []*result {
 	type key struct {
 		contestant    string
@@ -61,7 +61,7 @@ func medians(results []*result) []*result {
 
 var columns = []string{"contestant", "clients", "held", "per second", "of", "p50 ms", "p95 ms", "p99 ms", "log bytes", "program µs", "database µs", "errors", "cut off", "doubles"}
 
-// inTable is one line for each cell, in Markdown.
+// inTable returns one line for each cell, in Markdown.
 func inTable(results []*result) string {
 	lines := [][]string{columns}
 	for _, r := range results {
@@ -77,7 +77,7 @@ func inTable(results []*result) string {
 	return tabular.Table(lines, 1)
 }
 
-// known is a cost, or nothing where it could not be told.
+// known formats a cost, or returns "" for an unknown one.
 func known(cost float64) string {
 	if cost == 0 {
 		return ""
@@ -85,7 +85,7 @@ func known(cost float64) string {
 	return tabular.Figure(cost)
 }
 
-// notes say what the table has no room for: why cells were skipped, the first error of those that have any, doubles in words.
+// notes lists the details that do not fit the table: reasons of skipped cells, the first error of a cell, doubles.
 func notes(results []*result) string {
 	var b strings.Builder
 	for _, r := range results {
@@ -116,7 +116,7 @@ func brief(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// line is what is shown of a cell when it has been measured.
+// line returns the output line of a measured cell.
 func (r *result) line() string {
 	if r.Skipped != "" {
 		return fmt.Sprintf("%d. %-27s %2d clients %5d held: skipped: %s", r.Round+1, r.Contestant, r.Clients, r.Held, brief(r.Skipped))
@@ -149,7 +149,7 @@ const legend = `Medians of the rounds. Per second: rows, claims, … each, not c
 Bytes of the database's log, and processor time of this program (generator, and server or library) and of the database: of each row, claim, …
 `
 
-// verdict is an error when Carve broke a promise. What a rival breaks is reported and no more.
+// verdict returns an error if Carve broke a promise. Faults of a rival are only reported.
 func verdict(results []*result) error {
 	var errs []error
 	for _, r := range medians(results) {

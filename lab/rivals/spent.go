@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// spent is what was used since the start.
+// spent is the use of resources since the start.
 type spent struct {
 	wal int64
 	cpu time.Duration // of this process
 	db  time.Duration // of the database's processes
 }
 
-// spent tells what it can: CockroachDB has no such log, and somebody else's database is none of our processes.
+// spent measures the resources that it can: CockroachDB has no such log, and an external database has no local processes.
 func (d *database) spent(ctx context.Context) (s spent, err error) {
 	if s.cpu, err = procstat.Self(); err != nil || d.Cockroach {
 		return s, err
@@ -42,7 +42,7 @@ func (d *database) spent(ctx context.Context) (s spent, err error) {
 	return s, nil
 }
 
-// charge divides what was used since before by what was done meanwhile, failures included in the cost.
+// charge divides the resources used since before by the number of completed operations. The cost includes failed ones.
 func (r *result) charge(ctx context.Context, db *database, before spent) error {
 	now, err := db.spent(ctx)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// balancer passes connections on to the servers that were ready when they were last asked, in turn. It looks into no request and repeats
-// none: what fails, its client sees.
+// balancer passes connections in turn to the servers that were ready at the last probe. It neither inspects nor repeats requests: the client sees
+// each failure.
 type balancer struct {
 	listener net.Listener
 	every    time.Duration
 	asking   *http.Client
-	open     atomic.Int64 // connections that are open
+	open     atomic.Int64 // open connections
 	made     atomic.Int64
-	refused  atomic.Int64 // that no server took
+	refused  atomic.Int64 // connections without a server
 
 	mu      sync.Mutex
 	servers []string
@@ -47,14 +47,14 @@ func (b *balancer) addr() string { return b.listener.Addr().String() }
 
 func (b *balancer) close() { _ = b.listener.Close() }
 
-// add lets a server take part from when it is ready on.
+// add adds a server, which takes part once it is ready.
 func (b *balancer) add(server string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.servers = append(b.servers, server)
 }
 
-// remove forgets a server, as when its pod is gone. Its connections go on.
+// remove removes a server, as when its pod is gone. Its connections stay open.
 func (b *balancer) remove(server string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func (b *balancer) remove(server string) {
 	b.ready = slices.DeleteFunc(b.ready, is)
 }
 
-// probe asks all servers whether they are ready, again and again.
+// probe repeatedly asks all servers whether they are ready.
 func (b *balancer) probe(ctx context.Context) {
 	tick := time.NewTicker(b.every)
 	defer tick.Stop()
@@ -101,13 +101,13 @@ func (b *balancer) isReady(ctx context.Context, server string) bool {
 	return errors.Join(w.Body.Close()) == nil && w.StatusCode == http.StatusOK
 }
 
-// tell wakes those who wait for a change; mu is held.
+// tell wakes the goroutines that wait for a change. The caller holds mu.
 func (b *balancer) tell() {
 	close(b.changed)
 	b.changed = make(chan struct{})
 }
 
-// await returns when something is so.
+// await waits for a condition.
 func (b *balancer) await(ctx context.Context, is func() bool) error {
 	for {
 		b.mu.Lock()
@@ -124,12 +124,12 @@ func (b *balancer) await(ctx context.Context, is func() bool) error {
 	}
 }
 
-// awaitReady returns when connections go to a server.
+// awaitReady waits until connections go to a server.
 func (b *balancer) awaitReady(ctx context.Context, server string) error {
 	return b.await(ctx, func() bool { return slices.Contains(b.ready, server) })
 }
 
-// awaitConnections returns when so many connections are open: the load has begun.
+// awaitConnections waits until n connections are open, which means that the load has begun.
 func (b *balancer) awaitConnections(ctx context.Context, n int) error {
 	return b.await(ctx, func() bool { return b.open.Load() >= int64(n) })
 }
@@ -144,7 +144,7 @@ func (b *balancer) accept(ctx context.Context) {
 	}
 }
 
-// pass connects a client with the next server that is ready, for as long as both want it.
+// pass connects a client with the next ready server, until both sides have closed.
 func (b *balancer) pass(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	b.made.Add(1)
@@ -170,7 +170,7 @@ func (b *balancer) pass(ctx context.Context, client net.Conn) {
 		go func() {
 			_, _ = io.Copy(onto, from)
 			if half, ok := onto.(*net.TCPConn); ok {
-				_ = half.CloseWrite() // what comes the other way is still wanted
+				_ = half.CloseWrite() // the other direction stays open
 			}
 			ended <- struct{}{}
 		}()

@@ -1,8 +1,8 @@
-// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges what
-// the clients were told: no request may fail, no block may be lost or given twice, and the data must audit clean. See docs/evidence.md.
+// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges the clients'
+// answers: no request may fail, no block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
 //
-// The balancer does what a Kubernetes Service does with a Deployment that surges: connections go to servers that were ready when they were
-// last asked, a new server takes part when it is ready, and one that is stopped is noticed when it is asked again.
+// The balancer works like a Kubernetes Service for a Deployment with a surge: connections go to servers that were ready at the last probe, a new
+// server takes part when it is ready, and a probe notices a stopped server.
 package rolling
 
 import (
@@ -35,7 +35,7 @@ type options struct {
 	probe           time.Duration
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) error { return run(ctx, args, os.Stdout) }
 
 func parse(args []string) (o options, err error) {
@@ -92,7 +92,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return underLoad(ctx, o, b, f, db.DSN(), out)
 }
 
-// underLoad replaces all servers while the load goes on, and waits for its judgement.
+// underLoad replaces all servers under load, and waits for the load's verdict.
 func underLoad(ctx context.Context, o options, b *balancer, f *fleet, dsn string, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -102,7 +102,7 @@ func underLoad(ctx context.Context, o options, b *balancer, f *fleet, dsn string
 	load.Env = append(os.Environ(),
 		"CARVE_SERVER="+(&url.URL{Scheme: "http", Host: b.addr()}).String(), "CARVE_DATABASE_URL="+dsn, "LOAD_PROFILE=short", "LOAD_KEEP=1",
 		"LOAD_CLIENTS="+strconv.Itoa(o.clients), "LOAD_DURATION="+o.duration.String(),
-		"LOAD_SLACK=1000", // how long a request takes is not what is judged here
+		"LOAD_SLACK=1000", // the run does not judge latency
 	)
 	if err := load.Start(); err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// patience is how long a server may take to end beyond its drain delay: what it gives the requests that are running, and more.
+// patience is the time that a server may take to end after its drain delay. It exceeds the server's limit for running requests.
 const patience = 40 * time.Second
 
-// fleet is the servers that are there, the oldest first.
+// fleet lists the running servers, the oldest first.
 type fleet struct {
 	options
 	dsn      string
@@ -50,7 +50,7 @@ func (f *fleet) add(ctx context.Context) error {
 	return f.balancer.awaitReady(ctx, r.Addr())
 }
 
-// replace starts a server and then stops the oldest one, which the balancer is not told of.
+// replace starts a server and then stops the oldest one. It does not inform the balancer.
 func (f *fleet) replace(ctx context.Context) error {
 	if err := f.add(ctx); err != nil {
 		return err
@@ -64,7 +64,7 @@ func (f *fleet) replace(ctx context.Context) error {
 	return err
 }
 
-// stop ends what is left.
+// stop stops the remaining servers.
 func (f *fleet) stop() error {
 	var errs []error
 	for _, r := range f.servers {
@@ -74,7 +74,7 @@ func (f *fleet) stop() error {
 	return errors.Join(errs...)
 }
 
-// terminate asks a server to stop and waits until it has, properly.
+// terminate stops a server and waits for a clean end.
 func (r *replica) terminate() error {
 	if err := r.Stop(); err != nil {
 		return fmt.Errorf("%s: %w", r.name, err)

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// axis is what grows, with everything else at the base point: one project; one pool, 10.0.0.0/8 unless the axis says otherwise,
-// in which nothing is held, from which single addresses are claimed by BestFit; 100 claims on another pool; no history.
+// axis is a quantity that grows while everything else stays at the base point: one project; one empty pool, 10.0.0.0/8 unless the axis sets another,
+// from which BestFit claims take single addresses; 100 claims on another pool; no history.
 type axis struct {
 	name  string
 	title string
 	unit  string
 	sizes []string
-	short []string // what the test of this program measures
-	// cells makes the cells of a size.
+	short []string // sizes that the test of this program measures
+	// cells makes a size's cells.
 	cells func(size string) ([]cell, error)
 }
 
 // cell is one point of an axis.
 type cell struct {
 	label string
-	shape string // "" where there is but one
-	size  string // as it is below a plot
-	rows  int    // about how many are loaded
+	shape string // "" if the size has only one shape
+	size  string // label below a plot
+	rows  int    // approximate number of loaded rows
 	seed  func(context.Context, *world) (layout, error)
 }
 
@@ -54,7 +54,7 @@ func axes() []*axis {
 	}
 }
 
-// counted makes cells of sizes that are numbers: 10k, 1M.
+// counted makes cells for numeric sizes: 10k, 1M.
 func counted(least int, of func(n int) cell) func(string) ([]cell, error) {
 	return func(size string) ([]cell, error) {
 		n, err := ParseSize(size)
@@ -70,7 +70,7 @@ func counted(least int, of func(n int) cell) func(string) ([]cell, error) {
 	}
 }
 
-// ParseSize is how many 0, 10k or 1M are.
+// ParseSize parses a number such as 0, 10k or 1M.
 func ParseSize(size string) (int, error) {
 	digits, factor := size, 1
 	switch {
@@ -120,7 +120,7 @@ func sizeCells(size string) ([]cell, error) {
 	}}}, nil
 }
 
-// plan is the cells of an axis, the smallest first.
+// plan returns an axis's cells, the smallest first.
 func (a *axis) plan(sizes []string) ([]cell, error) {
 	var out []cell
 	for _, size := range sizes {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// measureAxis measures the cells of an axis, each in turn with the smallest. At most two are there at a time.
+// measureAxis measures an axis's cells, each in turn with the smallest. At most two cells exist at a time.
 func measureAxis(ctx context.Context, db *database, a *axis, cells []cell, o options, log *slog.Logger) (results []*result, err error) {
 	smallest, first, err := makeCell(ctx, db, a, cells[0], log)
 	if err != nil {
@@ -23,7 +23,7 @@ func measureAxis(ctx context.Context, db *database, a *axis, cells []cell, o opt
 		}
 		results = append(results, r)
 	}
-	check(ctx, smallest, cells[0], first, o.auditRows) // it has been worked on all the time
+	check(ctx, smallest, cells[0], first, o.auditRows) // every measurement used it
 	return results, ctx.Err()
 }
 
@@ -34,7 +34,7 @@ func measureCell(ctx context.Context, db *database, a *axis, c cell, smallest *w
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := db.Settle(ctx, smallest.name); err != nil { // what the turns before left
+	if err := db.Settle(ctx, smallest.name); err != nil { // the remains of the turns before
 		return nil, err
 	}
 	got, err := measure(ctx, [2]*world{smallest, w}, o.operations, o.bounds)
@@ -71,8 +71,7 @@ func makeCell(ctx context.Context, db *database, a *axis, c cell, log *slog.Logg
 	return w, r, nil
 }
 
-// check holds the data, as it is after everything, to every invariant; or to what can be counted in a moment where it is large. What it
-// finds is part of the result.
+// check audits the data after all measurements. In a large cell it only compares quick counts. Its findings are part of the result.
 func check(ctx context.Context, w *world, c cell, r *result, auditRows int) {
 	begin := time.Now()
 	r.Checked = "audited"

@@ -7,15 +7,15 @@ import (
 	"net/netip"
 )
 
-// The arithmetic of what is held and what is free is done here, not by the code that is measured.
+// This file computes the held and free blocks itself, independently of the measured code.
 
-// span is n units, of which the numbers in taken (in ascending order) are held.
+// span is a range of n units. taken reports whether a unit is held, in ascending order of units.
 type span struct {
 	units int
 	taken func(i int) bool
 }
 
-// freeBlocks is the largest aligned blocks of what is not taken, as (first unit, units): in order, none the buddy of another.
+// freeBlocks returns the largest aligned free blocks as (first unit, units), in order. No two are buddies.
 func (s span) freeBlocks() [][2]int {
 	var out [][2]int
 	for at := 0; at < s.units; {
@@ -39,7 +39,7 @@ func (s span) freeBlocks() [][2]int {
 	return out
 }
 
-// front is the span of which the first n units are held. What is free is found without looking at each unit.
+// front returns the free blocks of a range whose first n units are held, without a look at each unit.
 func front(units, n int) [][2]int {
 	var out [][2]int
 	for at := n; at < units; {
@@ -56,7 +56,7 @@ func front(units, n int) [][2]int {
 	return out
 }
 
-// scattered is n of the units, chosen at random (the same ones each time), in ascending order.
+// scattered returns n units at random (the same ones each time), in ascending order.
 func scattered(units, n int) []int {
 	r := rand.New(rand.NewPCG(5, 9)) //nolint:gosec // the same every time, which is the point
 	taken := make([]bool, units)
@@ -72,7 +72,7 @@ func scattered(units, n int) []int {
 	return out
 }
 
-// nth is the nth address of an IPv4 block.
+// nth returns the nth address of an IPv4 block.
 func nth(block netip.Prefix, n int) netip.Addr {
 	raw := block.Addr().As4()
 	binary.BigEndian.PutUint32(raw[:], binary.BigEndian.Uint32(raw[:])+uint32(n)) //nolint:gosec // inside the block

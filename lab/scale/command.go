@@ -74,7 +74,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	return o, nil
 }
 
-// Run is the command.
+// Run runs the command.
 func Run(ctx context.Context, args []string) (err error) {
 	o, err := parse(args, os.Stderr)
 	if err != nil {

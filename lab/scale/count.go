@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// counts is what one operation costs, whatever the machine: statements sent, rows read or written (entries of indexes, and rows of
-// tables that are read whole), pages of tables and indexes looked at.
+// counts is the cost of one operation, independent of the machine: statements sent, rows read or written (index entries, and rows of tables that are
+// scanned), and pages of tables and indexes read.
 type counts struct {
 	Statements float64 `json:"statements"`
 	Rows       float64 `json:"rows"`
@@ -23,7 +23,7 @@ type counts struct {
 	Tables map[string]float64 `json:"rowsByTable,omitempty"`
 }
 
-// part is what one statement has in it.
+// part is one statement's share.
 type part struct {
 	Statement string  `json:"statement"`
 	Calls     float64 `json:"calls"`
@@ -31,23 +31,23 @@ type part struct {
 }
 
 const (
-	countedOperations = 4                      // what is counted hardly varies
-	slow              = 100 * time.Millisecond // operations that take longer are counted twice only
+	countedOperations = 4                      // the counts hardly vary
+	slow              = 100 * time.Millisecond // slower operations are counted only twice
 )
 
-// besides are the statements that a store sends by itself now and then, whatever is asked of it.
+// besides lists the statements that a store sends by itself now and then.
 var besides = map[string]bool{"clock_read": true, "compatibility_get": true, "region_list": true}
 
-// meter counts in one cell. PostgreSQL's sessions hand in what rows they touched when they end, so what is counted has sessions of
-// its own, and another one before does the same without the operations that are counted, which come when plans and caches are warm.
-// Where operations go to many pools the service has then forgotten what it knew of them, in the smallest cell as in the others.
+// meter counts in one cell. PostgreSQL's sessions report their rows when they end, so the counted operations have their own session. An earlier
+// session does the same without them, and they begin when plans and caches are warm. Where operations go to many pools, the service's cache has then
+// lost its entries, in the smallest cell as in the others.
 type meter struct {
 	w     *world
 	probe *pgx.Conn
 	rand  *rand.Rand
 }
 
-// counting counts each operation by itself. The cell's own sessions are ended meanwhile.
+// counting counts each operation separately. It closes the cell's own sessions during that time.
 func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*counts, err error) {
 	w.store.Close()
 	defer func() { err = errors.Join(err, w.open(ctx)) }()
@@ -58,7 +58,7 @@ func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*co
 	defer probe.Close(context.WithoutCancel(ctx))
 	m := &meter{w: w, probe: probe, rand: rand.New(rand.NewPCG(3, 7))} //nolint:gosec // the same places every time
 	out := map[string]*counts{}
-	for _, op := range ops { // first: they leave no dead rows to those behind them
+	for _, op := range ops { // first: they leave no dead rows to the operations behind them
 		if out[op.name], err = m.read(ctx, op); err != nil {
 			return nil, fmt.Errorf("%s: %w", op.name, err)
 		}
@@ -122,7 +122,7 @@ func (m *meter) pairs(ctx context.Context) (claims, releases *counts, err error)
 
 func runName(i int) string { return fmt.Sprintf("run-%08d", i) }
 
-// count is the cost of one operation of some that come after warming up; how many is asked when that has been done once.
+// count returns the cost of one operation after a warm-up. It calls many for the number of operations after the first warm-up.
 func (m *meter) count(ctx context.Context, warm func() error, many func() int, act func(i int) error) (*counts, error) {
 	before, err := m.session(ctx, warm)
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *meter) count(ctx context.Context, warm func() error, many func() int, a
 	return c, nil
 }
 
-// add takes the mean of rounds, one after the other.
+// add adds one round to the mean of a number of rounds.
 func (c *counts) add(one *counts, rounds int) {
 	share := 1 / float64(rounds)
 	c.Statements += one.Statements * share
@@ -194,7 +194,7 @@ func (c *counts) add(one *counts, rounds int) {
 	}
 }
 
-// session connects, does something, disconnects, and answers how many rows that has touched in each table.
+// session connects, calls do, disconnects, and returns the number of rows that the call used in each table.
 func (m *meter) session(ctx context.Context, do func() error) (map[string]int64, error) {
 	before, err := m.rows(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (m *meter) session(ctx context.Context, do func() error) (map[string]int64,
 	return after, err
 }
 
-// rows is what PostgreSQL has counted in each table, when all other sessions have handed in their counts.
+// rows returns PostgreSQL's row counts of each table, once all other sessions have reported theirs.
 func (m *meter) rows(ctx context.Context) (map[string]int64, error) {
 	if err := m.alone(ctx); err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (m *meter) rows(ctx context.Context) (map[string]int64, error) {
 	return out, err
 }
 
-// alone waits until nobody else is connected.
+// alone waits until no other session is connected.
 func (m *meter) alone(ctx context.Context) error {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-// database is the private PostgreSQL that everything is measured on. Each cell has a database in it.
+// database is the private PostgreSQL for all measurements. Each cell has a database in it.
 type database struct {
 	*postgres.Database
 	keyed bool // each claim has an idempotency key
 }
 
-// errNoStatistics: this PostgreSQL cannot count by statement.
+// errNoStatistics reports that this PostgreSQL cannot count by statement.
 var errNoStatistics = errors.New("this PostgreSQL has no pg_stat_statements, which counts what each statement costs: install PostgreSQL's contrib modules (Debian's package postgresql has them)")
 
 // startDatabase starts PostgreSQL with the module that counts by statement.
@@ -30,7 +30,8 @@ func startDatabase(ctx context.Context, dir string, volatile bool) (*database, e
 	return &database{Database: d}, nil
 }
 
-// prepare says what the server is to begin with. Bulk loads write much log at once: with the default bound there would be a checkpoint every few seconds.
+// prepare sets the server's configuration before its start. Bulk loads write much log quickly: with the default limit, a checkpoint would run every
+// few seconds.
 func prepare(ctx context.Context, conn *pgx.Conn) error {
 	var there bool
 	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'pg_stat_statements')").Scan(&there); err != nil {

@@ -1,11 +1,11 @@
-// Package scale shows what Carve's operations cost as the work grows: one axis at a time, with everything else at a base point that
-// axes.go states. `make scale` runs it; docs/performance.md says what came of it.
+// Package scale measures the cost of Carve's operations as the data grows: one axis at a time, with everything else at the base point in axes.go.
+// `make scale` runs it; docs/performance.md has the results.
 //
-// Each cell is a database of its own, loaded in bulk into the real tables and audited. It is measured in turn with the smallest
-// cell of its axis, one operation here and one there, so that what disturbs the machine disturbs both, and every figure has the
-// ratio of the two beside it. Times are those of one client that calls the use cases in process, the audit trail included.
-// Statements and pages are PostgreSQL's own count for each statement, rows those that it counted as read or written.
+// Each cell has its own database, loaded in bulk into the real tables and audited. The program measures it in turn with the smallest cell of its
+// axis, one operation at a time, so that a disturbance of the machine affects both. Every figure comes with its ratio to the smallest cell. The times
+// come from one client that calls the use cases in process, with the audit trail. PostgreSQL itself counts statements and pages for each statement,
+// and the rows that it reads or writes.
 //
-// It asserts nothing about time; it fails when the audit
-// objects to the data, when an operation fails, or when an operation needs more statements in a larger cell than in the smallest.
+// It asserts nothing about time. It fails when the audit finds a fault in the data, an operation fails, or an operation needs more statements in a
+// larger cell than in the smallest.
 package scale

@@ -8,14 +8,14 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// line is one operation in one cell, beside the same in the smallest cell of the axis, measured in turn.
+// line has one operation's figures in one cell and in the smallest cell of the axis, measured in turn.
 type line struct {
 	*figures
 	Smallest *figures `json:"smallest"`
 	Ratios   ratios   `json:"ratios"`
 }
 
-// ratios are the cell's figures divided by those of the smallest.
+// ratios are the cell's figures divided by the figures of the smallest cell.
 type ratios struct {
 	P50        float64 `json:"p50"`
 	P99        float64 `json:"p99"`
@@ -42,13 +42,13 @@ func divide(a, b float64) float64 {
 	return a / b
 }
 
-// What is told as growth: half as much again, and more than the height of an index or two explains.
+// Limits above which a report shows growth: half as much again, and more than one or two further index levels explain.
 const (
 	growthRatio = 1.5
 	growthLeast = 12
-	sameCalls   = 0.5 // statements for an operation: less than one more
-	// longWay is how many a claim or release takes at most that is not made in one round trip: how often that is so depends on what its server remembers. One
-	// more for a block that is cut, one for an answer, and those of a round trip that failed.
+	sameCalls   = 0.5 // statements of an operation: less than one more
+	// longWay limits the statements of a claim or release that does not succeed in one round trip, which depends on the server's cache. It includes one
+	// statement for a split block, one for a stored answer, and the statements of a failed round trip.
 	longWay = 28
 )
 
@@ -60,8 +60,8 @@ type growth struct {
 	What      string  `json:"what"` // statements, rows or pages
 	From      float64 `json:"from"`
 	To        float64 `json:"to"`
-	Where     string  `json:"where,omitempty"`  // the statement, or the table, that grew most
-	Broken    bool    `json:"broken,omitempty"` // what may not grow at all
+	Where     string  `json:"where,omitempty"`  // the statement or table that grew most
+	Broken    bool    `json:"broken,omitempty"` // growth beyond the limit for statements
 }
 
 // grown compares a cell with the smallest one of its axis.
@@ -85,7 +85,7 @@ func grown(axis, cell string, l *line) []growth {
 	return out
 }
 
-// culprit is the statement whose calls, or whose pages, grew most; or the table in which more rows were touched.
+// culprit returns the statement whose calls or pages grew most, or the table with the most additional rows.
 func culprit(l *line, what string) string {
 	most, name := 0.0, ""
 	if what == "rows" {
@@ -112,7 +112,7 @@ func culprit(l *line, what string) string {
 	return name
 }
 
-// tell says what grew: a line for each operation of an axis and each thing that grew, with the cells in their order.
+// tell describes the growth: a line for each operation of an axis and each figure that grew, with the cells in their order.
 func tell(all []growth) string {
 	type subject struct{ axis, operation, what, where string }
 	var order []subject

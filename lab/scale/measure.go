@@ -10,19 +10,19 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// figures is what one operation costs in one cell.
+// figures is the cost of one operation in one cell.
 type figures struct {
 	Operation string  `json:"operation"`
 	Samples   int     `json:"samples"`
 	P50       float64 `json:"p50ms"`
 	P95       float64 `json:"p95ms"`
 	P99       float64 `json:"p99ms"`
-	// Partial is how many of the samples answered a page without what was looked for.
+	// Partial counts the samples whose page did not contain the wanted item.
 	Partial int `json:"partial,omitempty"`
 	counts
 }
 
-// clock is the times of one operation in one cell.
+// clock has one operation's times in one cell.
 type clock struct {
 	took    []time.Duration
 	partial int
@@ -32,15 +32,15 @@ func (c *clock) figures(name string, n *counts) *figures {
 	return &figures{Operation: name, Samples: len(c.took), P50: percentile(c.took, 50), P95: percentile(c.took, 95), P99: percentile(c.took, 99), Partial: c.partial, counts: *n}
 }
 
-// percentile is in milliseconds.
+// percentile returns a percentile in milliseconds.
 func percentile(times []time.Duration, percent int) float64 {
 	return latency.Milliseconds(latency.Percentile(times, percent))
 }
 
-// bounds of measuring one operation.
+// bounds limits the measurement of one operation.
 type bounds struct {
 	operations int
-	time       time.Duration // no more are begun after it
+	time       time.Duration // no operation begins later
 }
 
 const fewest = 3
@@ -49,7 +49,7 @@ func (b bounds) more(done int, since time.Time) bool {
 	return done < b.operations && (done < fewest || time.Since(since) < b.time)
 }
 
-// measure measures two cells in turn, one operation here and one there, and answers the figures of each by operation.
+// measure measures two cells in turn, one operation each, and returns the figures of each by operation.
 func measure(ctx context.Context, pair [2]*world, ops []operation, b bounds) (out [2]map[string]*figures, err error) {
 	var n [2]map[string]*counts
 	for i, w := range pair {
@@ -99,7 +99,7 @@ type turns struct {
 	bounds bounds
 }
 
-// order is whose turn comes first: now one, now the other, so that neither always follows the other's.
+// order returns the cell that comes first. It alternates, so that neither cell always follows the other.
 func order(i int) [2]int {
 	if i%2 == 1 {
 		return [2]int{1, 0}
@@ -107,7 +107,7 @@ func order(i int) [2]int {
 	return [2]int{0, 1}
 }
 
-// warm is how many operations are done before the clock runs: plans are made once for each connection.
+// warm is the number of operations before the clock runs: each connection makes its plans once.
 const warm = 5
 
 func (t *turns) reads(op operation, clocks *[2]clock) error {
@@ -126,7 +126,7 @@ func (t *turns) reads(op operation, clocks *[2]clock) error {
 			}
 			if i < 0 {
 				if took > slow {
-					i = -1 // the first was warm enough
+					i = -1 // one slow operation is enough warm-up
 				}
 				continue
 			}
@@ -139,7 +139,7 @@ func (t *turns) reads(op operation, clocks *[2]clock) error {
 	return nil
 }
 
-// pairs claims in runs and releases them again, the first one first.
+// pairs makes claims in runs and releases them again, oldest first.
 func (t *turns) pairs(claims, releases *[2]clock) error {
 	run := min(t.pair[0].layout.run, t.pair[1].layout.run)
 	begin := time.Now()

@@ -11,11 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// operation is a use case that leaves everything as it was.
+// operation is a use case that leaves the data unchanged.
 type operation struct {
 	name string
-	// run answers whole as false when it got a page that does not hold what was looked for, though it is there: the caller has to
-	// ask for the next one.
+	// run returns whole as false for a page without the wanted item, although the item exists: the caller has to request the next page.
 	run func(ctx context.Context, w *world, p place) (whole bool, err error)
 }
 
@@ -23,24 +22,24 @@ const (
 	// OpClaim and a release are measured as a pair, because each undoes the other.
 	OpClaim   = "claim"
 	opRelease = "release"
-	// OpList is a page of 100 claims by name.
+	// OpList reads a page of 100 claims by name.
 	OpList = "list"
-	// OpListInPool is a page of 100 claims of a pool by address.
+	// OpListInPool reads a page of 100 claims of a pool by address.
 	OpListInPool = "list in pool"
 )
 
-// reads is what is measured besides claims and releases.
+// reads returns the operations other than claims and releases.
 func reads() []operation {
 	return []operation{
-		{name: "refuse", run: refuse}, // a claim of a block that the pool does not have
+		{name: "refuse", run: refuse}, // a claim of a block outside of the pool
 		{name: "get", run: getClaim},  // one claim by name
 		{name: OpList, run: listClaims},
 		{name: OpListInPool, run: listInPool},
-		{name: "capacity", run: getPool}, // a pool with what is free in it
+		{name: "capacity", run: getPool}, // a pool with its free capacity
 		{name: "free", run: getFree},     // a page of 100 free blocks of a pool
-		{name: "lookup", run: lookUp},    // the allocation of an address, by pool and within
-		{name: "holder", run: holder},    // who holds an address, by the history
-		{name: "search", run: search},    // the allocation of an address, by pool and contains
+		{name: "lookup", run: lookUp},    // an address's allocation, by pool and within
+		{name: "holder", run: holder},    // an address's holder, by the history
+		{name: "search", run: search},    // an address's allocation, by pool and contains
 	}
 }
 
@@ -97,7 +96,7 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 	return full(got, p, err)
 }
 
-// full: a page has as many claims as the cell can fill it with, all of the same pool.
+// full checks that a page has as many claims of the pool as the cell has for it.
 func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 	if err != nil {
 		return false, err

@@ -9,25 +9,25 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// place is what one operation is about. Operations go to random places of a cell, as the callers of a large installation do.
+// place is one operation's subject. Operations go to random places of a cell, as the clients of a large installation do.
 type place struct {
 	project string
-	pool    ipam.Ref // is claimed from, and looked at
-	bits    int      // length of the blocks that are claimed
+	pool    ipam.Ref // for claims and reads
+	bits    int      // length of the claimed blocks
 	tight   ipam.Ref // has no block of tightBits
 	atMost  int
 
-	// Something that is held already.
+	// An existing claim.
 	claim   string
-	near    ipam.Ref // the pool it is in
+	near    ipam.Ref // its pool
 	address netip.Addr
-	// Where pages of 100 begin: after this name, and after this address. Zero: at the beginning.
+	// Start of pages of 100: after this name, and after this address. Zero: at the beginning.
 	afterName    string
 	afterAddress netip.Addr
-	alone        bool // nothing but the claim is held: a page has one row
+	alone        bool // only the claim is held: a page has one row
 }
 
-// inPage is how many claims a page has.
+// inPage counts the claims on a page.
 func (p place) inPage() int {
 	if p.alone {
 		return 1
@@ -35,26 +35,26 @@ func (p place) inPage() int {
 	return page
 }
 
-// layout says what a cell holds.
+// layout describes a cell's content.
 type layout struct {
 	pick func(r *rand.Rand) place
-	// run is how many claims are made before the first of them is released: the cost of splitting a block is shared by the claims
-	// that come out of it. 1 where each claim goes to another pool.
+	// run is the number of claims before their first release. The claims from one block share the cost of its split. 1 if each claim goes to another
+	// pool.
 	run int
-	// anchor: one claim is held in the pool while it is measured, so that it is not taken for a pool that was never used.
+	// anchor: one claim stays in the pool during the measurement, so that the pool does not count as unused.
 	anchor bool
 	count  []countCheck
 }
 
-// countCheck is a cheap check of what was loaded, for cells that are too large to be audited each time.
+// countCheck is a quick check of the loaded data, for cells that are too large for an audit each time.
 type countCheck struct {
 	what string
 	sql  string
 	want int64
 }
 
-// cursor is the place in a list after which a page begins, as the API's own cursors say it (internal/alloc/paging/cursor.go). A list
-// that would not take it any more would refuse it.
+// cursor returns the position after which a page begins, encoded as the API's own cursors (internal/alloc/paging/cursor.go). A list refuses a cursor
+// whose encoding has changed.
 func cursor(kind string, after any) (string, error) {
 	at, err := json.Marshal(after)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// colours of the operations, in their order; they can be told apart without red and green (after Paul Tol's schemes).
+// colours of the operations, in their order. Readers can distinguish them without red and green (after Paul Tol's schemes).
 var colours = []color.RGBA{
 	{0x33, 0x22, 0x88, 0xff}, {0xcc, 0x66, 0x77, 0xff}, {0x88, 0x22, 0x55, 0xff}, {0x88, 0xcc, 0xee, 0xff}, {0x44, 0xaa, 0x99, 0xff},
 	{0x11, 0x77, 0x33, 0xff}, {0xdd, 0xaa, 0x33, 0xff}, {0x99, 0x99, 0x33, 0xff}, {0xaa, 0x44, 0x99, 0xff}, {0x55, 0x55, 0x55, 0xff},
 	{0xbb, 0xbb, 0xbb, 0xff},
 }
 
-// panel is one of the plots of an axis. Times are ratios: the smallest cell is measured again beside each of the others, and what
-// the machine did meanwhile is in both.
+// panel is one of an axis's plots. Times are ratios: the smallest cell is measured again beside each of the others, and a disturbance of the machine
+// affects both.
 type panel struct {
 	title string
 	of    func(*line) float64
@@ -34,7 +34,7 @@ var panels = []panel{
 	{"pages for one operation", func(l *line) float64 { return l.Pages }},
 }
 
-// drawAxis writes the plots of an axis side by side: each operation a line; the second shape of a cell, where there is one, dashed.
+// drawAxis writes the plots of an axis side by side, with a line for each operation. The second shape of a cell, if it exists, is dashed.
 func drawAxis(a *axis, cells []*result, path string) (err error) {
 	row := make([]*plot.Plot, len(panels))
 	legend := plot.NewLegend()
@@ -68,7 +68,7 @@ func drawAxis(a *axis, cells []*result, path string) (err error) {
 	return file.Close()
 }
 
-// draw makes a plot, and puts its lines into the legend if there is one.
+// draw makes a plot. It adds its lines to the legend, if it has one.
 func (p panel) draw(a *axis, cells []*result, legend *plot.Legend) (*plot.Plot, error) {
 	out := plot.New()
 	out.Title.Text = p.title
@@ -95,7 +95,7 @@ func (p panel) draw(a *axis, cells []*result, legend *plot.Legend) (*plot.Plot, 
 		}
 	}
 	if legend != nil && len(shapes) > 1 {
-		legend.Add("") // a line between
+		legend.Add("") // an empty line
 		legend.Add("solid: " + shapes[0])
 		legend.Add("dashed: " + shapes[1])
 	}
@@ -104,7 +104,7 @@ func (p panel) draw(a *axis, cells []*result, legend *plot.Legend) (*plot.Plot, 
 	return out, nil
 }
 
-// points is an operation over the axis. What has no shape belongs to all.
+// points returns the values of an operation over the axis. A cell without a shape belongs to all shapes.
 func (p panel) points(cells []*result, sizes []string, shape string, operation int) plotter.XYs {
 	var out plotter.XYs
 	for _, r := range cells {
@@ -138,7 +138,7 @@ func shapesOf(cells []*result) []string {
 	return out
 }
 
-// decades marks powers of ten, and 2 and 5 between them without a number.
+// decades marks powers of ten with a number, and 2 and 5 between them without one.
 type decades struct{}
 
 // Ticks implements plot.Ticker.

@@ -14,11 +14,11 @@ type Point struct {
 	Axis, Cell, Operation string
 
 	P95      float64 // in milliseconds
-	P99Ratio float64 // to that of the smallest cell, measured in turn
+	P99Ratio float64 // divided by the p99 of the smallest cell, measured in turn
 }
 
-// Points measures claims, so often that their p99 means something, and pages of lists, on some axes with the given sizes. What is there
-// afterwards is counted and not audited, which takes longer than all else. Directory is for a private database.
+// Points measures claims, often enough for a meaningful p99, and pages of lists, on some axes with the given sizes. It counts the data afterwards and
+// does not audit them, which would take longer than the rest. directory is for a private database.
 func Points(ctx context.Context, directory string, sizes map[string][]string) (points []Point, err error) {
 	db, err := startDatabase(ctx, directory, false)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// result is what came of a cell.
+// result is a cell's result.
 type result struct {
 	Axis      string   `json:"axis"`
 	Cell      string   `json:"cell"`
@@ -21,14 +21,14 @@ type result struct {
 	Megabytes int64    `json:"megabytes"`
 	Checked   string   `json:"checked"` // audited, or counted
 	Checking  float64  `json:"checkedSeconds"`
-	Broken    string   `json:"broken,omitempty"` // what the check found
+	Broken    string   `json:"broken,omitempty"` // findings of the check
 	Lines     []*line  `json:"operations"`
 	Grown     []growth `json:"grown,omitempty"`
 }
 
 var columns = []string{"operation", "cell", "p50 ms", "×", "p95 ms", "p99 ms", "×", "statements", "×", "rows", "×", "pages", "×", "samples"}
 
-// inTable is an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
+// inTable returns an axis in Markdown: one line for each operation in each cell, with the ratio to the smallest cell beside each figure.
 func inTable(cells []*result) string {
 	lines := [][]string{columns}
 	for i, first := range cells[0].Lines {
@@ -47,7 +47,7 @@ func inTable(cells []*result) string {
 	return tabular.Table(lines, 2)
 }
 
-// provenance says of each cell how it was made and checked.
+// provenance describes the load and the check of each cell.
 func provenance(cells []*result) string {
 	var b strings.Builder
 	for _, r := range cells {
@@ -81,7 +81,7 @@ func show(a *axis, cells []*result) error {
 	return err
 }
 
-// verdict is an error when data was not as it should be, or something grew that may not.
+// verdict returns an error if data were wrong or a figure grew beyond its limit.
 func verdict(cells []*result) error {
 	var errs []error
 	for _, r := range cells {

@@ -20,12 +20,12 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// testDatabase is a server of the test's own: the module that counts by statement has to be loaded when it starts.
+// testDatabase starts a server for the test: the module that counts by statement has to be loaded at the start.
 func testDatabase(t *testing.T) *database {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "carve-scale-")
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(dir)) // only its name was wanted
+	require.NoError(t, os.Remove(dir)) // only its name is needed
 	db, err := startDatabase(t.Context(), dir, true)
 	if errors.Is(err, errNoStatistics) {
 		t.Skip(err)
@@ -35,7 +35,7 @@ func testDatabase(t *testing.T) *database {
 	return db
 }
 
-// walk is a broken twin: it reads the whole pool, page by page, to answer about one block.
+// walk is a faulty operation: it reads the whole pool, page by page, to find one block.
 func walk(ctx context.Context, w *world, p place) (bool, error) {
 	after := ""
 	for {
@@ -71,14 +71,14 @@ func testShortAxes(t *testing.T, db *database) {
 				for _, l := range r.Lines {
 					require.Positive(t, l.Samples, l.Operation)
 					require.Positive(t, l.Statements, l.Operation)
-					if l.Operation != "claim" && l.Operation != "release" { // of a few of them most rows are those that their server reads ahead, once
+					if l.Operation != "claim" && l.Operation != "release" { // a few claims and releases mostly use rows that their server has read in advance
 						require.Positive(t, l.Rows, l.Operation)
 					}
 					require.Positive(t, l.Pages, l.Operation)
 				}
 			}
 			err = verdict(results)
-			if a.name == "held" || a.name == "fill" { // where there is more to walk through
+			if a.name == "held" || a.name == "fill" { // axes with more pages to read
 				require.ErrorContains(t, err, "walk takes more statements")
 				for line := range strings.SplitSeq(err.Error(), "\n") {
 					require.Contains(t, line, "walk takes more statements", "nothing else needs more statements")
@@ -210,7 +210,7 @@ func TestGrowthIsTold(t *testing.T) {
 
 func TestStatementsAreCalledByTheirFiles(t *testing.T) {
 	t.Parallel()
-	// the server counts under one text what differs in its constants alone, and numbers them behind the parameters
+	// the server counts texts that differ only in constants as one, and numbers the constants after the parameters
 	counted := strings.NewReplacer("0::INT8", "$7::INT8", "''", "$8").Replace(query.Get("usage_claims"))
 	require.NotEqual(t, query.Get("usage_claims"), counted)
 	require.Equal(t, "usage_claims", statementName(counted))

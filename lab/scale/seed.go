@@ -14,28 +14,26 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// seeder loads a cell in bulk. It copies rows that the use cases made, many times over, so that what is loaded has the shape of
-// what is written, whatever columns there are.
+// seeder loads a cell in bulk. It copies rows that the use cases made, so that the loaded rows have the shape of written ones, with all columns.
 type seeder struct {
 	*pgx.Conn
-	taken map[string]string // tables of rows that were taken out of others, to be copied
+	taken map[string]string // temporary tables with removed rows, which serve as originals of copies
 }
 
-// uid is an id that depends on a kind and on the number of the copy, as SQL. Like the ids of the product it is spread over the whole
-// index.
+// uid returns SQL for an id that depends on a kind and on the number of the copy. Like the product's ids, these spread over the whole index.
 func uid(kind string) string { return "md5('" + kind + "' || g.n)::UUID" }
 
-// padded is a name with a number, as SQL; in order of the number.
+// padded returns SQL for a name with a number, sorted by the number.
 func padded(prefix, number string) string {
 	return "'" + prefix + "' || lpad((" + number + ")::TEXT, 8, '0')"
 }
 
-// literal is the first address of a block, as SQL.
+// literal returns SQL for the first address of a block.
 func literal(block netip.Prefix) string {
 	return "'" + `\x` + hex.EncodeToString(block.Addr().AsSlice()) + "'::BYTEA"
 }
 
-// address is the address of IPv4 so many places after a first one, as SQL.
+// address returns SQL for the IPv4 address that many places after a first one.
 func address(first, places string) string {
 	return "decode(lpad(to_hex(('x' || encode(" + first + ", 'hex'))::BIT(32)::BIGINT + (" + places + ")), 8, '0'), 'hex')"
 }
@@ -50,7 +48,7 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 		// The server's default is SERIALIZABLE, which would lock each of millions of rows.
 		"SET default_transaction_isolation = 'read committed'",
 		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "SET work_mem = '128MB'",
-		// No look-up of the parent for each row; the audit looks at all of them.
+		// Skips the foreign key check of each row; the audit checks all of them.
 		"SET session_replication_role = replica",
 	} {
 		if _, err := s.Exec(ctx, sql); err != nil {
@@ -60,7 +58,7 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	return s, nil
 }
 
-// clone inserts, for each row of from, a copy of those rows of the table that where finds (there called t), with some columns changed.
+// clone inserts, for each row of from, a copy of the table's rows that where selects (as t), with some columns changed.
 func (s *seeder) clone(ctx context.Context, table, where, from string, change map[string]string) error {
 	columns, err := s.columns(ctx, table)
 	if err != nil {
@@ -86,7 +84,7 @@ func (s *seeder) clone(ctx context.Context, table, where, from string, change ma
 	return nil
 }
 
-// take moves rows out of a table: copies come in their place.
+// take moves rows out of a table, so that copies can replace them.
 func (s *seeder) take(ctx context.Context, table, where string) error {
 	s.taken[table] = "taken_" + table
 	return firstError(
@@ -110,7 +108,7 @@ func (s *seeder) columns(ctx context.Context, table string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// many is from how many rows on indexes are made after loading, and not row by row.
+// many is the number of rows from which indexes are made after loading, and not row by row.
 const many = 200_000
 
 // job loads one table.
@@ -119,7 +117,7 @@ type job struct {
 	load  func(s *seeder) error
 }
 
-// loadAll loads several tables at a time, each over a connection of its own, about so many rows in all.
+// loadAll loads several tables concurrently, each over its own connection. rows is the approximate total.
 func (w *world) loadAll(ctx context.Context, rows int, jobs ...job) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, j := range jobs {
@@ -135,7 +133,7 @@ func (w *world) loadAll(ctx context.Context, rows int, jobs ...job) error {
 	return group.Wait()
 }
 
-// bulk loads a table with its indexes put aside where that is faster. They are made again exactly as they were.
+// bulk loads a table. For many rows it first drops the indexes, which is faster, and makes identical ones afterwards.
 func (s *seeder) bulk(ctx context.Context, rows int, j job) error {
 	if rows < many {
 		return j.load(s)
@@ -160,8 +158,8 @@ func (s *seeder) bulk(ctx context.Context, rows int, j job) error {
 	return nil
 }
 
-// indexes is how to drop the indexes of a table, and how to make them again: those of its keys by their constraints. What other tables
-// refer to stays.
+// indexes returns the statements that drop and recreate a table's indexes: indexes of keys by their constraints. An index that other tables refer to
+// stays.
 func (s *seeder) indexes(ctx context.Context, table string) (drop, create []string, err error) {
 	rows, err := s.Query(ctx, `
 		SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', $1::TEXT, conname), format('ALTER TABLE %s ADD CONSTRAINT %I %s', $1::TEXT, conname, pg_get_constraintdef(oid))
@@ -182,7 +180,7 @@ func (s *seeder) indexes(ctx context.Context, table string) (drop, create []stri
 	return drop, create, err
 }
 
-// series is a list of numbers, from and to included, as g.n.
+// series returns SQL for the numbers from … to, inclusive, as g.n.
 func series(from, to int) string {
 	return fmt.Sprintf("generate_series(%d::INT8, %d::INT8) AS g (n)", from, to)
 }

@@ -19,17 +19,17 @@ const (
 	projectName = "scale"
 	poolName    = "pool"
 	nearName    = "near"
-	page        = 100 // rows in a page that is measured
+	page        = 100 // rows in a measured page
 	claimRun    = 31  // with the anchor a block of 32
 )
 
-// nearBlock is the pool beside, as large as the one that is measured: who asks what covers an address looks at each size that there can be.
+// nearBlock returns the block of the second pool, as large as the measured one: a search for the blocks that contain an address looks at each
+// possible size.
 func nearBlock(block netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{11}), block.Bits())
 }
 
-// emptyPool is the base of most axes: one project with one pool in which nothing is held, and beside it 100 claims on another
-// pool, so that there is something to read.
+// emptyPool makes the base of most axes: one project with one empty pool, and 100 claims on a second pool, so that reads find something.
 func emptyPool(ctx context.Context, w *world, block, near netip.Prefix) (layout, error) {
 	if err := w.project(ctx, projectName); err != nil {
 		return layout{}, err
@@ -54,10 +54,10 @@ func nearLayout(block, beside netip.Prefix) layout {
 	}}
 }
 
-// heldName is what padded says in SQL.
+// heldName returns the name that padded makes in SQL.
 func heldName(prefix string, i int) string { return fmt.Sprintf("%s-%08d", prefix, i) }
 
-// fillPool holds blocks of one address in the pool: those whose numbers are given, or the first n.
+// fillPool holds blocks of one address in the pool: the units in at, or the first n.
 func fillPool(ctx context.Context, w *world, block netip.Prefix, n int, at []int) (layout, error) {
 	base, err := emptyPool(ctx, w, block, nearBlock(block))
 	if err != nil || n == 0 {
@@ -101,7 +101,7 @@ func fillPool(ctx context.Context, w *world, block netip.Prefix, n int, at []int
 	return out, nil
 }
 
-// hold copies a claim and its allocation n times, and replaces what is free.
+// hold copies a claim and its allocation n times, and replaces the free blocks.
 func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, free [][2]int) error {
 	if err := w.claim(ctx, projectName, poolName, "seed"); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (w *world) hold(ctx context.Context, block netip.Prefix, n int, at []int, f
 	return w.replaceFree(ctx, poolName, block, 1, free)
 }
 
-// spots makes a table of the numbers of blocks that are held, where they are not simply the first ones.
+// spots makes a table with the numbers of the held blocks, unless they are the first ones.
 func (s *seeder) spots(ctx context.Context, at []int) error {
 	if at == nil {
 		return nil
@@ -143,7 +143,7 @@ func (s *seeder) spots(ctx context.Context, at []int) error {
 	return err
 }
 
-// replaceFree makes the free blocks of a pool those that are given, in units of so many addresses.
+// replaceFree replaces the free blocks of a pool. free counts in units of that many addresses.
 func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix, unit int, free [][2]int) error {
 	s, err := newSeeder(ctx, w.db.DSN(w.name))
 	if err != nil {
@@ -164,11 +164,11 @@ func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix
 	if err != nil {
 		return err
 	}
-	_, err = crdb.RenewEpochs(ctx, w.db.DSN(w.name)) // the fence counts what is free now
+	_, err = crdb.RenewEpochs(ctx, w.db.DSN(w.name)) // the version row (fence) counts the free blocks again
 	return err
 }
 
-// firstError does one step after the other, until one fails.
+// firstError runs the steps until one fails.
 func firstError(steps ...func() error) error {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -178,5 +178,5 @@ func firstError(steps ...func() error) error {
 	return nil
 }
 
-// request is what every call of a use case carries besides its subject.
+// request holds the fields that every call of a use case has beside its subject.
 var request = usecase.Request{}

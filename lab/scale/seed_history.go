@@ -9,17 +9,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// pastOf is for how long the history goes back.
+// pastOf is the history's length.
 const pastOf = 30 * 24 * time.Hour
 
-// past makes so many events in the project's trail, and as many holds that have ended, up to ten of each address.
+// past makes n events in the project's trail and n ended holds, up to ten for each address.
 func past(block netip.Prefix, n int) func(context.Context, *world) (layout, error) {
 	return func(ctx context.Context, w *world) (layout, error) {
 		base, err := emptyPool(ctx, w, block, nearBlock(block))
 		if err != nil || n == 0 {
 			return base, err
 		}
-		young := ipam.FirstTimeID(time.Now().Add(-12 * time.Hour)) // those of the measurement are younger
+		young := ipam.FirstTimeID(time.Now().Add(-12 * time.Hour)) // the measurement's events are younger
 		base.count = []countCheck{
 			{"events", "SELECT coalesce(sum(count), 0) FROM audit_events WHERE id < '" + young.String() + "'", int64(n) / 2 * 2},
 			{"holds that ended", "SELECT count(*) FROM history WHERE until < now() - INTERVAL '12 hours'", int64(n)},
@@ -42,7 +42,7 @@ func (w *world) clonePast(ctx context.Context, block netip.Prefix, n int) error 
 	slot := (pastOf - 24*time.Hour).Milliseconds() / int64(n/spread+1)
 	until := fmt.Sprintf("to_timestamp((%d + (g.n / %d + 1) * %d) / 1000.0)", begin, spread, slot)
 	return w.loadAll(ctx, n,
-		job{"audit_events", func(s *seeder) error { // the last two rows are copied: it was made and released
+		job{"audit_events", func(s *seeder) error { // copies the last two rows, a creation and a release
 			return s.clone(ctx, "audit_events", "t.id IN (SELECT id FROM audit_events ORDER BY id DESC LIMIT 2)", series(0, n/2-1), map[string]string{
 				"id": "(lpad(to_hex(" + at + "), 12, '0') || '7' || substr(md5(g.n::TEXT || t.id::TEXT), 1, 19))::UUID",
 			})

@@ -11,18 +11,18 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// cost is what a database has counted for one statement.
+// cost is a database's count for one statement.
 type cost struct {
 	calls, pages int64
 }
 
-// forget begins counting anew for one database.
+// forget resets the counts of one database.
 func (d *database) forget(ctx context.Context, name string) error {
 	_, err := d.Admin.Exec(ctx, "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = $1), 0)", name)
 	return err
 }
 
-// said is what has been counted for each statement of a database since then.
+// said returns the counts of each statement of a database since the reset.
 func (d *database) said(ctx context.Context, name string) (map[string]cost, error) {
 	rows, err := d.Admin.Query(ctx, `SELECT s.query, s.calls, s.shared_blks_hit + s.shared_blks_read FROM pg_stat_statements AS s
 		JOIN pg_database AS b ON b.oid = s.dbid WHERE b.datname = $1`, name)
@@ -47,7 +47,7 @@ var (
 	statements = sync.OnceValue(func() map[string]string { return plainly(query.All()) })
 )
 
-// plainly answers the names of statements by what they are without their constants.
+// plainly indexes the names of statements by their text without constants.
 func plainly(all map[string]string) map[string]string {
 	names := map[string]string{}
 	for name, text := range all {
@@ -56,12 +56,12 @@ func plainly(all map[string]string) map[string]string {
 	return names
 }
 
-// plain is a statement without its constants, which PostgreSQL counts together.
+// plain returns a statement without its constants, because PostgreSQL counts such texts together.
 func plain(text string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(literals.ReplaceAllString(text, "?"), " "))
 }
 
-// statementName is what a statement is called in internal/crdb/query; what has no name there goes by its beginning.
+// statementName returns a statement's name in internal/crdb/query, or the beginning of an unnamed one.
 func statementName(text string) string {
 	text = plain(text)
 	if name, ok := statements()[text]; ok {

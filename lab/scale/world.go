@@ -19,7 +19,7 @@ import (
 // connections is the server's default.
 const connections = 16
 
-// world is Carve on a database of its own.
+// world is Carve on its own database.
 type world struct {
 	db      *database
 	name    string
@@ -56,7 +56,7 @@ func newWorld(ctx context.Context, db *database, seed func(context.Context, *wor
 	return w, err
 }
 
-// open connects anew.
+// open connects again.
 func (w *world) open(ctx context.Context) (err error) {
 	if w.store, err = crdb.Open(ctx, w.db.DSN(w.name), crdb.Options{Region: postgres.Region, MaxConnections: connections}); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *world) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// forget begins a service that remembers nothing.
+// forget makes a new service with an empty cache.
 func (w *world) forget() { w.service = alloc.New(w.store, alloc.Options{Region: postgres.Region}) }
 
 func (w *world) close() error {
@@ -80,7 +80,7 @@ func (w *world) project(ctx context.Context, name string) error {
 	return err
 }
 
-// pool makes a root pool from which single addresses are claimed.
+// pool makes a root pool for claims of single addresses.
 func (w *world) pool(ctx context.Context, project, name string, block netip.Prefix) error {
 	bits := block.Addr().BitLen()
 	_, err := w.service.CreatePool(caller(ctx, "createPool", name), project, ipam.Pool{
@@ -109,13 +109,13 @@ func ask(pool ipam.Ref, name string, bits *int) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{PoolRef: pool, PrefixLength: bits}}
 }
 
-// caller is an admin's request as it comes from the HTTP adapter, so that the trail is as long as it would be.
+// caller returns the context of an admin's HTTP request, so that the trail is as long as in production.
 func caller(ctx context.Context, operation, resource string) context.Context {
 	ctx = tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "key:platform/scale", Method: "api-key", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
 	return tenancy.WithOrigin(ctx, tenancy.Origin{RequestID: "0123456789abcdef0123456789abcdef", Remote: "192.0.2.1", Operation: operation, Resource: resource})
 }
 
-// audit holds the data to every invariant; work_mem is for the audit's sorts alone.
+// audit checks every invariant of the data. work_mem is only for the audit's sorts.
 func (w *world) audit(ctx context.Context) error {
 	if err := w.alter(ctx, "SET work_mem = '256MB'"); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (w *world) alter(ctx context.Context, what string) error {
 	return err
 }
 
-// recount compares what was loaded with what there is.
+// recount compares the loaded data with the expected counts.
 func (w *world) recount(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, w.db.DSN(w.name))
 	if err != nil {

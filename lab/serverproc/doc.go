@@ -1,3 +1,3 @@
-// Package serverproc runs a server of Carve as a process of its own, for tools that measure or attack it and for tests: it starts one, finds
-// out where it listens, keeps what it says, and ends it in order or by kill -9. Spawn does the part of it that any program needs.
+// Package serverproc runs a Carve server as a separate process, for tests and for tools that measure or attack it. It starts the server, finds its
+// address, stores its output, and stops it cleanly or with kill -9. Spawn serves other programs.
 package serverproc

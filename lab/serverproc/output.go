@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// output is what a process has written, for those who wait for some of it. A nil one has nothing.
+// output stores a process's output for goroutines that wait for a part of it. A nil output is empty.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -24,7 +24,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// now is what there is, and what is closed when there is more.
+// now returns the present text, and a channel that is closed when there is more.
 func (o *output) now() (text string, more <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,24 +39,24 @@ func (o *output) String() string {
 	return text
 }
 
-// tailSize and tailLines are how much of a log an error shows.
+// tailSize and tailLines limit the part of a log that an error shows.
 const (
 	tailSize  = 8 << 10
 	tailLines = 12
 )
 
-// written is the end of a log that goes to a file; "" where it cannot be read again, as on a terminal.
+// written returns the end of a log file, or "" if it cannot be read again, as on a terminal.
 func written(log *os.File) string {
 	about, err := log.Stat()
 	if err != nil || !about.Mode().IsRegular() {
 		return ""
 	}
 	text := make([]byte, min(about.Size(), tailSize))
-	n, _ := log.ReadAt(text, about.Size()-int64(len(text))) // a file that is only written has nothing to show
+	n, _ := log.ReadAt(text, about.Size()-int64(len(text))) // a write-only file returns nothing
 	return string(text[:n])
 }
 
-// end is the last lines of a log.
+// end returns the last lines of a log.
 func end(log string) string {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
 	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")

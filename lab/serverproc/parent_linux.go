@@ -2,5 +2,5 @@ package serverproc
 
 import "syscall"
 
-// dieWithParent has the kernel kill the child when this process is killed itself.
+// dieWithParent makes the kernel kill the child when this process dies.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -4,5 +4,5 @@ package serverproc
 
 import "syscall"
 
-// dieWithParent: there is no such thing here; a killed process leaves its children.
+// dieWithParent does nothing: this system has no such signal, and a killed process leaves its children.
 func dieWithParent(*syscall.SysProcAttr) {}

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// role is the variable that makes this binary play a server, or who starts one.
+// role is the environment variable that makes this binary act as a server, or as the parent of one.
 const role = "CARVE_SERVERPROC_ROLE"
 
 const greeting = "listening on 127.0.0.1:4711\n  API         http://127.0.0.1:4711/v1/projects\n  admin key   carve_0_first\n"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// play is a program that does what a server does, or what it should not do.
+// play acts as a correct or a faulty server.
 func play(as string) int {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -81,12 +81,12 @@ func play(as string) int {
 	return 0
 }
 
-// playing are the options of a server that plays a role.
+// playing returns the options of a server that plays a role.
 func playing(as string) serverproc.Options {
 	return serverproc.Options{Program: os.Args[0], Env: []string{role + "=" + as}}
 }
 
-// start starts one that is killed with the test, if it is still there.
+// start starts a server. The end of the test kills it.
 func start(t *testing.T, o serverproc.Options) *serverproc.Server {
 	t.Helper()
 	s, err := serverproc.Start(t.Context(), o)

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// Process is a program that was started here, in a process group of its own: Ctrl-C at a terminal is for who started it, which then stops
-// it in order. On Linux the kernel kills it when the process that started it dies, so that no crash leaves one behind.
+// Process is a program in a process group of its own. So Ctrl-C at a terminal only reaches this process, which then stops the program cleanly. On
+// Linux the kernel kills the program when this process dies, so that no crash leaves it running.
 type Process struct {
 	cmd   *exec.Cmd
 	limit time.Duration
-	log   *output       // nil when its log is not kept here
-	ended chan struct{} // closed when it has ended; then err is set
+	log   *output       // nil if its log goes elsewhere
+	ended chan struct{} // closed at its end; err is then set
 	err   error
 }
 
-// Spawn starts a program. It has as long as limit to end when it is asked to.
+// Spawn starts a program. Stop gives it limit to end.
 func Spawn(cmd *exec.Cmd, limit time.Duration) (*Process, error) {
 	p := &Process{cmd: cmd, limit: limit, ended: make(chan struct{})}
 	if err := p.spawn(func() error { return nil }); err != nil {
@@ -29,10 +29,10 @@ func Spawn(cmd *exec.Cmd, limit time.Duration) (*Process, error) {
 	return p, nil
 }
 
-// spawn starts the program, and has something done when it has ended.
+// spawn starts the program and calls after when it has ended.
 //
-// The kernel's signal at the parent's death belongs to the thread that forked, so that thread must live as long as the child: the goroutine is
-// locked to it, and waits.
+// The kernel sends the parent-death signal when the thread that forked dies, so that thread must live as long as the child: the goroutine locks
+// itself to it, and waits.
 func (p *Process) spawn(after func() error) error {
 	if p.cmd.SysProcAttr == nil {
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -58,19 +58,19 @@ func (p *Process) spawn(after func() error) error {
 	return <-started
 }
 
-// Pid is its process id.
+// Pid returns its process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Ended is closed when it has ended.
+// Ended returns a channel that is closed when it has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Wait returns when it has ended; the error says how, unless it ended with success. Several may wait.
+// Wait waits until it has ended, and returns an error unless it ended with success. Several goroutines may wait.
 func (p *Process) Wait() error {
 	<-p.ended
 	return p.err
 }
 
-// Signal sends it a signal. That it has ended already is no error.
+// Signal sends it a signal. It returns no error if the program has ended already.
 func (p *Process) Signal(s os.Signal) error {
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -78,11 +78,11 @@ func (p *Process) Signal(s os.Signal) error {
 	return nil
 }
 
-// ErrKilled is how a program ended that was asked to and did not.
+// ErrKilled reports that a program did not stop in time and was killed.
 var ErrKilled = errors.New("it did not end when it was asked to, and was killed")
 
-// Stop asks it to end, as an operator does, and waits until it has. One that does not within its limit is killed: ErrKilled. Not to end with
-// success is an error too.
+// Stop sends SIGTERM and waits for the end. After the limit it kills the program and returns ErrKilled. It also returns an error if the program ended
+// without success.
 func (p *Process) Stop() error {
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -98,16 +98,16 @@ func (p *Process) Stop() error {
 	}
 }
 
-// Kill is kill -9. It returns when the process is gone.
+// Kill sends SIGKILL and returns when the process is gone.
 func (p *Process) Kill() {
 	_ = p.cmd.Process.Kill() // it may have ended already
 	<-p.ended
 }
 
-// ExitError is how a program ended that did not end with success.
+// ExitError reports the end of a program without success.
 type ExitError struct {
 	State *os.ProcessState
-	Log   string // what it logged, where that is known
+	Log   string // its log, where known
 }
 
 func (e *ExitError) Error() string {

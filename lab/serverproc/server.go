@@ -12,32 +12,32 @@ import (
 	"time"
 )
 
-// Options say which server is started, and how.
+// Options configure a server and its process.
 type Options struct {
 	Program string
-	Args    []string            // its flags; it listens on a free port of loopback unless they say otherwise
-	Env     []string            // nil: that of this process
-	Dir     string              // where it runs; "": where this process does
-	User    *syscall.Credential // who it runs as; nil: who runs this process
-	Data    string              // a directory for a database that is not kept: emptied before, and removed when it has ended; "": Args say where the data is
-	Log     *os.File            // where its log goes; nil: it is kept in memory, for Server.Log
-	Limit   time.Duration       // that Stop gives it to end; 0: a minute
+	Args    []string            // flags; it listens on a free port of loopback unless they set another address
+	Env     []string            // nil: this process's environment
+	Dir     string              // working directory; "": as this process
+	User    *syscall.Credential // nil: this process's user
+	Data    string              // directory for a temporary database: emptied before the start, and removed after the end; "": Args set the database
+	Log     *os.File            // destination of its log; nil: memory, for Server.Log
+	Limit   time.Duration       // time that Stop gives it to end; 0: a minute
 }
 
-// Server is a running server of Carve.
+// Server is a running Carve server.
 type Server struct {
 	*Process
 	addr string
-	said *output // on its standard output
+	said *output // its standard output
 }
 
-// The bounds of starting, and of stopping when nobody says another.
+// Limits of the start, and of the stop unless Options set another.
 const (
 	startLimit = 2 * time.Minute
 	stopLimit  = time.Minute
 )
 
-// What a server tells scripts, on lines of their own.
+// Lines that a server prints for scripts.
 var (
 	listening = regexp.MustCompile(`(?m)^listening on (\S+)\n`)
 	adminKey  = regexp.MustCompile(`(?m)^  admin key +(\S+)\n`)
@@ -45,12 +45,13 @@ var (
 
 var errEnded = errors.New("it ended, with success")
 
-// Start starts a server and returns when it listens; ctx bounds that alone. One that ends before is an *ExitError with the end of its log.
+// Start starts a server and returns when it listens; ctx only limits the start. If the server ends early, Start returns an *ExitError with the end of
+// its log.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	args, after := []string{"--listen=127.0.0.1:0"}, func() error { return nil }
 	if o.Data != "" {
 		after = func() error { return os.RemoveAll(o.Data) }
-		if err := after(); err != nil { // what a killed run left
+		if err := after(); err != nil { // the remains of a killed run
 			return nil, err
 		}
 		args = append(args, "--data-dir="+o.Data)
@@ -84,23 +85,23 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return nil, fmt.Errorf("the server did not start: %w", err)
 }
 
-// Addr is where it listens: host:port.
+// Addr returns its address as host:port.
 func (s *Server) Addr() string { return s.addr }
 
-// AdminKey is the first key, which a server with --auth=keys shows when it has made its database. It waits until it does.
+// AdminKey returns the first key, which a server with --auth=keys prints when it has made its database. It waits for the key.
 func (s *Server) AdminKey(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("it shows no key after %s", startLimit))
 	defer cancel()
 	return s.await(ctx, adminKey)
 }
 
-// Said is what it has said on its standard output.
+// Said returns its standard output.
 func (s *Server) Said() string { return s.said.String() }
 
-// Log is what it has logged, unless that went elsewhere.
+// Log returns its log, unless Options.Log received it.
 func (s *Server) Log() string { return s.log.String() }
 
-// await returns what the server says of something.
+// await waits until the output matches an expression, and returns the first group.
 func (s *Server) await(ctx context.Context, what *regexp.Regexp) (string, error) {
 	for ended := false; ; {
 		text, more := s.said.now()
@@ -112,7 +113,7 @@ func (s *Server) await(ctx context.Context, what *regexp.Regexp) (string, error)
 		}
 		select {
 		case <-more:
-		case <-s.ended: // what it said last is looked at yet
+		case <-s.ended: // reads the last output once more
 			ended = true
 		case <-ctx.Done():
 			return "", context.Cause(ctx)

@@ -163,7 +163,7 @@ func TestDataThatIsNotKeptIsRemoved(t *testing.T) {
 	}
 }
 
-// The log of the server is a pipe, which ends when nobody is left who could write to it.
+// The server dies with its parent. Its log is a pipe, which ends when no process can write to it any more.
 func TestServerDiesWithWhoStartedIt(t *testing.T) {
 	t.Parallel()
 	saying, stdout, err := os.Pipe()

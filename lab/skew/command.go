@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// Run is the command: it writes the overlay for the Go installation that will build with it.
+// Run runs the command: it writes the overlay for the Go installation of the build.
 func Run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name the directory that the overlay goes to")
@@ -23,7 +23,7 @@ func Run(ctx context.Context, args []string) error {
 	return err
 }
 
-// Own is Sources of the Go installation that builds here.
+// Own returns the Sources of the Go installation in use.
 func Own(ctx context.Context) (overlay.Sources, error) {
 	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

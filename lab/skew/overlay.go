@@ -12,23 +12,23 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// added is what the time package gets besides: a file of its own.
+// added is an additional file of the time package.
 //
 //go:embed shift.go.txt
 var added string
 
-// What is replaced, and by what.
+// The replaced text, and its replacement.
 const (
 	was = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	is  = was + "\tsec, nsec = shifted(sec, nsec)\n"
 )
 
-// readers are the files of the time package that ask the runtime for the time of day, and how often. The one in time.go is Now; the others ask which
-// rule of a time zone is in force, for which twenty minutes are nothing.
+// readers lists the files of the time package that read the time of day from the runtime, with the number of reads. The read in time.go is Now. The
+// others choose the rule of a time zone, for which twenty minutes do not matter.
 var readers = map[string]int{"time.go": 1, "zoneinfo_read.go": 1, "zoneinfo_plan9.go": 1}
 
-// Sources are those of the time package of the Go installation at goroot with a clock that can be off. It refuses when the time package is not the one
-// that it was written for, since the clock of what would be built might then be right after all.
+// Sources returns the time package of the Go installation at goroot with an adjustable clock. It fails for an unknown version of the time package,
+// because the clock of the built program might not follow.
 func Sources(goroot string) (overlay.Sources, error) {
 	original := filepath.Join(goroot, "src", "time")
 	source, err := os.ReadFile(filepath.Join(original, "time.go"))
@@ -45,7 +45,7 @@ func Sources(goroot string) (overlay.Sources, error) {
 	return overlay.Sources{filepath.Join(original, "time.go"): shifting, filepath.Join(original, "shift.go"): added}, nil
 }
 
-// check refuses a time package in which others than those we know read the time of day.
+// check returns an error if unknown files of a time package read the time of day.
 func check(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reader is a program that was built with the overlay, and is asked for the time.
+// reader is a program that was built with the overlay and returns its time.
 type reader struct {
 	in  io.Writer
 	out *bufio.Reader
@@ -35,7 +35,7 @@ func start(t *testing.T, program string, environ ...string) reader {
 	return reader{in, bufio.NewReader(out)}
 }
 
-// off reads the program's clock and requires every way to read it to be off by so much, and durations not to be.
+// off reads the program's clock. It requires that every way to read the time of day has the given error, and that durations have none.
 func (r reader) off(t *testing.T, ahead time.Duration) {
 	t.Helper()
 	before := time.Now().Round(0)

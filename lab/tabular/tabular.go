@@ -1,4 +1,4 @@
-// Package tabular writes figures, and tables of them, as pages show them.
+// Package tabular formats figures and Markdown tables for pages.
 package tabular
 
 import (
@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a Markdown table of lines, the first of which is its head. So many columns are words, and stand at the left; figures follow.
+// Table returns a Markdown table of lines; the first one is its head. The first words columns are left-aligned text; the others are figures.
 func Table(lines [][]string, words int) string {
 	widths := make([]int, len(lines[0]))
 	for _, line := range lines {
@@ -42,7 +42,7 @@ func Table(lines [][]string, words int) string {
 	return b.String()
 }
 
-// Figure is a number with three significant digits, as far as there are so many behind the point.
+// Figure returns a number with three significant digits, as far as it has that many after the point.
 func Figure(v float64) string {
 	switch {
 	case v >= 100:

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Parse reads a command's flags, and refuses what is no flag.
+// Parse parses a command's flags, and refuses other arguments.
 func Parse(f *flag.FlagSet, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
@@ -19,7 +19,7 @@ func Parse(f *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// Save writes a result as JSON into a file, whose directory it makes.
+// Save writes a result as JSON into a file. It creates the directory.
 func Save(path string, result any) error {
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tool is what the programs of the laboratory have in common as programs.
+// Package tool contains the common parts of the laboratory's programs.
 package tool
 
 import (
@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// Command is one of the things that a program does: its first argument names it, and the others are its own.
+// Command is one command of a program. The first argument names it, and the others belong to it.
 type Command struct {
 	Name  string
 	About string // the question that it answers
 	Run   func(ctx context.Context, args []string) error
 }
 
-// Main is a program's main: it runs the command that was chosen until it is done. Ctrl-C and SIGTERM end its context, so that it can stop what it has
-// started. What went wrong is told under the command's name, and makes the exit code 1; without a command the exit code is 2.
+// Main runs the selected command until it is done. Ctrl-C and SIGTERM cancel its context, so that it can stop its processes. Main prints an error
+// under the command's name and exits with 1; without a command it exits with 2.
 func Main(program string, commands ...Command) {
 	if code := perform(program, commands, os.Args[1:], os.Stderr); code != 0 {
 		os.Exit(code)
@@ -39,14 +39,14 @@ func perform(program string, commands []Command, args []string, told io.Writer) 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := chosen.Run(ctx, args[1:])
-	if err == nil || errors.Is(err, flag.ErrHelp) { // which package flag has answered
+	if err == nil || errors.Is(err, flag.ErrHelp) { // package flag has printed the help
 		return 0
 	}
 	_, _ = fmt.Fprintf(told, "%s: %v\n", chosen.Name, err)
 	return 1
 }
 
-// choose is the command that the first argument names.
+// choose returns the command that the first argument names.
 func choose(commands []Command, args []string) (chosen Command, there bool) {
 	for _, c := range commands {
 		if len(args) > 0 && c.Name == args[0] {
@@ -56,7 +56,7 @@ func choose(commands []Command, args []string) (chosen Command, there bool) {
 	return chosen, false
 }
 
-// TempDir makes a temporary directory that everybody can walk through: a database in it runs as another user when this is root. Who makes it removes it.
+// TempDir makes a temporary directory that every user can enter: as root, a database in it runs as another user. The caller removes it.
 func TempDir(pattern string) (string, error) {
 	dir, err := os.MkdirTemp("", pattern)
 	if err != nil {

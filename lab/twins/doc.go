@@ -1,6 +1,7 @@
-// Package twins builds servers that lack one protection, which an instrument has to catch, or it proves nothing (docs/evidence.md). The product has no
-// switch for it: a server of all twins is built with `go build -overlay` from sources in which each protection can be taken away (Sources), and Variable
-// in its environment chooses one. Without the variable it does what the product does. Its clock can be off, too (package skew).
+// Package twins builds servers that lack one protection. A test instrument has to detect each of them, or the instrument proves nothing
+// (docs/evidence.md). The product has no switch for it: `go build -overlay` builds one server for all twins from sources in which each protection can
+// be disabled (Sources), and the environment variable Variable selects one. Without the variable, the server behaves as the product. Its clock is
+// adjustable too (package skew).
 //
 //	bin/faults twins bin/twin
 //	go build -overlay bin/twin/overlay.json -o bin/twin/server ./cmd/server

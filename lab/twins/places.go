@@ -1,6 +1,6 @@
 package twins
 
-// place is a text of the product that is another one in some twins: LACKS is whether the server is one of them.
+// place is a text of the product that some twins replace. In the replacement, LACKS is true if the server is one of these twins.
 type place struct {
 	twins   []string
 	file    string
@@ -9,13 +9,13 @@ type place struct {
 
 var places = []place{
 	{
-		// Idempotency keys are not stored with what their requests do.
+		// The server does not store idempotency keys with the effects of their requests.
 		[]string{"no-key"}, "internal/crdb/write/write.go",
 		"\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)",
 	},
 	{[]string{"no-key"}, "internal/crdb/write/whole.go", "\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)"},
 	{
-		// A statement that should touch rows need not.
+		// A statement may miss the rows that it should change.
 		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
 		"got != int64(want) {", "got != int64(want) && !LACKS {",
 	},
@@ -23,7 +23,7 @@ var places = []place{
 		[]string{"no-must-hit"}, "internal/crdb/write/whole.go",
 		"\tw.guard(surely, append(args, want)...)\n", "\tif LACKS {\n\t\tw.guard(name, args...)\n\t\treturn\n\t}\n\tw.guard(surely, append(args, want)...)\n",
 	},
-	// What a server remembers is taken for true: no marks are compared.
+	// The server trusts its cache: it does not compare versions (marks).
 	{[]string{"no-marks"}, "internal/crdb/write/whole.go", "\tw.guard(\"mark_is\",", "\tif LACKS {\n\t\treturn\n\t}\n\tw.guard(\"mark_is\","},
 	{
 		[]string{"no-marks"}, "internal/crdb/write/fences.go",
@@ -32,11 +32,11 @@ var places = []place{
 			"\t\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n\t\t}\n",
 	},
 	{
-		// A COMMIT without an answer is taken for one that failed.
+		// The server treats a COMMIT without an answer as failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
 		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t}\n",
 	},
-	// An attempt after the first goes on with what the first one read.
+	// Later attempts continue with the reads of the first attempt.
 	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
 	{
 		[]string{"stale-plan"}, "internal/crdb/runner.go",
@@ -48,33 +48,34 @@ var places = []place{
 		"\tt.conn.lock(pool.Lock())\n", "\tt.conn.lock(pool.Lock())\n\tif LACKS {\n\t\tif *t.first != nil {\n\t\t\treturn **t.first, nil\n\t\t}\n" +
 			"\t\tdefer func() {\n\t\t\tif err == nil {\n\t\t\t\t*t.first = &facts\n\t\t\t}\n\t\t}()\n\t}\n",
 	},
-	// Transactions under locks do not take them.
+	// Transactions do not take their locks.
 	{[]string{"no-locks"}, "internal/crdb/conn.go", "\tif c.locks != nil {", "\tif c.locks != nil && !LACKS {"},
-	// A pool is called exhausted without looking beyond the first read.
+	// The server reports a pool as exhausted after the first read.
 	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "w.Exact.IsValid() || m.request.DryRun {", "w.Exact.IsValid() || m.request.DryRun || LACKS {"},
-	// The epochs of a region's stock are not compared.
+	// The server does not compare the epochs of a region's stock.
 	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
 	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
-	// A role is in whichever project has the name (lab/e2e/remade_test.go fails, too).
+	// A role applies to any project of the same name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
-	// A release of a claim whose pool is gone says so, and does not look again.
+	// A release of a claim whose pool is missing fails without a second read.
 	{[]string{"no-release-again"}, "internal/alloc/claims/release.go", "\tif ipam.IsCode(err, ipam.CodeNotFound) {\n\t\treturn &storage", "\tif ipam.IsCode(err, ipam.CodeNotFound) && !LACKS {\n\t\treturn &storage"},
 	{
-		// A COMMIT is cancelled with its request.
+		// The end of a request cancels its COMMIT.
 		[]string{"cancel-commits"}, "internal/crdb/conn.go",
 		"\t\terr := commit(context.WithoutCancel(ctx))\n",
 		"\t\tto := context.WithoutCancel(ctx)\n\t\tif LACKS {\n\t\t\tto = ctx\n\t\t}\n\t\terr := commit(to)\n",
 	},
 	{[]string{"cancel-commits"}, "internal/crdb/conn.go", "\tc.left = done\n", "\tif LACKS {\n\t\treturn <-told\n\t}\n\tc.left = done\n"},
 	{[]string{"cancel-commits"}, "internal/crdb/dial/link.go", "refuse, socket := l.deciding,", "refuse, socket := l.deciding && !LACKS,"},
-	// What depends on time is decided by each server's own clock.
+	// Each server's own clock decides questions of time.
 	{[]string{"local-clock"}, "internal/crdb/tx.go", "t.conn.at.IsZero() {", "t.conn.at.IsZero() || LACKS {"},
 	{
 		[]string{"local-clock"}, "internal/crdb/clock.go",
 		"\treturn c.At(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.At(c.local()).UTC()\n",
 	},
 	{[]string{"local-clock"}, "internal/crdb/clock.go", "\treturn c.Clock.Earliest(c.local()).UTC()\n", "\tif LACKS {\n\t\treturn c.local().Round(0).UTC()\n\t}\n\treturn c.Clock.Earliest(c.local()).UTC()\n"},
-	// What an earlier request did is answered before it is known to be durable. With it, a cancelled COMMIT would be seen, and acknowledged to nobody.
+	// The server reports the effect of an earlier request before it is durable. Together with cancel-commits, it can read a cancelled COMMIT that was
+	// acknowledged to no client.
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", `s.engine.durable(); ask == "" {`, `s.engine.durable(); ask == "" || LACKS {`},
 	{[]string{"no-barrier", "cancel-commits"}, "internal/crdb/durable.go", "t.durable == nil || t.dry {", "t.durable == nil || t.dry || LACKS {"},
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/lab/overlay"
 )
 
-// Variable is where a server finds the name of the twin that it is to be.
+// Variable is the environment variable with the name of the server's twin.
 const Variable = "CARVE_TWIN"
 
-// Names are the names of all twins.
+// Names returns the names of all twins.
 func Names() (all []string) {
 	for _, p := range places {
 		all = append(all, p.twins...)
@@ -25,15 +25,16 @@ func Names() (all []string) {
 	return slices.Compact(all)
 }
 
-// choice is the package by which a server knows which twin it is.
+// choice is the source of the package that reports a server's twin.
 //
 //go:embed switch.go.txt
 var choice string
 
-// clause is the package clause of a source.
+// clause matches the package clause of a source.
 var clause = regexp.MustCompile(`(?m)^package \w+\n`)
 
-// Sources are those of a checkout that differ in a server of all twins. It refuses when a place is not as it was, since the twin would not be one.
+// Sources returns the sources of a checkout that differ in a server of all twins. It fails if a replaced text has changed in the checkout, because
+// the twin would not work.
 func Sources(checkout string) (overlay.Sources, error) {
 	root, err := filepath.Abs(checkout)
 	if err != nil {
@@ -57,7 +58,7 @@ func Sources(checkout string) (overlay.Sources, error) {
 	return out, nil
 }
 
-// lacking is the text of a place in a server of all twins.
+// lacking returns a place's text in a server of all twins.
 func (p place) lacking() string {
 	names := make([]string, len(p.twins))
 	for i, name := range p.twins {

@@ -1,5 +1,5 @@
-// Arithmetic on blocks, and the check that nobody holds what somebody else holds. A block is compared as the string of the
-// bits of its prefix: one block lies inside another when its bits begin with the other's.
+// Arithmetic on blocks, and the check that no two clients hold the same address. A block is represented by the string of its
+// prefix's bits: one block lies inside another if its bits begin with the other's.
 
 const octets = Array.from({ length: 256 }, (_, n) => n.toString(2).padStart(8, '0'));
 
@@ -7,7 +7,7 @@ function groups(text) {
   return text === '' ? [] : text.split(':').map((g) => parseInt(g, 16));
 }
 
-/** bits is the prefix of a CIDR as a string of 0 and 1. */
+/** bits returns the prefix of a CIDR as a string of 0 and 1. */
 export function bits(cidr) {
   const slash = cidr.indexOf('/');
   const address = cidr.slice(0, slash);
@@ -23,29 +23,29 @@ export function bits(cidr) {
   return all.map((g) => octets[g >> 8] + octets[g & 255]).join('').slice(0, length);
 }
 
-/** inside tells whether a block lies in another one, given as bits. */
+/** inside reports whether a block lies in another one, given as bits. */
 export function inside(cidr, outerBits) {
   return bits(cidr).startsWith(outerBits);
 }
 
 /**
- * Holdings are the blocks that the clients of one JavaScript runtime hold in one pool at this moment. A client takes a block
- * when the answer to its claim has come, and drops it before it sends the release: so two entries that overlap have been
- * held by two at the same time, and no entry is missed. Exact for every mix of the lengths it is made with.
+ * Holdings are the blocks in one pool that the clients of one JavaScript runtime hold. A client adds a block when it has the
+ * response to its claim, and removes it before it sends the release: so two entries that overlap were held at the same time,
+ * and no entry is missed. Exact for every mix of the lengths in its constructor.
  */
 export class Holdings {
   constructor(pool, lengths) {
     this.pool = bits(pool);
     this.lengths = [...lengths].sort((a, b) => a - b);
-    this.held = new Map(); // bits -> who
-    this.below = new Map(); // bits of a shorter length -> how many held blocks lie below
+    this.held = new Map(); // bits -> holder
+    this.below = new Map(); // bits of a shorter length -> number of held blocks below
   }
 
   get size() {
     return this.held.size;
   }
 
-  /** take notes that somebody holds a block. It answers '' or what is wrong with that. */
+  /** take records that a client holds a block. It returns '' or the fault. */
   take(cidr, who) {
     const key = bits(cidr);
     if (!key.startsWith(this.pool)) {
@@ -74,7 +74,7 @@ export class Holdings {
     return '';
   }
 
-  /** drop notes that a block is about to be given back. */
+  /** drop records that a client is about to release a block. */
   drop(cidr) {
     const key = bits(cidr);
     if (this.held.delete(key)) {

@@ -1,5 +1,5 @@
-// Clients that run in one JavaScript runtime. k6's own virtual users share no memory, so no check can span them; these do,
-// each with a request of its own under way and, once it is warm, a connection of its own.
+// Clients that run in one JavaScript runtime. k6's own virtual users share no memory, so no check can include all of them.
+// These clients share memory, and each has its own request under way and, once warm, its own connection.
 
 /** crew runs n clients until each has finished: work(i) is the life of client i. */
 export async function crew(n, work) {

@@ -1,4 +1,4 @@
-// One run as a page that needs nothing else: no script, no font, no request.
+// The report of one run as a self-contained page: no script, no font, no request.
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
 const figure = (n, digits = 2) => (typeof n === 'number' ? n.toFixed(digits) : '');
@@ -48,7 +48,7 @@ function operations(report) {
   );
 }
 
-/** page is the report as HTML. */
+/** page returns the report as HTML. */
 export function page(report) {
   const verdict = report.held ? '<span class="ok">every promise holds</span>' : '<span class="no">a promise does not hold</span>';
   return `<!doctype html>

@@ -1,4 +1,4 @@
-// Sends operations and judges their answers: every request is checked for its status, every refusal for its problem document.
+// Sends operations and judges their responses: checks the status of every request, and the problem document of every refusal.
 import http from 'k6/http';
 import { check, sleep } from 'k6';
 import { serverErrors, unanswered } from './measure.js';
@@ -6,14 +6,14 @@ import { serverErrors, unanswered } from './measure.js';
 const server = (__ENV.CARVE_SERVER || 'http://127.0.0.1:8080').replace(/\/+$/, '');
 const credential = __ENV.CARVE_API_KEY ? { Authorization: `Bearer ${__ENV.CARVE_API_KEY}` } : {};
 
-const right = {}; // status -> the callback that calls this status alone a success
-let told = 0; // failures that this client has written down
+const right = {}; // status -> the callback that accepts only this status
+let told = 0; // failures that this client has logged
 
 function params(operation) {
   const { op, status } = operation;
   right[status] = right[status] || http.expectedStatuses(status);
   return {
-    // Without a name every path would be a time series of its own.
+    // Without a name, every path would be a separate time series.
     tags: { name: op },
     headers: { ...credential, ...operation.headers },
     responseCallback: right[status],
@@ -21,7 +21,7 @@ function params(operation) {
   };
 }
 
-/** problem tells whether an answer is the problem document of a code. */
+/** problem reports whether a response is the problem document of a code. */
 function problem(res, body, operation) {
   return (res.headers['Content-Type'] || '').startsWith('application/problem+json')
     && body !== null && body.code === operation.code && body.status === operation.status
@@ -67,7 +67,7 @@ function judge(operation, res) {
 
 const text = (operation) => (operation.body === undefined ? null : JSON.stringify(operation.body));
 
-/** send sends an operation and waits. The answer is {ok, body, headers, status, ms}. */
+/** send sends an operation and waits. It returns {ok, body, headers, status, ms}. */
 export function send(operation) {
   return judge(operation, http.request(operation.method, server + operation.path, text(operation), params(operation)));
 }
@@ -81,8 +81,8 @@ const tries = 40;
 const pause = 0.05; // seconds; the server asks for more, but a test that waits measures nothing
 
 /**
- * insist is send, repeated while the answer is 503, which promises that nothing was changed. Each of those answers has been
- * counted as the fault that it is; repeating keeps one of them from spoiling what the scenario counts afterwards.
+ * insist repeats send while the response is 503, which promises that nothing changed. Each 503 counts as a fault; the
+ * repetition keeps it from affecting the later counts of the scenario.
  */
 export function insist(operation) {
   let answer = send(operation);
@@ -103,7 +103,7 @@ export async function insistAsync(operation) {
   return answer;
 }
 
-/** must is the answer of an operation without which the test cannot go on. */
+/** must returns the response of an operation without which the test cannot continue. */
 export function must(answer) {
   if (!answer.ok) {
     throw new Error(`the test cannot go on: ${answer.status} ${JSON.stringify(answer.body)}`);

@@ -1,5 +1,5 @@
-// Every knob of the load tests: an environment variable LOAD_<NAME>. A scenario gives each knob that it uses a default for
-// the full and for the short profile; what the environment says wins over both.
+// Every knob of the load tests: an environment variable LOAD_<NAME>. A scenario gives each of its knobs a default for the full
+// and for the short profile; the environment overrides both.
 
 const known = {
   PROFILE: 'full or short: which defaults apply',
@@ -27,7 +27,7 @@ for (const name of Object.keys(__ENV)) {
   }
 }
 
-/** The knobs that this run has used, with their values: they belong in its summary. */
+/** The knobs that this run has used, with their values, for its summary. */
 export const used = {};
 
 function given(name) {
@@ -51,17 +51,17 @@ function pick(name, defaults) {
   return chosen;
 }
 
-/** text is a knob that is taken as it is. Defaults are one value, or {full, short}. */
+/** text returns a knob unchanged. Defaults are one value, or {full, short}. */
 export function text(name, defaults) {
   return String(pick(name, defaults));
 }
 
-/** flag is a knob that is on when it is 1. */
+/** flag returns true if the knob is 1. */
 export function flag(name) {
   return pick(name, '0') === '1';
 }
 
-/** number is a knob that is a number above zero. */
+/** number returns a knob that is a number above zero. */
 export function number(name, defaults) {
   const value = Number(pick(name, defaults));
   if (!(value > 0)) {
@@ -70,12 +70,12 @@ export function number(name, defaults) {
   return value;
 }
 
-/** optional is a number that need not be given, and then 0. */
+/** optional returns an optional number; the default is 0. */
 export function optional(name) {
   return given(name) === undefined ? 0 : number(name);
 }
 
-/** count is a knob that is a whole number above zero. */
+/** count returns a knob that is a whole number above zero. */
 export function count(name, defaults) {
   const value = number(name, defaults);
   if (!Number.isInteger(value)) {
@@ -86,7 +86,7 @@ export function count(name, defaults) {
 
 const units = { ms: 1, s: 1000, m: 60000, h: 3600000 };
 
-/** duration is a knob that is a time; the answer is in milliseconds. */
+/** duration returns a knob that is a time, in milliseconds. */
 export function duration(name, defaults) {
   const value = pick(name, defaults);
   const match = /^([0-9]+)(ms|s|m|h)$/.exec(value);

@@ -1,14 +1,15 @@
-// What is measured: one trend an operation, the faults that must not happen, and ratios between two operations of one run.
+// The measurements: one trend for each operation, the faults that must not happen, and ratios between two operations of one
+// run.
 import { Counter, Gauge, Trend } from 'k6/metrics';
 
-/** An answer of 500 or above. */
+/** A response of 500 or above. */
 export const serverErrors = new Counter('server_errors');
-/** A request without an answer: refused, cut, timed out. */
+/** A request without a response: refused, cut, timed out. */
 export const unanswered = new Counter('unanswered');
-/** A block that overlaps one that is held, or that lies outside its pool. */
+/** A block that overlaps a held one, or lies outside its pool. */
 const wrongBlocks = new Counter('wrong_blocks');
 
-/** noteWrong counts what Holdings have found wrong with a block, if anything. */
+/** noteWrong counts a fault that Holdings found. */
 export function noteWrong(what) {
   if (what) {
     wrongBlocks.add(1);
@@ -16,7 +17,7 @@ export function noteWrong(what) {
   }
 }
 
-// First and last moment of the measured part. Rates are counted over it, because k6's own count set-up and tear-down in.
+// First and last moment of the measured part. Rates use it, because k6's own count includes set-up and tear-down.
 const clock = new Gauge('measured_at', true);
 
 const trends = {};
@@ -28,12 +29,12 @@ export function operations(...names) {
   }
 }
 
-/** measured names the operations that were declared. */
+/** measured returns the names of the declared operations. */
 export function measured() {
   return Object.keys(trends);
 }
 
-/** took adds one operation that lasted so many milliseconds. */
+/** took adds one operation with its duration in milliseconds. */
 export function took(name, ms) {
   const now = Date.now();
   clock.add(now - ms);
@@ -48,9 +49,9 @@ export function quantile(numbers, q) {
 }
 
 /**
- * Ratio compares an operation with a baseline that the same client measures in the same run, as near to it as can be: each
- * sample is divided by a percentile (the 95th) of the client's last baselines. The same percentile of the trend then says how
- * the two compare, whatever else the machine was doing. Until there are enough baselines, nothing is added.
+ * Ratio compares an operation with a baseline that the same client measures in the same run, as close in time as possible: it
+ * divides each sample by a percentile (the 95th) of the client's last baselines. The same percentile of the trend then compares
+ * the two, independently of other load on the machine. It adds nothing until it has enough baselines.
  */
 export class Ratio {
   constructor(name, { percentile = 0.95, window = 200, least = 20 } = {}) {
@@ -63,7 +64,7 @@ export class Ratio {
     this.base = 0;
   }
 
-  /** baseline adds a duration of the operation that is compared with. */
+  /** baseline adds a duration of the baseline operation. */
   baseline(ms) {
     this.samples[this.next % this.window] = ms;
     this.next++;
@@ -73,7 +74,7 @@ export class Ratio {
     }
   }
 
-  /** compare adds a duration of the operation that is judged. */
+  /** compare adds a duration of the judged operation. */
   compare(ms) {
     if (this.base > 0) {
       this.trend.add(ms / this.base);
@@ -82,16 +83,16 @@ export class Ratio {
 }
 
 /**
- * Pairs compares two operations that a client sends one after the other, as often in one order as in the other: a sample for each
- * pair, what the one took divided by what the other took. Its median is 1 where they cost the same and k where one costs k times
- * as much, with a few samples already and whatever changes from second to second.
+ * Pairs compares two operations that a client sends one after the other, equally often in both orders: each pair gives one
+ * sample, the quotient of the two durations. Its median is 1 for equal costs and k if one costs k times as much. A few samples
+ * are enough, even if the speed changes from second to second.
  */
 export class Pairs {
   constructor(name) {
     this.trend = new Trend(name);
   }
 
-  /** add is one pair, in milliseconds. */
+  /** add adds one pair, in milliseconds. */
   add(ms, baseline) {
     if (baseline > 0) {
       this.trend.add(ms / baseline);

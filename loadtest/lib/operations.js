@@ -1,4 +1,4 @@
-// The operations of the contract as plain data: what to send and which answer is right. lib/http.js sends them.
+// The operations of the contract as plain data: the request and the right response. lib/http.js sends them.
 import * as knobs from './knobs.js';
 
 const project = (name) => `/v1/projects/${name}`;
@@ -18,12 +18,12 @@ export const listPools = (p, query = '') => ({ op: 'listPools', method: 'GET', p
 export const getPoolFree = (p, name, query = '') => (
   { op: 'getPoolFree', method: 'GET', path: `${project(p)}/pools/${name}/free${query}`, status: 200 });
 
-/** keyed is an operation with an Idempotency-Key. */
+/** keyed returns an operation with an Idempotency-Key. */
 export const keyed = (operation, key) => ({ ...operation, headers: { ...operation.headers, 'Idempotency-Key': key } });
 
 const keys = knobs.flag('KEYS');
 const part = () => Math.floor(Math.random() * 2 ** 48).toString(16).padStart(12, '0');
-// As the knob wants it: with a key of its own, which repeats of the same operation keep, or without.
+// Depends on the knob: with a new key, which repeats of the same operation keep, or without one.
 const asWanted = (operation) => (keys ? keyed(operation, `${part()}-${part()}`) : operation);
 
 const claimSpec = (pool, prefixLength) => ({ poolRef: { name: pool }, prefixLength });
@@ -38,7 +38,7 @@ export const listClaims = (p, query = '') => ({ op: 'listClaims', method: 'GET',
 
 export const createClass = (p, name, spec) => create('createClass', `${project(p)}/classes`, { metadata: { name }, spec });
 
-/** createClaimByClass claims by a class; its requests are apart from those by pool in k6's own metrics. */
+/** createClaimByClass claims by a class. k6's own metrics count it separately from claims by pool. */
 export const createClaimByClass = (p, className, name, prefixLength) => asWanted({
   ...create('createClaim', `${project(p)}/claims`, { metadata: { name }, spec: { className, prefixLength } }), op: 'createClaimByClass' });
 
@@ -55,5 +55,5 @@ export const createClaimBatch = (p, wishes) => asWanted({
 export const listAllocations = (p, query = '') => (
   { op: 'listAllocations', method: 'GET', path: `${project(p)}/allocations${query}`, status: 200 });
 
-/** refused is an operation whose right answer is a problem document with this status and code. */
+/** refused returns an operation whose right response is a problem document with this status and code. */
 export const refused = (operation, status, code) => ({ ...operation, status, code });

@@ -1,14 +1,14 @@
-// The thresholds that every scenario has, and how a scenario adds its own. A threshold that fails makes k6 exit with 99.
+// The thresholds of every scenario, and functions with which a scenario adds its own. A failed threshold makes k6 exit with 99.
 import * as knobs from './knobs.js';
 import { measured } from './measure.js';
 
 const given = knobs.optional('RATIO');
-// A few seconds on a machine that also runs the database and the generator say less than a minute does.
+// A few seconds on a machine that also runs the database and the generator show less than a minute does.
 const slack = knobs.number('SLACK', { full: 1, short: 1.5 });
 
 /**
- * atMost are the thresholds of a ratio: a percentile of it is within the bound, which LOAD_RATIO replaces; and there is a
- * sample, because k6 finds nothing wrong with an empty trend.
+ * atMost returns the thresholds of a ratio: a percentile of it is within the bound, which LOAD_RATIO replaces; and it has a
+ * sample, because k6 accepts an empty trend.
  */
 export function atMost(bound, percentile = 95) {
   // The summaries call the 50th percentile so.
@@ -17,9 +17,9 @@ export function atMost(bound, percentile = 95) {
 }
 
 /**
- * options of a scenario: when its parts begin and how they press, and its own thresholds. Every answer is the right one, no
- * answer is a 5xx or missing, no block is given twice, nothing was left out because the generator could not keep up, and
- * each operation that it measures was carried out at all.
+ * options returns the options of a scenario: its parts, their load, and its own thresholds. Every response is right, no
+ * response is a 5xx or missing, no block is held twice, the generator dropped nothing, and each measured operation ran at least
+ * once.
  */
 export function options(scenarios, thresholds = {}) {
   const common = {
@@ -31,7 +31,7 @@ export function options(scenarios, thresholds = {}) {
     dropped_iterations: ['count==0'],
   };
   for (const name of measured()) {
-    common[`${name}_duration`] = ['max>0']; // the one way to say that there are samples
+    common[`${name}_duration`] = ['max>0']; // the only way to require samples
   }
   return {
     scenarios,
@@ -39,16 +39,16 @@ export function options(scenarios, thresholds = {}) {
     setupTimeout: '10m',
     teardownTimeout: '30m',
     summaryTrendStats: ['count', 'min', 'avg', 'med', 'p(95)', 'p(99)', 'max'],
-    // How many idle connections a runtime keeps: one for each of the clients that share it.
+    // Number of idle connections of a runtime: one for each of its clients.
     batch: 256,
     batchPerHost: 256,
   };
 }
 
-/** closed is a number of clients that each send as soon as they have their answer. */
+/** closed is a number of clients that each send as soon as they have a response. */
 export const closed = (clients, ms) => ({ executor: 'constant-vus', vus: clients, duration: `${ms}ms` });
 
-/** open is a rate of iterations a second that does not wait for answers; what finds no free client is dropped, and counted. */
+/** open is a rate of iterations a second that does not wait for responses; k6 drops and counts an iteration without a free client. */
 export const open = (rate, ms, clients) => ({
   executor: 'constant-arrival-rate',
   rate,
@@ -58,7 +58,7 @@ export const open = (rate, ms, clients) => ({
   maxVUs: clients * 4,
 });
 
-/** rising begins with a rate of iterations a second and ends with another, whatever the answers take. */
+/** rising begins with one rate of iterations a second and ends with another, however slow the responses are. */
 export const rising = (from, to, ms, clients) => ({
   executor: 'ramping-arrival-rate',
   startRate: from,

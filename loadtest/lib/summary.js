@@ -1,11 +1,11 @@
-// Writes what a run has found: JSON, HTML, and lines of one table on stdout.
+// Writes the results of a run: JSON, HTML, and lines of one table on stdout.
 import { page } from './html.js';
 import * as knobs from './knobs.js';
 import { measured } from './measure.js';
 
 const out = knobs.text('OUT', 'bin/load').replace(/\/+$/, '');
 
-// Widths of the columns of the table, whose head run.sh prints; negative: the text stands on the left.
+// Widths of the table's columns, whose head run.sh prints; negative: left-aligned.
 const widths = [-26, -10, 11, 9, 9, 9, 7, -1];
 
 function line(cells) {
@@ -32,7 +32,7 @@ function rows(data, seconds, weight) {
   });
 }
 
-// What a threshold was compared with, as k6 calls it in the summary.
+// The value that a threshold was compared with, by k6's name in the summary.
 function seen(metric, expression) {
   const name = expression.split(/[<>=!]/)[0].trim();
   return metric.values[name];
@@ -63,8 +63,8 @@ function checks(group) {
 }
 
 /**
- * summary makes the handleSummary of a scenario. weight says how many things one operation does, where that is not one
- * (a batch of claims).
+ * summary makes the handleSummary of a scenario. weight is the number of objects in one operation, where it is not one (a batch
+ * of claims).
  */
 export function summary(scenario, weight = {}) {
   const name = knobs.text('LABEL', scenario);

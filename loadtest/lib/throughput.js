@@ -1,5 +1,5 @@
-// Claims a block and gives it back, as fast as the clients can: nine times of ten in the client's own pool, else in one that
-// all share. Used for both address families.
+// Claims a block and releases it, as fast as the clients can: nine times of ten in the client's own pool, else in a shared one.
+// Used for both address families.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { Holdings } from './blocks.js';
@@ -8,10 +8,10 @@ import { noteWrong, Ratio, took } from './measure.js';
 import { createClaim, deleteClaim } from './operations.js';
 import { holds, makePool, makeProject, takeAway } from './world.js';
 
-// Blocks that a client holds before it gives them back.
+// Blocks that a client holds before it releases them.
 const atOnce = 4;
 
-/** pools makes a pool for each client (cidrOf 1 and up) and one for all (0). */
+/** pools makes a pool for each client (cidrOf 1 and up) and a shared one (0). */
 export function pools(scenario, clients, cidrOf) {
   const project = makeProject(scenario);
   const made = [];
@@ -22,8 +22,8 @@ export function pools(scenario, clients, cidrOf) {
 }
 
 /**
- * claimer is one iteration for ever: claim a few blocks, look at them while all are held, release them. Nobody else draws on
- * a client's own pool, so there the check is complete; that of the shared pool is hot-pool's. lengths are those asked for.
+ * claimer repeats one iteration: claim a few blocks, check them while all are held, release them. Only one client draws on its
+ * own pool, so the check there is complete; hot-pool checks a shared pool. lengths are the claimed prefix lengths.
  */
 export function claimer(lengths) {
   const releaseOverClaim = new Ratio('release_over_claim');
@@ -56,7 +56,7 @@ export function claimer(lengths) {
   }
 
   return ({ project, pools: all }) => {
-    // Not all clients in the same iteration.
+    // Clients do not all reach the same iteration together.
     const shared = (exec.vu.idInTest + exec.vu.iterationInScenario) % 10 === 9;
     const pool = shared ? all[0] : all[1 + ((exec.vu.idInTest - 1) % (all.length - 1))];
     const held = [];
@@ -67,7 +67,7 @@ export function claimer(lengths) {
   };
 }
 
-/** after checks that every pool is as empty as it was, and takes them away. */
+/** after checks that every pool is empty again, and removes the pools. */
 export async function after({ project, pools: all }) {
   for (const pool of all) {
     holds(project, pool.name, 0);

@@ -1,5 +1,5 @@
-// A day in the life of a project, used by mixed and soak: mostly reads, claims and releases in balance, and repeats of
-// requests whose answer a caller might have missed.
+// The typical work of a project, for mixed and soak: mostly reads, claims and releases in balance, and repeats of requests
+// whose response a client might have missed.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { bits, Holdings } from './blocks.js';
@@ -11,9 +11,9 @@ import { holds, makePool, makeProject, takeAway, unique } from './world.js';
 const pools = { web: '10.0.0.0/14', lab: '10.4.0.0/14', net6: 'fd00:0:1::/48' };
 const lengths = { web: [28, 32], lab: [24, 29], net6: [64, 128] };
 const names = Object.keys(pools);
-const most = 40; // blocks that one client holds before it gives back more than it takes
+const most = 40; // blocks that one client holds before it releases more than it claims
 
-/** operationNames are what a step measures. */
+/** operationNames lists the operations that a step measures. */
 export const operationNames = ['get', 'list', 'free', 'claim', 'release', 'repeat'];
 
 /** before makes the project. */
@@ -95,7 +95,7 @@ const steps = {
       check(again.body, { 'a repeat has the block of the first': (b) => b.status.allocatedCIDR === cidr });
     }
   },
-  // The same POST twice with one key: the stored answer.
+  // The same POST twice with one key: the stored response.
   key(project) {
     const w = wish();
     const request = keyed(createClaim(project, w.pool, w.name, w.length), unique());
@@ -115,7 +115,7 @@ const steps = {
   },
 };
 
-// What is done, with its share in percent.
+// The operations with their share in percent.
 const shares = [['get', 35], ['list', 10], ['free', 5], ['claim', 20], ['release', 25], ['put', 3], ['key', 2]];
 
 function choose() {
@@ -127,12 +127,12 @@ function choose() {
   return name === 'claim' && mine.length >= most ? 'release' : name;
 }
 
-/** step does one thing, and measures it. */
+/** step runs and measures one operation. */
 export function step({ project }) {
   steps[choose()](project);
 }
 
-/** after compares what is listed with what the pools say they hold; nothing listed overlaps. */
+/** after compares the list with the pools' figures; no listed blocks overlap. */
 export async function after({ project }) {
   for (const pool of names) {
     const all = new Holdings(pools[pool], lengths[pool]);

@@ -1,4 +1,4 @@
-// What a scenario makes for itself before it starts, and takes away afterwards: projects of its own with pools of its own.
+// Set-up and tear-down of a scenario: its own projects with their own pools.
 import { check } from 'k6';
 import { each } from './crew.js';
 import { insist, insistAsync, must } from './http.js';
@@ -9,21 +9,21 @@ import {
 
 const prefix = knobs.text('PREFIX', 'load');
 const keep = knobs.flag('KEEP');
-const hands = 16; // requests at the same time while making and taking away
+const hands = 16; // concurrent requests during set-up and tear-down
 
-/** unique is a part of a name that no other run has. */
+/** unique returns a part of a name that no other run has. */
 export function unique() {
   return `${Date.now().toString(36)}${Math.floor(Math.random() * 46656).toString(36).padStart(3, '0')}`;
 }
 
-/** makeProject makes a project and says its name. */
+/** makeProject makes a project and returns its name. */
 export function makeProject(scenario) {
   const name = `${prefix}-${scenario}-${unique()}`;
   must(insist(createProject(name)));
   return name;
 }
 
-/** makeProjects makes many at once, each with the same pools, given as [name, spec]. */
+/** makeProjects makes many concurrently, each with the same pools, given as [name, spec]. */
 export async function makeProjects(scenario, n, pools) {
   const stem = `${prefix}-${scenario}-${unique()}`;
   const names = Array.from({ length: n }, (_, i) => `${stem}-${i}`);
@@ -36,13 +36,13 @@ export async function makeProjects(scenario, n, pools) {
   return names;
 }
 
-/** makePool makes a pool and says its name. */
+/** makePool makes a pool and returns its name. */
 export function makePool(project, name, spec) {
   must(insist(createPool(project, name, spec)));
   return name;
 }
 
-/** claimMany holds n blocks of a length, named <stem>-<i>, in the order of the answers. */
+/** claimMany claims n blocks of a length, named <stem>-<i>, and returns them in the order of the responses. */
 export function claimMany(project, pool, stem, n, length) {
   const claims = [];
   for (let from = 0; from < n; from += 1000) {
@@ -56,7 +56,7 @@ export function claimMany(project, pool, stem, n, length) {
   return claims;
 }
 
-/** holds checks that so many addresses of a pool are allocated, as the clients have counted, and that the figures add up. */
+/** holds checks the number of allocated addresses of a pool against the clients' count, and that the figures add up. */
 export function holds(project, pool, addresses) {
   const { capacity } = must(insist(getPool(project, pool))).status;
   const sum = BigInt(capacity.allocated) + BigInt(capacity.reserved) + BigInt(capacity.coolingDown) + BigInt(capacity.available);
@@ -85,14 +85,14 @@ async function removePools(project) {
     pools.push(...page.items.map((p) => ({ name: p.metadata.name, length: Number(p.status.allocatedCIDR.split('/')[1]) })));
     cursor = page.nextCursor ? `&cursor=${page.nextCursor}` : '';
   } while (cursor);
-  // A child is longer than its parent, and goes before it.
+  // A child is longer than its parent, and is deleted before it.
   pools.sort((a, b) => b.length - a.length);
   for (const pool of pools) {
     must(await insistAsync(deletePool(project, pool.name)));
   }
 }
 
-/** takeAway removes projects with all that is in them, unless it is to be kept. */
+/** takeAway removes projects with all their content, unless they must be kept. */
 export async function takeAway(projects) {
   if (keep) {
     return;

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 export CGO_ENABLED=0
 
-# fresh PROGRAM MODULE: the program is there, and no older than what it is built from.
+# fresh PROGRAM MODULE: succeeds if the program exists and is no older than its sources.
 fresh() { [ -x "$1" ] && [ ! "$2/go.sum" -nt "$1" ]; }
 
 case $1 in

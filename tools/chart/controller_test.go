@@ -23,7 +23,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 )
 
-// The chart of the Kubernetes controller, and what is rendered of it.
+// The chart of the Kubernetes controller.
 const controllerSource = "../../helm/carve-controller"
 
 func controllerValues(t *testing.T) map[string]string {
@@ -38,7 +38,7 @@ func controllerValues(t *testing.T) map[string]string {
 	return files
 }
 
-// withoutDefinitions is the chart with none of them, so that what is rendered does not change with those.
+// withoutDefinitions copies the chart without its definitions, so that changes to them do not change the rendered output.
 func withoutDefinitions(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "carve-controller")
@@ -77,8 +77,8 @@ func TestEveryObjectOfTheControllersChartIsWhatKubernetesTakes(t *testing.T) {
 	}
 }
 
-// The definitions in the chart are those that the tests of the controller run with, and `make generate` writes both. An uninstallation leaves them: all
-// claims would go with them.
+// The definitions in the chart are the same as in the controller's tests; `make generate` writes both. An uninstallation keeps them: it would
+// otherwise delete all claims.
 func TestTheDefinitionsAreTheControllers(t *testing.T) {
 	t.Parallel()
 	rendered := map[string]map[string]any{}
@@ -124,7 +124,7 @@ func TestTheControllersPodsAreHardened(t *testing.T) {
 	}
 }
 
-// controllerProgram is /carve-controller of its image, of this commit.
+// controllerProgram builds the image's /carve-controller from this commit.
 var controllerProgram = sync.OnceValues(func() (string, error) {
 	dir, err := programs()
 	if err != nil {
@@ -139,7 +139,7 @@ var controllerProgram = sync.OnceValues(func() (string, error) {
 	return dir + "/carve-controller", nil
 })
 
-// The controller takes the arguments together: what it then stops at is the cluster that is not there (1), not its flags (2).
+// The controller accepts all arguments together: it then fails because the cluster is missing (1), and not because of its flags (2).
 func TestTheControllerTakesTheArguments(t *testing.T) {
 	t.Parallel()
 	program, err := controllerProgram()
@@ -171,7 +171,7 @@ func TestTheControllerTakesTheArguments(t *testing.T) {
 	}
 }
 
-// selfSigned answers a certificate and its key.
+// selfSigned returns a certificate and its key.
 func selfSigned(t *testing.T) (certificate, private []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -202,7 +202,7 @@ func TestTheDefaultsAreTheControllers(t *testing.T) {
 		require.True(t, found, "%s is no flag", flag)
 		about, _, _ = strings.Cut(about, "\n  -")
 		if name == "logFormat" {
-			continue // the one that the chart sets otherwise, and says so
+			continue // the chart sets another value here and documents it
 		}
 		want := ""
 		if said := regexp.MustCompile(`\(default ([^)]*)\)\n?$`).FindStringSubmatch(about); said != nil && !strings.Contains(said[1], " ") {
@@ -210,7 +210,7 @@ func TestTheDefaultsAreTheControllers(t *testing.T) {
 		}
 		got := fmt.Sprint(value)
 		if got == "false" {
-			got = "" // which is not printed as a default
+			got = "" // help does not print this default
 		}
 		assert.Equal(t, want, got, flag)
 	}

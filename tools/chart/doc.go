@@ -1,3 +1,3 @@
-// Package chart holds the tests of helm/carve that need no cluster: what it renders, what it refuses, and whether that is what Kubernetes
-// and the server take. The tests in install put it into a real API server. Both run the helm binary that `make bin/helm` builds.
+// Package chart tests helm/carve without a cluster: the rendered objects, the refused values, and whether Kubernetes and the server accept the
+// result. The tests in install use a real API server. Both run the helm binary that `make bin/helm` builds.
 package chart

@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// programsDir is removed by TestMain.
+// programsDir is a temporary directory that TestMain removes.
 var programsDir string
 
-// programs are /server and /ipamctl of the image, of this commit.
+// programs builds the image's /server and /ipamctl from this commit.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "carve-chart-programs-")
 	if err != nil {
@@ -27,15 +27,15 @@ var programs = sync.OnceValues(func() (string, error) {
 	programsDir = dir
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/server", "./cmd/ipamctl")
 	cmd.Dir = "../.."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as the image
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
 	return dir, nil
 })
 
-// Each container's command is run with its arguments and --help after them: flags are read up to there, so one that does not exist, or whose
-// value cannot be read, is refused.
+// Each container's command runs with its arguments and --help after them. The program parses the flags up to there, so it refuses an unknown flag or
+// an invalid value.
 func TestTheProgramsTakeTheArguments(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
@@ -46,7 +46,7 @@ func TestTheProgramsTakeTheArguments(t *testing.T) {
 			for _, container := range containers(spec) {
 				command, ok := dig(container, "command", 0).(string)
 				if !ok {
-					continue // the dev profile's PostgreSQL: the image's own
+					continue // the dev profile's PostgreSQL has its own image
 				}
 				commands[command] = true
 				out, err := run(t, dir+command, append(texts(dig(container, "args")), "--help")...)
@@ -67,7 +67,7 @@ func TestAnUnknownArgumentIsSeen(t *testing.T) {
 	}
 }
 
-// The server takes the arguments together, too: what it then stops at is the database that is not there (1), not its flags (2).
+// The server accepts all arguments together: it then fails because the database is missing (1), and not because of its flags (2).
 func TestTheServerTakesTheArgumentsTogether(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
@@ -100,7 +100,7 @@ func TestTheServerTakesTheArgumentsTogether(t *testing.T) {
 	}
 }
 
-// The values under server are the server's own defaults, so that the chart changes nothing that its operator did not ask for.
+// The values under server are the server's own defaults, so that the chart changes nothing that its operator did not set.
 func TestTheDefaultsAreTheServers(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
@@ -114,10 +114,10 @@ func TestTheDefaultsAreTheServers(t *testing.T) {
 	require.NotEmpty(t, values.Server)
 	for name, value := range values.Server {
 		if name == "logFormat" || name == "metrics" {
-			continue // the two that the chart sets otherwise, and says so
+			continue // the chart sets other values for these two and documents them
 		}
 		if value == "" {
-			continue // left to the server
+			continue // the server decides
 		}
 		flag := regexp.MustCompile(`[A-Z]`).ReplaceAllStringFunc(name, func(s string) string { return "-" + strings.ToLower(s) })
 		line := regexp.MustCompile(`(?m)^ +--` + flag + ` .*$`).FindString(help)
@@ -128,7 +128,7 @@ func TestTheDefaultsAreTheServers(t *testing.T) {
 		}
 		got := strings.Trim(fmt.Sprint(value), "[]")
 		if got == "0" || got == "0s" {
-			got = "" // which is not printed as a default
+			got = "" // help does not print this default
 		}
 		assert.Equal(t, want, got, flag)
 	}

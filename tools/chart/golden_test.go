@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is rendered to testdata/golden")
 
-// The one thing that is made anew each time: the password of the dev profile's database.
+// password matches the only part that differs in each run: the password of the dev profile's database.
 var password = regexp.MustCompile(`(password: |carve:)[A-Za-z0-9]{32}\b`)
 
 func golden(t *testing.T, name, got string) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// podSpecs answers the pods of what was rendered, by the object that makes them.
+// podSpecs returns the pods of the rendered objects, by the object that makes them.
 func podSpecs(t *testing.T, all []map[string]any) map[string]map[string]any {
 	t.Helper()
 	pods := map[string]map[string]any{}
@@ -36,7 +36,7 @@ func TestEveryPodIsHardened(t *testing.T) {
 			assert.Equal(t, true, dig(spec, "securityContext", "runAsNonRoot"), what)
 			assert.Equal(t, "RuntimeDefault", dig(spec, "securityContext", "seccompProfile", "type"), what)
 			assert.Equal(t, false, spec["automountServiceAccountToken"], what)
-			// Kubernetes would set CARVE_PORT and others for a Service called carve, and the server refuses CARVE_ variables that it does not know.
+			// Kubernetes would set CARVE_PORT and others for a Service called carve, and the server refuses unknown CARVE_ variables.
 			assert.Equal(t, false, spec["enableServiceLinks"], what)
 			for _, ours := range []string{"hostNetwork", "hostPID", "hostIPC"} {
 				assert.NotContains(t, spec, ours, what)
@@ -77,7 +77,7 @@ func TestAPlatformMayAssignUsers(t *testing.T) {
 	}
 }
 
-// Secrets are named, never made: but for the dev profile's, there is nothing secret in what is rendered.
+// Objects refer to secrets and contain none, except in the dev profile.
 func TestSecretsAreByReference(t *testing.T) {
 	t.Parallel()
 	for name, path := range valuesFiles(t) {
@@ -89,7 +89,7 @@ func TestSecretsAreByReference(t *testing.T) {
 	}
 }
 
-// A pod gets the time to end that the server takes, at any drain delay.
+// A pod's grace period covers the server's stop, with any drain delay.
 func TestTheGracePeriodFitsTheDrain(t *testing.T) {
 	t.Parallel()
 	for delay, want := range map[string]float64{"0": 35, "10": 45, "300": 335} {
@@ -104,7 +104,7 @@ func TestTheGracePeriodFitsTheDrain(t *testing.T) {
 	}
 }
 
-// Selectors of policies, budgets and Services pick the pods they mean, and objects that are not there before the release do not need it.
+// Selectors of policies, budgets and Services match the intended pods.
 func TestSelectorsPickTheirPods(t *testing.T) {
 	t.Parallel()
 	all := objects(t, render(t, source, "--values=testdata/values/everything.yaml"))
@@ -158,7 +158,7 @@ func TestHooksNeedNothingOfTheRelease(t *testing.T) {
 	}
 }
 
-// The Job of the first key may do two things to one Secret, and gets its token in no other way than by the volume that says for how long.
+// The Job of the first key may make two kinds of calls on one Secret. It only gets its token from the volume, which sets the token's lifetime.
 func TestTheFirstKeysRightsAreLeast(t *testing.T) {
 	t.Parallel()
 	for _, object := range objects(t, render(t, source, "--values=testdata/values/everything.yaml")) {

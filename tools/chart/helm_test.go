@@ -16,7 +16,7 @@ import (
 
 const source = "../../helm/carve"
 
-// binary is the helm that make built; TestMain fails without it.
+// binary is the path of the helm binary that make built; TestMain fails without it.
 var binary = func() string {
 	if named := os.Getenv("CARVE_HELM"); named != "" {
 		return named
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// helm answers what the binary printed, and its error with what it said about it.
+// helm returns the binary's output, and an error with its messages.
 func helm(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	home := t.TempDir()
@@ -50,7 +50,7 @@ func helm(t *testing.T, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// valuesFiles are all that is rendered: what the chart ships, and what its tests add.
+// valuesFiles returns all values files that the tests render: the chart's, and additional ones.
 func valuesFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -65,7 +65,7 @@ func valuesFiles(t *testing.T) map[string]string {
 	return files
 }
 
-// withFolders is the chart with other alerts and dashboards, so that what is rendered does not change with those; "" is with none.
+// withFolders copies the chart with other alerts and dashboards, so that changes to them do not change the rendered output; "" is with none.
 func withFolders(t *testing.T, folders string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "carve")
@@ -78,7 +78,7 @@ func withFolders(t *testing.T, folders string) string {
 	return dir
 }
 
-// render answers what would be installed, hooks and tests with it.
+// render returns the rendered objects, with hooks and tests.
 func render(t *testing.T, chart string, args ...string) string {
 	t.Helper()
 	out, err := helm(t, append([]string{"template", "ipam", chart, "--namespace=network", "--kube-version=1.36.3"}, args...)...)
@@ -88,7 +88,7 @@ func render(t *testing.T, chart string, args ...string) string {
 
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
-// objects reads what was rendered.
+// objects parses the rendered objects.
 func objects(t *testing.T, rendered string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -103,7 +103,7 @@ func objects(t *testing.T, rendered string) []map[string]any {
 	return all
 }
 
-// dig answers what is at a path of an object; nil when something on the way is not there.
+// dig returns the value at a path of an object, or nil if a part of the path is missing.
 func dig(object any, path ...any) any {
 	for _, step := range path {
 		switch key := step.(type) {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// definitions are the schemas of Kubernetes' own kinds, from the release that tools/kubeapi builds the API server of.
+// definitions returns the schemas of Kubernetes' own kinds, from the release of the API server that tools/kubeapi builds.
 var definitions = sync.OnceValues(func() (map[string]any, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes")
 	cmd.Dir = "../kubeapi"
@@ -36,8 +36,8 @@ var definitions = sync.OnceValues(func() (map[string]any, error) {
 	return swagger.Definitions, json.Unmarshal(file, &swagger)
 })
 
-// strict makes JSON schemas of OpenAPI ones: what a schema does not name is refused, as the API server does when asked to be strict, and what
-// may be a number or a string is either.
+// strict converts OpenAPI schemas to JSON schemas. They refuse unknown fields, as the API server does in strict mode, and allow a number or a string
+// where both are valid.
 func strict(node any) any {
 	switch n := node.(type) {
 	case []any:
@@ -55,14 +55,14 @@ func strict(node any) any {
 		if _, said := n["additionalProperties"]; fields && !said && n["x-kubernetes-preserve-unknown-fields"] != true {
 			n["additionalProperties"] = false
 		}
-		if _, word := n["format"].(string); word { // and no field that is called so
-			delete(n, "format") // int32, byte and so on are Go's, not JSON schema's
+		if _, word := n["format"].(string); word { // and not a field with this name
+			delete(n, "format") // int32, byte and so on belong to Go, and not to JSON schema
 		}
 	}
 	return node
 }
 
-// validator answers the schema of each kind, by "apiVersion/kind".
+// validator returns each kind's schema, by "apiVersion/kind".
 func validator(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	all, err := definitions()
@@ -90,9 +90,9 @@ func validator(t *testing.T) map[string]*jsonschema.Schema {
 		all[path] = schema
 		where[fmt.Sprintf("%v/v1/%v", dig(crd, "spec", "group"), dig(crd, "spec", "names", "kind"))] = path
 	}
-	// A quantity may be written as a number, whatever its schema says.
+	// A quantity may be written as a number, although its schema differs.
 	all["io.k8s.apimachinery.pkg.api.resource.Quantity"] = map[string]any{"type": []any{"string", "number"}}
-	// Through JSON: the strict copy shares nothing with what other tests get.
+	// Through JSON, so that the strict copy shares nothing with other tests.
 	text, err := json.Marshal(map[string]any{"definitions": all})
 	require.NoError(t, err)
 	var copied any
@@ -129,7 +129,7 @@ func TestEveryObjectIsWhatKubernetesTakes(t *testing.T) {
 	}
 }
 
-// What the test above would not see if it were not strict.
+// The strict schemas refuse misspelled fields, which lax ones would accept.
 func TestMisspelledFieldsAreSeen(t *testing.T) {
 	t.Parallel()
 	kinds := validator(t)

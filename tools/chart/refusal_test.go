@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is wrong is refused before anything reaches a cluster, by a message that names the value.
+// Wrong values are refused before anything reaches a cluster, with a message that names the value.
 func TestWrongValuesAreRefused(t *testing.T) {
 	t.Parallel()
 	const minimal = "--values=testdata/values/minimal.yaml"

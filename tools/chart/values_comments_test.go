@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// uncommented are the values without a comment that begins with "--"; a mapping without one is gone into.
+// uncommented returns the values without a comment that begins with "--". For a mapping without one, it checks the members.
 func uncommented(node *yaml.Node, prefix string) (names []string) {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key, value := node.Content[i], node.Content[i+1]

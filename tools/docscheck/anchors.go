@@ -11,14 +11,14 @@ import (
 
 var idAttribute = regexp.MustCompile(`\b(?:id|name)="([^"]+)"`)
 
-// addIDs notes the anchors that HTML in a page makes.
+// addIDs records the anchors that HTML in a page defines.
 func (p *page) addIDs(html []byte) {
 	for _, m := range idAttribute.FindAllSubmatch(html, -1) {
 		p.anchors[string(m[1])] = true
 	}
 }
 
-// headingText is what a heading says, without its marks.
+// headingText returns a heading's text without its markup.
 func headingText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
@@ -30,7 +30,7 @@ func headingText(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// slug is the anchor that code hosts make of a heading: lower case, spaces as hyphens, without punctuation, and counted when it repeats.
+// slug returns the anchor that code hosts make from a heading: lower case, hyphens for spaces, no punctuation, and a counter for repeats.
 func slug(heading string, seen map[string]int) string {
 	s := strings.Map(func(r rune) rune {
 		switch {

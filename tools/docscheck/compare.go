@@ -7,7 +7,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// varying is what differs each time, by kind. Durations are the only kind that is not carried over to later commands.
+// varying matches values that differ in each run, by kind. Only durations are not carried over to later commands.
 var varying = regexp.MustCompile(strings.Join([]string{
 	`(?P<token>\bcarve_[0-9a-z]+_[0-9A-Za-z_-]+)`,
 	`(?P<uuid>\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)`,
@@ -22,7 +22,7 @@ const anything = "…"
 
 var wide = regexp.MustCompile(`(\S)[ \t]{2,}`)
 
-// normal is a line without what may differ.
+// normal returns a line without its varying values.
 func normal(line string) string {
 	line = varying.ReplaceAllStringFunc(line, func(s string) string { return "<" + kindOf(s) + ">" })
 	line = wide.ReplaceAllString(line, "$1  ")
@@ -39,7 +39,7 @@ func kindOf(s string) string {
 	return ""
 }
 
-// same says whether a line is as the page has it.
+// same reports whether a line matches the page's line.
 func same(said, got string) bool {
 	said, got = normal(said), normal(got)
 	if !strings.Contains(said, anything) {
@@ -52,7 +52,7 @@ func same(said, got string) bool {
 	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(got)
 }
 
-// match compares what a page says with what was printed, and answers which printed line stands for which of the page's; -1 for a "…".
+// match compares the page's lines with the output. It returns the index of the output line for each line of the page; -1 for a "…".
 func match(said, got []string) (pairs []int, ok bool) {
 	if len(said) == 0 {
 		return nil, len(got) == 0
@@ -83,7 +83,7 @@ func shift(pairs []int, by int) []int {
 	return pairs
 }
 
-// among is match for lines that may have others before, between and behind them.
+// among is match for lines with others before, between and after them.
 func among(said, got []string) (pairs []int, missing string) {
 	at := 0
 	for _, line := range said {
@@ -99,14 +99,14 @@ func among(said, got []string) (pairs []int, missing string) {
 	return pairs, ""
 }
 
-// carried is what the page says in the place of what was printed, and was printed in its place.
+// carried maps the varying values on the page to the printed ones, and back.
 type carried struct{ printed, said map[string]string }
 
 func newCarried() *carried {
 	return &carried{printed: map[string]string{}, said: map[string]string{}}
 }
 
-// learn compares lines that match.
+// learn records the values of matching lines.
 func (c *carried) learn(said, got []string, pairs []int) {
 	for i, at := range pairs {
 		if at < 0 {
@@ -124,10 +124,10 @@ func (c *carried) learn(said, got []string, pairs []int) {
 	}
 }
 
-// command is the text of a command as a reader would send it who copied from what was printed.
+// command returns a command with the printed values in place of the page's, as if a reader had copied them.
 func (c *carried) command(text string) string { return replaceAll(text, c.printed) }
 
-// output is what was printed, as the page would say it.
+// output returns an output with the page's values in place of the printed ones.
 func (c *carried) output(text string) string { return replaceAll(text, c.said) }
 
 func replaceAll(text string, by map[string]string) string {
@@ -139,7 +139,7 @@ func replaceAll(text string, by map[string]string) string {
 	})
 }
 
-// difference shows both, without what may differ.
+// difference shows both texts without their varying values.
 func difference(said, got []string) string {
 	lines := func(from []string) []string {
 		to := make([]string, len(from))

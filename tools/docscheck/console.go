@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// command is one command of a block, with what the page says that it prints.
+// command is one command of a block, with its output on the page.
 type command struct {
 	text   string
 	line   int      // in the page
-	exit   int      // the exit code that it is to end with
-	output []string // as the page has it
-	from   int      // where output begins among the lines of the block
+	exit   int      // expected exit code
+	output []string // as on the page
+	from   int      // index of the first output line in the block
 	to     int
-	json   *block // the block of JSON that is the output, if one is
+	json   *block // the JSON block with the output, if the page has one
 }
 
-// claim is what a console block says of itself.
+// claim holds the words behind "console".
 type claim struct {
 	server bool
 	norun  string // the reason
 	exit   int
 }
 
-// claimOf reads the words behind console.
+// claimOf parses the words behind "console".
 func claimOf(note string) (claim, error) {
 	var c claim
 	if reason, ok := strings.CutPrefix(note, "norun"); ok {
@@ -51,7 +51,7 @@ func claimOf(note string) (claim, error) {
 	return c, nil
 }
 
-// commands takes a console block apart.
+// commands splits a console block into commands.
 func commands(b *block, exit int) ([]command, error) {
 	var all []command
 	inCommand := false
@@ -92,7 +92,7 @@ func commands(b *block, exit int) ([]command, error) {
 	return all, nil
 }
 
-// trimEnd leaves out empty lines at the end of what a command prints: they separate it from the next one.
+// trimEnd removes the empty lines after a command's output, which separate it from the next command.
 func trimEnd(c *command) {
 	for len(c.output) > 0 && strings.TrimSpace(c.output[len(c.output)-1]) == "" {
 		c.output = c.output[:len(c.output)-1]

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkout writes files of a checkout. Where no index is among them, one is made that links all pages of docs.
+// checkout writes a checkout's files. Without an index among them, it adds one with links to all pages of docs.
 func checkout(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -31,7 +31,7 @@ func checkout(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// checked runs everything on a checkout.
+// checked runs all checks on a checkout.
 func checked(t *testing.T, files map[string]string) (faults []fault, told string) {
 	t.Helper()
 	return recheck(t, checkout(t, files), false)
@@ -46,7 +46,7 @@ func recheck(t *testing.T, root string, update bool) (faults []fault, told strin
 	return faults, out.String()
 }
 
-// fakeServer says what a server says, and goes on until it is told to end.
+// fakeServer prints a server's lines, and runs until it is stopped.
 const fakeServer = `#!/bin/bash
 mkdir -p data && echo up >data/state
 echo "listening on $CARVE_LISTEN"
@@ -60,7 +60,7 @@ const noServer = "<!-- docs-check: no server -->\n\n"
 func TestAPageThatSaysWhatIsPrintedPasses(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{
-		"docs/a.md": noServer + "# A\n\n```console\n$ where=here\n$ echo $where\nhere\n$ cat <<END\n> one\n>\n> two\nEND\n```\n", // the heredoc is not ended
+		"docs/a.md": noServer + "# A\n\n```console\n$ where=here\n$ echo $where\nhere\n$ cat <<END\n> one\n>\n> two\nEND\n```\n", // the heredoc has no end
 		"docs/b.md": noServer + "```console\n$ where=here\n$ echo $where; echo wrong >&2\nhere\nwrong\n$ cat <<END\n> one\n>   two\n> END\none\n  two\n```\n\n" +
 			"1. In a list:\n\n   ```console exit=3\n   $ (exit 3)\n   ```\n",
 	})
@@ -72,7 +72,7 @@ func TestWhatDiffersEachTimeMayDifferAndIsCarriedOn(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{"docs/a.md": noServer + "```console\n" +
 		"$ cat /proc/sys/kernel/random/uuid | tee id\n00000000-0000-4000-8000-000000000000\n" +
-		"$ grep -c 00000000-0000-4000-8000-000000000000 id\n1\n" + // the page's is not the one in the file
+		"$ grep -c 00000000-0000-4000-8000-000000000000 id\n1\n" + // the UUID on the page differs from the one in the file
 		"$ date -u +'made  at    %Y-%m-%dT%H:%M:%SZ'\nmade   at  2026-01-01T00:00:00Z\n" +
 		"$ seq 5\n1\n…\n5\n$ echo took 5ms of many\ntook 17ms of …\n```\n"})
 	require.Empty(t, faults, told)

@@ -11,13 +11,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// shells are languages in which a page would show commands.
+// shells lists the languages in which a page could show commands.
 var shells = map[string]bool{"": true, "sh": true, "bash": true, "shell": true, "zsh": true, "text": true}
 
-// aCommand is a line that looks like a command to type.
+// aCommand matches a line that looks like a command.
 var aCommand = regexp.MustCompile(`^\s*(?:\$ |(?:sudo )?(?:ipamctl|server|make|curl|go|git|npm|npx|helm|kubectl|docker|podman|crane|oras|cockroach|psql|openssl|export|bin/\S+|\./\S+)\s+\S)`)
 
-// checkBlocks finds blocks that cannot be read, and commands of which the page does not say whether they work.
+// checkBlocks finds blocks that cannot be parsed, and commands that the page does not declare as run or not run.
 func checkBlocks(all map[string]*page) []fault {
 	var faults []fault
 	for _, p := range sorted(all) {

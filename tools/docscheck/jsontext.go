@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// jsonWidth is how wide a line of JSON may be that holds a whole object or list.
+// jsonWidth is the largest width of a line with a whole JSON object or list.
 const jsonWidth = 110
 
-// jsonLines is a JSON text with one member a line, for comparison.
+// jsonLines returns a JSON text with one member on a line, for comparison.
 func jsonLines(text string) ([]string, error) {
 	var b bytes.Buffer
 	if err := json.Indent(&b, []byte(strings.TrimSpace(text)), "", "  "); err != nil {
@@ -20,7 +20,7 @@ func jsonLines(text string) ([]string, error) {
 	return strings.Split(b.String(), "\n"), nil
 }
 
-// jsonPage is a JSON text for people: in the order that it has, small objects on one line.
+// jsonPage returns a JSON text for readers: in its original order, with small objects on one line.
 func jsonPage(text string) (string, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -37,7 +37,7 @@ func jsonPage(text string) (string, error) {
 // value is a JSON value that keeps the order of its members.
 type value struct {
 	scalar string
-	open   string // "{" or "[" when it has members
+	open   string // "{" or "[" for a value with members
 	names  []string
 	items  []value
 }
@@ -78,7 +78,7 @@ func readValue(d *json.Decoder) (value, error) {
 	return v, err
 }
 
-// show writes a value behind so many characters on its line.
+// show writes a value after a number of characters on its line.
 func (v value) show(indent string, before int) string {
 	if flat := v.flat(); v.open == "" || len(indent)+before+len(flat) <= jsonWidth && v.depth() <= 1 {
 		return flat
@@ -112,7 +112,7 @@ func (v value) flat() string {
 	return v.open + inside + v.closing()
 }
 
-// depth is how many levels of members there are.
+// depth counts the levels of members.
 func (v value) depth() int {
 	if v.open == "" {
 		return 0

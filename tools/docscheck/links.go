@@ -13,7 +13,7 @@ import (
 // index is the page from which all others can be reached.
 const index = "docs/README.md"
 
-// notPages are folders whose Markdown is somebody else's, or is not there to be read.
+// notPages lists folders whose Markdown belongs to other projects or is no documentation.
 var notPages = map[string]bool{".git": true, "node_modules": true, "bin": true, "data": true, "testdata": true, "dist": true}
 
 // pages reads all Markdown of a checkout.
@@ -53,14 +53,14 @@ func checkLinks(root string, all map[string]*page) []fault {
 	return faults
 }
 
-// follow answers what is wrong with a link.
+// follow returns the fault of a link, or "".
 func follow(root string, all map[string]*page, from *page, to string) string {
 	u, err := url.Parse(to)
 	switch {
 	case err != nil:
 		return err.Error()
 	case u.Scheme != "" || u.Host != "":
-		return "" // elsewhere
+		return "" // an external link
 	case strings.HasPrefix(u.Path, "/"):
 		return "begins with /, which is another place in a checkout and on a web page"
 	}
@@ -77,7 +77,7 @@ func follow(root string, all map[string]*page, from *page, to string) string {
 	return ""
 }
 
-// target is the file that a relative link names.
+// target returns the file that a relative link names.
 func target(from *page, u *url.URL) string {
 	if u.Path == "" {
 		return from.path
@@ -85,7 +85,7 @@ func target(from *page, u *url.URL) string {
 	return path.Join(path.Dir(from.path), u.Path)
 }
 
-// checkReach finds pages that nobody who begins at the index can find.
+// checkReach finds pages that no path of links from the index reaches.
 func checkReach(all map[string]*page) []fault {
 	if all[index] == nil {
 		return []fault{{path: index, line: 1, what: "is missing"}}
@@ -102,7 +102,7 @@ func checkReach(all map[string]*page) []fault {
 			}
 			file := target(p, u)
 			if all[file] == nil {
-				file = path.Join(file, "README.md") // a folder shows its own
+				file = path.Join(file, "README.md") // a link to a folder shows its README
 			}
 			if next := all[file]; next != nil && !reached[file] {
 				reached[file] = true

@@ -20,7 +20,7 @@ import (
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout)) }
 
-// run answers the exit code: 1 when something is not as the pages say.
+// run returns the exit code: 1 when something differs from the pages.
 func run(args []string, out io.Writer) int {
 	flags := flag.NewFlagSet("docscheck", flag.ContinueOnError)
 	root := flags.String("root", ".", "the checkout, with bin/server and bin/ipamctl in it")
@@ -58,7 +58,7 @@ func run(args []string, out io.Writer) int {
 	return 0
 }
 
-// check is what is to be checked, and how.
+// check configures the checks.
 type check struct {
 	root     string
 	bin      string
@@ -67,7 +67,7 @@ type check struct {
 	parallel int
 }
 
-// all checks everything and tells what came of it.
+// all makes all checks and prints the result.
 func (c check) all(ctx context.Context, out io.Writer) ([]fault, error) {
 	began := time.Now()
 	all, err := pages(c.root)
@@ -112,7 +112,7 @@ func (c check) all(ctx context.Context, out io.Writer) ([]fault, error) {
 	return faults, nil
 }
 
-// run carries out the commands of all pages, some at once.
+// run runs the commands of all pages, several pages at a time.
 func (c check) run(ctx context.Context, all map[string]*page) []result {
 	var chosen []*page
 	for _, p := range sorted(all) {

@@ -12,7 +12,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// page is a file of Markdown, as far as it is checked.
+// page holds the parts of a Markdown file that are checked.
 type page struct {
 	path    string // relative to the checkout, with slashes
 	source  []byte
@@ -21,24 +21,24 @@ type page struct {
 	anchors map[string]bool
 }
 
-// block is a block of code, or a remark to this program (language "remark").
+// block is a block of code, or an instruction to this program (language "remark").
 type block struct {
 	language string
-	note     string // what follows the language
+	note     string // text after the language
 	text     string
 	line     int    // of the first line of text
-	indent   string // before each line, of a block in a list
+	indent   string // before each line, for a block in a list
 	from, to int    // the lines of text in the source
-	next     *block // the block right behind it, if nothing else is between them
+	next     *block // the block directly after it
 }
 
-// link is where a link or an image leads.
+// link is the target of a link or an image.
 type link struct {
 	to   string
 	line int
 }
 
-// remark begins what is said to this program.
+// remark begins an instruction to this program.
 const remark = "<!-- docs-check:"
 
 // readPage reads a page of the checkout.
@@ -54,7 +54,7 @@ func parsePage(path string, source []byte) *page {
 	p := &page{path: path, source: source, anchors: map[string]bool{}}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source))
 	seen := map[string]int{}
-	var adjacent []bool // whether a block stands right behind the one before
+	var adjacent []bool // whether a block directly follows the one before
 	last := ast.Node(nil)
 	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function below returns no error
 		if !entering {
@@ -106,7 +106,7 @@ func (p *page) fenced(n *ast.FencedCodeBlock) block {
 		b.line = p.lineOf(first.Start)
 		return b
 	}
-	// An empty block: its text would stand on the line below the opening fence.
+	// An empty block: its text would begin on the line below the opening fence.
 	at := n.Pos()
 	if n.Info != nil {
 		at = n.Info.Segment.Stop
@@ -118,7 +118,7 @@ func (p *page) fenced(n *ast.FencedCodeBlock) block {
 	return b
 }
 
-// remark reads what a comment says to this program, if it is for it.
+// remark reads an instruction to this program from a comment, if it contains one.
 func (p *page) remark(n *ast.HTMLBlock) (block, bool) {
 	whole := string(n.Lines().Value(p.source))
 	if n.HasClosure() {
@@ -142,7 +142,7 @@ func (p *page) lineOf(offset int) int {
 
 func (p *page) lineStart(offset int) int { return 1 + bytes.LastIndexByte(p.source[:offset], '\n') }
 
-// near is where in the source an inline node is, or the block that it is in.
+// near returns the position of an inline node, or of its block, in the source.
 func near(n ast.Node) int {
 	for c := n.FirstChild(); c != nil; c = c.FirstChild() {
 		if t, ok := c.(*ast.Text); ok {

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// place is the folder that a page's commands run in: all of the checkout by links, a home and a data directory of its own.
+// place is the folder for a page's commands: links to the whole checkout, with its own home and data directory.
 type place struct {
 	root    string // the checkout
-	bin     string // where server and ipamctl are
+	bin     string // folder of server and ipamctl
 	dir     string
 	environ []string
-	ports   map[string]string // the addresses of the page, and those they stand for
+	ports   map[string]string // the page's addresses, and the real ones
 }
 
-// written are addresses that a page writes for its servers.
+// written matches the addresses that pages use for their servers.
 var written = regexp.MustCompile(`\b(?:127\.0\.0\.1|localhost):808[0-9]\b`)
 
-// makePlace makes the folder. The path is short, because that of a database's socket must be, and others may enter it, because the database may
-// run as another user.
+// makePlace makes the folder. Its path is short, because a database's socket needs a short path, and other users may enter it, because the database
+// may run as another user.
 func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 	p := &place{root: root, bin: bin, ports: map[string]string{}}
 	if p.dir, err = os.MkdirTemp("", "docs"); err != nil {
@@ -70,8 +70,7 @@ func makePlace(ctx context.Context, root, bin string) (_ *place, err error) {
 
 func (p *place) remove() { _ = os.RemoveAll(p.dir) }
 
-// freePort is a port that nobody has at the moment and that was not drawn before. It has four digits, as those that pages write, so that
-// columns are as wide.
+// freePort returns a free port that was not drawn before. It has four digits, like the ports on pages, so that columns keep their width.
 func freePort(ctx context.Context, drawn map[string]bool) (port string, err error) {
 	for range 100 {
 		port = strconv.Itoa(3000 + rand.IntN(5000)) //nolint:gosec // nothing is guarded by it
@@ -86,7 +85,8 @@ func freePort(ctx context.Context, drawn map[string]bool) (port string, err erro
 	return "", err
 }
 
-// environment is ours without what would lead commands to somebody's own servers, files and settings. Caches stay where they are.
+// environment returns this process's environment without variables that would lead commands to the user's own servers, files and settings. Caches
+// stay in use.
 func (p *place) environment(ctx context.Context) []string {
 	var env []string
 	for _, pair := range os.Environ() {
@@ -104,19 +104,19 @@ func (p *place) environment(ctx context.Context) []string {
 		}
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		env = append(env, "XDG_CACHE_HOME="+cache) // where a copy of PostgreSQL may be
+		env = append(env, "XDG_CACHE_HOME="+cache) // it may contain a copy of PostgreSQL
 	}
 	address := p.ports["127.0.0.1:8080"]
 	return append(env, "HOME="+filepath.Join(p.dir, "home"), "PATH="+p.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "LANG=C.UTF-8",
 		"DOCS_ROOT="+p.root, "DATA_DIR="+filepath.Join(p.dir, "data"), "CARVE_LISTEN="+address, "CARVE_SERVER=http://"+address)
 }
 
-// ours is a command with the addresses that are the page's here.
+// ours replaces a page's addresses in a command by the real ones.
 func (p *place) ours(command string) string {
 	return written.ReplaceAllStringFunc(command, func(s string) string { return p.ports[s] })
 }
 
-// theirs is what was printed, as it would be where the page's reader is.
+// theirs replaces the real addresses and paths in an output by the page's.
 func (p *place) theirs(output string) string {
 	var pairs []string
 	for page, here := range p.ports {

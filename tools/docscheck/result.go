@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// fault is something that is not as a page says.
+// fault is a difference from a page.
 type fault struct {
 	path   string
 	line   int
@@ -22,19 +22,19 @@ func (f fault) String() string {
 	return s
 }
 
-// unrun is a block that is not run, with the page's reason.
+// unrun is a block that does not run, with the page's reason.
 type unrun struct {
 	path   string
 	line   int
 	reason string
 }
 
-// result is what came of the commands of a page.
+// result has the outcome of a page's commands.
 type result struct {
 	page    *page
 	ran     int
 	unrun   []unrun
 	faults  []fault
-	changes []change // what an update would write
+	changes []change // for an update of the page
 	took    time.Duration
 }

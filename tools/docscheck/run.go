@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// runner runs the commands of one page.
+// runner runs one page's commands.
 type runner struct {
 	result
 
@@ -18,7 +18,7 @@ type runner struct {
 	carried *carried
 }
 
-// runPage carries out what a page shows, in order, and ends what it has started.
+// runPage runs a page's commands in order, and stops everything that it started.
 func runPage(ctx context.Context, root, bin string, p *page) (res result) {
 	r := &runner{result: result{page: p}, carried: newCarried()}
 	defer func(began time.Time) { res = r.result; res.took = time.Since(began) }(time.Now())
@@ -54,11 +54,10 @@ func (r *runner) fault(line int, what, detail string) {
 	r.faults = append(r.faults, fault{r.page.path, line, what, detail})
 }
 
-// steps are what there is to do, each of which answers whether what follows can be done. A page that says nothing of
-// servers has one.
+// steps returns a page's steps. Each reports whether the next step can run. A page that declares no server gets one by default.
 func (r *runner) steps(ctx context.Context) []func() bool {
 	var steps []func() bool
-	own := false // whether the page says itself which servers there are
+	own := false // whether the page declares its servers
 	for i := range r.page.blocks {
 		b := &r.page.blocks[i]
 		switch b.language {
@@ -108,14 +107,14 @@ func (r *runner) steps(ctx context.Context) []func() bool {
 	return steps
 }
 
-// serve starts the server of a block, and looks for the lines that the page shows among what it says.
+// serve starts the server of a block, and looks for the page's lines in the server's output.
 func (r *runner) serve(ctx context.Context, all []command) bool {
 	if len(all) != 1 {
 		r.fault(all[1].line, "a block that starts a server has one command", "")
 		return false
 	}
 	c := all[0]
-	// Whatever ends this run, each server is ended by stop, in order.
+	// stop ends each server cleanly, however this run ends.
 	s, err := startServer(context.WithoutCancel(ctx), r.place, r.place.ours(r.carried.command(c.text)), len(r.servers))
 	if err != nil {
 		r.fault(c.line, err.Error(), "")
@@ -135,14 +134,14 @@ func (r *runner) serve(ctx context.Context, all []command) bool {
 	}
 	r.carried.learn(c.output, heard(), pairs)
 	go func() {
-		for range s.lines { // what it says further is not to fill the pipe
+		for range s.lines { // reads the further output, so that the pipe does not fill up
 			continue
 		}
 	}()
 	return true
 }
 
-// prepare runs what a page assumes.
+// prepare runs the commands that a page requires.
 func (r *runner) prepare(b *block) bool {
 	for i, text := range strings.Split(strings.TrimSpace(b.text), "\n") {
 		out, code, err := r.shell.run(r.place.ours(r.carried.command(text)), commandLimit)
@@ -154,9 +153,9 @@ func (r *runner) prepare(b *block) bool {
 	return true
 }
 
-// console runs the commands of a block, and compares.
+// console runs the commands of a block and compares their output.
 func (r *runner) console(b *block, all []command) bool {
-	var outputs []string // what an update would write, one for each command; nil: as it is
+	var outputs []string // new outputs for an update, one for each command; nil: unchanged
 	wrong := false
 	for _, c := range all {
 		r.ran++
@@ -181,7 +180,7 @@ func (r *runner) console(b *block, all []command) bool {
 			outputs = append(outputs, strings.Join(c.output, "\n"))
 			continue
 		}
-		if slices.Contains(c.output, anything) { // somebody has cut it by hand
+		if slices.Contains(c.output, anything) { // the author shortened it by hand
 			outputs = append(outputs, strings.Join(c.output, "\n"))
 		} else {
 			wrong = true
@@ -195,7 +194,7 @@ func (r *runner) console(b *block, all []command) bool {
 	return true
 }
 
-// compareJSON compares with the block of JSON behind a command.
+// compareJSON compares a command's output with the JSON block behind it.
 func (r *runner) compareJSON(c command, raw, printed string) {
 	got, err := jsonLines(printed)
 	if err != nil {
@@ -218,7 +217,7 @@ func (r *runner) compareJSON(c command, raw, printed string) {
 	}
 }
 
-// limitOf is how long a command may take. What make and go run may have to be built first.
+// limitOf returns the time limit of a command. make and go run may have to build first.
 func limitOf(text string) time.Duration {
 	if strings.HasPrefix(text, "make ") || strings.HasPrefix(text, "go ") {
 		return startLimit
@@ -234,9 +233,9 @@ func firstLine(text string) string {
 	return first
 }
 
-// split is a text in lines, without the empty ones at its end.
+// split returns the lines of a text without the empty ones at its end.
 func split(text string) []string {
-	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), " \t\n") // HTTP ends its lines with both
+	text = strings.TrimRight(strings.ReplaceAll(text, "\r\n", "\n"), " \t\n") // HTTP ends its lines with CR LF
 	if text == "" {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// server is one that a page starts, with what it has said.
+// server is a server that a page starts, with its output.
 type server struct {
 	cmd   *exec.Cmd
 	log   string
@@ -20,7 +20,7 @@ type server struct {
 	heard []string
 }
 
-// startServer carries out a command that goes on running, and waits until it says where it listens.
+// startServer starts a command that keeps running, and waits for the line with its address.
 func startServer(ctx context.Context, p *place, text string, number int) (*server, error) {
 	s := &server{log: filepath.Join(p.dir, fmt.Sprintf("server-%d.log", number)), lines: make(chan string)}
 	log, err := os.Create(s.log)
@@ -54,7 +54,7 @@ func startServer(ctx context.Context, p *place, text string, number int) (*serve
 	return s, nil
 }
 
-// replaceMake puts the command itself in the place of the shell, so that a signal reaches it and nothing else.
+// replaceMake makes the command replace the shell, so that a signal only reaches the command.
 func replaceMake(text string) string {
 	if rest, ok := strings.CutPrefix(text, "make "); ok {
 		return `exec make --no-print-directory -C "$DOCS_ROOT" ` + rest
@@ -62,7 +62,7 @@ func replaceMake(text string) string {
 	return "exec " + text
 }
 
-// hear reads what the server says until enough was said.
+// hear reads the server's output until enough returns true.
 func (s *server) hear(limit time.Duration, enough func() bool) bool {
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -82,14 +82,14 @@ func (s *server) hear(limit time.Duration, enough func() bool) bool {
 	}
 }
 
-// tail is the end of what the server has said and logged.
+// tail returns the end of the server's output and log.
 func (s *server) tail() string {
-	raw, _ := os.ReadFile(s.log) // without a log there is nothing to show
+	raw, _ := os.ReadFile(s.log) // a missing log adds nothing
 	lines := append(append([]string{}, s.heard...), strings.Split(strings.TrimSpace(string(raw)), "\n")...)
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
-// stop ends the server as its user would, and waits for its database to be closed.
+// stop stops the server as its user would, and waits until its database is closed.
 func (s *server) stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(stopLimit, func() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) })
@@ -97,5 +97,5 @@ func (s *server) stop() {
 	for range s.lines { // until its output is closed
 		continue
 	}
-	_ = s.cmd.Wait() // it was told to end
+	_ = s.cmd.Wait() // it was asked to end
 }

@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// The most time that things may take.
+// Time limits.
 const (
 	commandLimit = 90 * time.Second
-	startLimit   = 10 * time.Minute // a first build included
+	startLimit   = 10 * time.Minute // includes a first build
 	stopLimit    = 40 * time.Second
 )
 
-// preamble is what the shells of a page know. The checkout is elsewhere, and make works there; a reader has not set where the page's server is.
+// preamble defines make in a page's shells. The checkout is in another folder, and make works there. A reader has not set the address of the page's
+// server.
 const preamble = `make() { env -u CARVE_SERVER -u CARVE_LISTEN make --no-print-directory -C "$DOCS_ROOT" "$@"; }` + "\n"
 
-// shell is one bash for all commands of a page, so that what one sets the next one has.
+// shell is one bash for all commands of a page, so that variables survive from one command to the next.
 type shell struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -34,7 +35,7 @@ type shell struct {
 func startShell(ctx context.Context, p *place) (*shell, error) {
 	cmd := exec.CommandContext(ctx, "bash", "--noprofile", "--norc")
 	cmd.Dir, cmd.Env = p.dir, p.environ
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it runs
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // and its child processes
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -56,7 +57,7 @@ func startShell(ctx context.Context, p *place) (*shell, error) {
 	return s, err
 }
 
-// run carries out a command and answers what it printed, on both outputs, and its exit code.
+// run runs a command and returns its output on both streams, and its exit code.
 func (s *shell) run(text string, limit time.Duration) (output string, code int, err error) {
 	late := time.AfterFunc(limit, s.kill)
 	defer late.Stop()
@@ -79,15 +80,15 @@ func (s *shell) run(text string, limit time.Duration) (output string, code int, 
 	return output, code, err
 }
 
-// close ends the shell and what it has left in the background.
+// close ends the shell and its background processes.
 func (s *shell) close() {
 	_ = s.in.Close()
 	s.kill()
 	_ = s.cmd.Wait() // it was killed
 }
 
-// kill ends the shell's own group of processes.
+// kill kills the shell's process group.
 func (s *shell) kill() { _ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
 
-// quote makes one word of a text, for a shell.
+// quote quotes a text as one word for a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

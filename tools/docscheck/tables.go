@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Pages that list all of a folder.
+// Pages that must list all pages of a folder.
 const (
 	problemTable = "docs/problems.md"
 	runbookTable = "docs/runbooks/README.md"
@@ -14,7 +14,7 @@ const (
 
 var problemStatus = regexp.MustCompile("(?m)^`([a-z_]+)`, status (\\d+)$")
 
-// checkTables holds the table of problems to the pages of problems, and finds runbooks that their table does not have.
+// checkTables compares the table of problems with their pages, and finds runbooks that are missing in their table.
 func checkTables(all map[string]*page) []fault {
 	var faults []fault
 	linked := map[string]bool{}
@@ -39,7 +39,7 @@ func checkTables(all map[string]*page) []fault {
 	return faults
 }
 
-// problemRow is the line of a problem's page in the table.
+// problemRow returns the line of a problem's page in the table.
 func problemRow(p *page) string {
 	title, _, _ := strings.Cut(strings.TrimPrefix(string(p.source), "# "), "\n")
 	m := problemStatus.FindSubmatch(p.source)

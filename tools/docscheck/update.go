@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// change is another text for a block.
+// change is a new text for a block.
 type change struct {
 	block *block
 	text  string
 }
 
-// consoleChange puts outputs behind the commands of a block.
+// consoleChange puts outputs behind a block's commands.
 func consoleChange(b *block, all []command, outputs []string) change {
 	lines := strings.Split(strings.TrimSuffix(b.text, "\n"), "\n")
 	var text strings.Builder
@@ -33,7 +33,7 @@ func consoleChange(b *block, all []command, outputs []string) change {
 // update writes a page with its changes.
 func update(root string, p *page, changes []change) error {
 	source := p.source
-	slices.SortFunc(changes, func(a, b change) int { return b.block.from - a.block.from }) // from the end, so that places stay
+	slices.SortFunc(changes, func(a, b change) int { return b.block.from - a.block.from }) // from the end, so that positions stay valid
 	for _, c := range changes {
 		var text strings.Builder
 		for line := range strings.Lines(c.text) {

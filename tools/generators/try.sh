@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes clients of openapi.yaml with the generators of docs/clients.md, compiles them, and has each create a project and meet a refusal:
-# try.sh SERVER. The npm packages are there already. It says how many lines each of them has.
+# Makes clients from openapi.yaml with the generators of docs/clients.md, compiles them, and lets each create a project and handle a refusal: try.sh
+# SERVER. The npm packages must be installed. Prints the number of lines of each client.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 root=$PWD server=$(realpath "$1")
@@ -10,7 +10,7 @@ cp -R tools/generators/testdata/. "$here"
 ln -s "$root/tools/generators/node_modules" "$here/node_modules"
 npm=$here/node_modules/.bin
 
-# quietly COMMAND: what it says is shown when it fails.
+# quietly COMMAND: shows the output of a command only if it fails.
 quietly() { "$@" >"$here/said" 2>&1 || { cat "$here/said" >&2; return 1; }; }
 lines() { printf '%-24s %7d lines\n' "$1" "$(find "$2" -type f \( -name '*.go' -o -name '*.ts' \) -exec cat {} + | wc -l)"; }
 

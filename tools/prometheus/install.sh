@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Puts Debian's prometheus and promtool into bin/prometheus, unpacked and not installed, so that nothing starts by itself. Those on PATH do as well.
+# Unpacks Debian's prometheus and promtool into bin/prometheus without installing them, so that nothing starts by itself. Programs on PATH are used
+# instead if present.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then

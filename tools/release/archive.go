@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// entry is a file of an archive. Directories are made by who unpacks it.
+// entry is a file of an archive. The unpacking program creates directories.
 type entry struct {
 	name    string
 	mode    int64
@@ -27,7 +27,7 @@ const (
 	programMode = 0o755
 )
 
-// tree reads the files below a directory, as entries below a name. Files whose names begin with a dot are left out.
+// tree reads the files below a directory as entries below a name. It skips files whose names begin with a dot.
 func tree(dir, below string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func tree(dir, below string) ([]entry, error) {
 	return entries, err
 }
 
-// tarball writes entries in the order of their names, all of one time and of nobody in particular: what is made twice is equal.
+// tarball writes entries in the order of their names, with one time and no owner, so that archives are reproducible.
 func tarball(w io.Writer, entries []entry, when time.Time) error {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 	t := tar.NewWriter(w)
@@ -64,7 +64,7 @@ func tarball(w io.Writer, entries []entry, when time.Time) error {
 	return t.Close()
 }
 
-// tgz is a tarball with gzip around it, which says neither a name nor a time.
+// tgz returns a tarball compressed with gzip, without a name and a time in its header.
 func tgz(entries []entry, when time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -80,7 +80,7 @@ func tgz(entries []entry, when time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// zipped is for people on Windows, who have nothing else at hand.
+// zipped returns a zip archive, which Windows can open without additional tools.
 func zipped(entries []entry, when time.Time) ([]byte, error) {
 	slices.SortFunc(entries, func(a, b entry) int { return cmp.Compare(a.name, b.name) })
 	var out bytes.Buffer

@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// platforms of a release. On Windows there is ipamctl alone: the server's embedded database and its care for files are a Unix'.
+// platforms of a release. Windows only has ipamctl: the server's embedded database and file handling need a Unix.
 var platforms = []recipe.Platform{
 	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"}, {OS: "darwin", Arch: "arm64"},
 	{OS: "windows", Arch: "amd64"}, {OS: "windows", Arch: "arm64"},
 }
 
-// installed is what programs are called where they are installed; others keep their names.
+// installed maps programs to their installed names; the others keep their names.
 var installed = map[string]string{"server": "carve-server"}
 
-// release is one that is being built.
+// release is a release under construction.
 type release struct {
 	repo, out, work    string
 	version, commit    string
@@ -37,7 +37,7 @@ type release struct {
 	components         []licences.Component
 }
 
-// newRelease reads what goes into everything.
+// newRelease reads the common inputs.
 func newRelease(repo, out, commit string) (*release, error) {
 	v, err := version(repo)
 	if err != nil {
@@ -71,7 +71,7 @@ func newRelease(repo, out, commit string) (*release, error) {
 
 func (r *release) clean() { _ = os.RemoveAll(r.work) }
 
-// build makes everything, or the archive and the packages of one platform.
+// build makes everything, or only the archive and packages of one platform.
 func (r *release) build(ctx context.Context, only string) error {
 	if note := programs.OtherGo(); note != "" {
 		fmt.Println("note: " + note)
@@ -106,7 +106,7 @@ func (r *release) build(ctx context.Context, only string) error {
 	return r.sums()
 }
 
-// platform makes the archive of the programs for a platform, that of the controller, and packages.
+// platform makes the archives of the programs and of the controller, and the packages, for a platform.
 func (r *release) platform(ctx context.Context, p recipe.Platform, controller bool) error {
 	server := recipe.Server
 	if p.OS == "windows" {
@@ -142,7 +142,7 @@ func (r *release) platform(ctx context.Context, p recipe.Platform, controller bo
 	return nil
 }
 
-// manuals are the pages about what an archive has.
+// manuals returns the man pages of an archive's programs.
 func (r *release) manuals(p recipe.Platform) []entry {
 	if p.OS == "windows" {
 		return r.section("man1/")
@@ -150,7 +150,7 @@ func (r *release) manuals(p recipe.Platform) []entry {
 	return r.pages
 }
 
-// archive builds programs for a platform, and writes an archive of them with its bill of materials. It answers where the programs are.
+// archive builds programs for a platform, and writes their archive with its bill of materials. It returns the programs' directory.
 func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Platform, more []entry) (dir string, err error) {
 	if dir, err = r.programs(ctx, image, p); err != nil {
 		return "", err
@@ -184,13 +184,13 @@ func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Plat
 	return dir, r.bill(image, p, dir, base+suffix)
 }
 
-// programs builds those of an image, or what is like one, and answers where they are.
+// programs builds the programs of an image, or of a similar product, and returns their directory.
 func (r *release) programs(ctx context.Context, image recipe.Image, p recipe.Platform) (dir string, err error) {
 	dir = filepath.Join(r.work, image.Name+"-"+p.Dashed())
 	return dir, programs.Build(ctx, r.repo, dir, p, recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created})
 }
 
-// bill writes the bill of materials of a file that was made, beside those of all others.
+// bill writes the bill of materials of a built file.
 func (r *release) bill(image recipe.Image, p recipe.Platform, dir, name string) error {
 	sum, err := sumOf(filepath.Join(r.out, name))
 	if err != nil {
@@ -216,7 +216,7 @@ func (r *release) write(name string, content []byte) error {
 	return os.WriteFile(at, content, fileMode)
 }
 
-// checksums is the file that says what all others are.
+// checksums is the file with the checksums of all others.
 const checksums = "SHA256SUMS"
 
 func (r *release) sums() error {
@@ -235,7 +235,7 @@ func (r *release) sums() error {
 	return r.write(checksums, []byte(text.String()))
 }
 
-// filesIn are the files of a directory and those below it, in order.
+// filesIn lists the files below a directory, in order.
 func filesIn(dir string) ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(at string, e os.DirEntry, err error) error {
@@ -259,7 +259,7 @@ func sumOf(file string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// verify says which files two directories do not have alike.
+// verify returns an error with the files that differ between two directories.
 func verify(a, b string) error {
 	var all []string
 	for _, dir := range []string{a, b} {

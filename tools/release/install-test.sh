@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages of a release on a copy of this Debian that is thrown away, uses them as an operator would, upgrades, removes and purges
-# them: install-test.sh DIRECTORY. The copy is an overlay in a mount namespace of its own, with processes of its own; nothing of the machine changes.
+# Installs the packages of a release on a temporary copy of this Debian, uses them as an operator would, upgrades, removes and purges them:
+# install-test.sh DIRECTORY. The copy is an overlay in its own mount and process namespaces; the machine itself does not change.
 set -euo pipefail
 here=$(realpath "$0")
 if [ "${2:-}" != inside ]; then
@@ -9,7 +9,7 @@ if [ "${2:-}" != inside ]; then
 fi
 packages=$1
 
-# What is written goes to memory. No systemd runs inside.
+# Writes go to memory. No systemd runs inside.
 space=$(mktemp -d)
 mount -t tmpfs -o size=2g none "$space"
 mkdir "$space"/{upper,work,root}
@@ -28,7 +28,7 @@ step() { echo "--- $*"; }
 port=$((20000 + RANDOM % 10000))
 server=
 
-# What systemd would do: the unit's command, as its user, with its file of variables.
+# systemd's work: the unit's command, as its user, with its environment file.
 start() {
   local command
   command=$(sed -n 's/^ExecStart=//p' "$root/usr/lib/systemd/system/carve-server.service")
@@ -48,7 +48,7 @@ ipamctl() { "${user[@]}" HOME=/tmp CARVE_SERVER="http://127.0.0.1:$port" CARVE_A
 
 mkdir "$root/tmp/one" "$root/tmp/two"
 cp "$packages"/{ipamctl,carve-server}_*_"$(dpkg --print-architecture)".deb "$root/tmp/one"
-# The next version: the same files, and a number.
+# The next version: the same files with another number.
 for deb in "$root"/tmp/one/*.deb; do
   dpkg-deb -R "$deb" "$root/tmp/next"
   sed -i 's/^Version: .*/Version: 99.0.0-1/' "$root/tmp/next/DEBIAN/control"
@@ -96,7 +96,7 @@ must inside dpkg -P carve-server ipamctl
 must [ ! -e "$root/etc/carve" ]
 must [ -d "$root/var/lib/carve/data" ]
 
-# RPM knows nothing of what Debian's packages installed, a shell for instance: --nodeps.
+# RPM does not know the packages that Debian installed, a shell for instance: --nodeps.
 rpms="without RPM, which is not here"
 if inside sh -c 'command -v rpm' >/dev/null; then
   step RPM

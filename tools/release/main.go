@@ -1,11 +1,11 @@
-// Release builds all that is installed of Carve: archives and packages of the programs, images, charts and clients, with checksums and bills of
-// materials. `make release` and `make release-test` run it; docs/install.md says what to do with what it made.
+// Release builds all installable parts of Carve: archives and packages of the programs, images, charts and clients, with checksums and bills of
+// materials. `make release` and `make release-test` run it; docs/install.md describes how to use the result.
 //
-//	release versions [-write]   check that every place says the version of the file VERSION, or have it say so
-//	release build               everything, into dist/
-//	release verify A B          compare two directories that were built, file by file
+//	release versions [-write]   check that every place has the version of the file VERSION, or write it there
+//	release build               build everything into dist/
+//	release verify A B          compare two build directories, file by file
 //
-// It is a module of its own, because what it needs is nothing that the programs need.
+// It is a separate module, so that its dependencies do not become dependencies of the programs.
 package main
 
 import (

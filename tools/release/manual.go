@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli"
 )
 
-// manual is what people read at the terminal: pages for each verb of ipamctl, one for the server, and completions for four shells.
+// manual returns the documentation for the terminal: man pages for each verb of ipamctl and for the server, and completions for four shells.
 func manual(v string, when time.Time) (pages, completions []entry, err error) {
 	root := cli.Manual()
 	root.DisableAutoGenTag = true
@@ -59,13 +59,13 @@ func verbPages(root *cobra.Command, v string, when time.Time) ([]entry, error) {
 	return tree(dir, "man1")
 }
 
-// aFlag is a line of the server's help: a flag, the kind of its value if it takes one, and what it is for.
+// aFlag matches a line of the server's help: a flag, the kind of its value if it takes one, and its description.
 var aFlag = regexp.MustCompile(`^ +((?:-\w, +)?--\S+)(?: (\S+))? {2,}(.*)\n$`)
 
-// literal has roff take a text as it is.
+// literal escapes a text for roff.
 var literal = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`)
 
-// serverPage has the flags as --help tells them.
+// serverPage returns the man page with the flags from --help.
 func serverPage(v string, when time.Time) ([]byte, error) {
 	_, usage, err := app.ParseConfig([]string{"--help"}, nil)
 	if !errors.Is(err, pflag.ErrHelp) {

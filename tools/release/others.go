@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// address is the provider's, as configurations of Terraform have it.
+// address is the provider's address in Terraform configurations.
 const address = "registry.terraform.io/carve-ipam/carve"
 
-// providers writes Terraform's provider for all platforms, in a directory that Terraform can take providers from.
+// providers writes Terraform's provider for all platforms into a directory that Terraform can use as a mirror.
 func (r *release) providers(ctx context.Context) error {
 	for _, p := range platforms {
 		if err := r.provider(ctx, p); err != nil {
@@ -57,7 +57,8 @@ func (r *release) provider(ctx context.Context, p recipe.Platform) error {
 	return r.bill(recipe.Provider, p, dir, name)
 }
 
-// images writes an archive of the image for all platforms (an OCI layout), one for `docker load` on this machine's processor, and bills of materials.
+// images writes for each image an archive for all platforms (an OCI layout), one for `docker load` on this machine's processor, and bills of
+// materials.
 func (r *release) images(ctx context.Context) error {
 	for _, image := range recipe.Images {
 		dir := filepath.Join(r.work, "image-"+image.Name)
@@ -96,7 +97,7 @@ func (r *release) images(ctx context.Context) error {
 	return nil
 }
 
-// charts writes both as `helm install` takes them, without what .helmignore leaves out: tests of the alerts.
+// charts writes both charts for `helm install`, without the files in .helmignore: the alerts' tests.
 func (r *release) charts(context.Context) error {
 	for _, name := range []string{"carve", "carve-controller"} {
 		entries, err := tree(filepath.Join(r.repo, "helm", name), name)
@@ -135,8 +136,8 @@ func (r *release) npm(ctx context.Context) error {
 	return r.write("carve-client-npm-"+r.version+".tgz", content)
 }
 
-// module writes the Go module, whose package client is the client, as a directory that GOPROXY can name. Where there is a network, the module is
-// the tag v0.1.0 of the repository, and nobody needs this.
+// module writes the Go module, which contains the package client, as a directory for GOPROXY. With network access, the tag v0.1.0 of the repository
+// provides the module, and this directory is not needed.
 func (r *release) module(ctx context.Context) error {
 	tracked, err := r.tracked(ctx)
 	if err != nil {
@@ -175,7 +176,7 @@ func (r *release) module(ctx context.Context) error {
 	return nil
 }
 
-// tracked are the files of the checkout that belong to it.
+// tracked returns the files of the checkout that git tracks.
 func (r *release) tracked(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, "git", "ls-files", "-z")
 	cmd.Dir = r.repo
@@ -190,7 +191,7 @@ func (r *release) tracked(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// inModule says whether a file belongs to the module of the root, and not to one below it, nor to what only its makers need.
+// inModule reports whether a file belongs to the root module, and not to a module below it or to the development files.
 func inModule(all []string, name string) bool {
 	for _, other := range all {
 		if below, found := strings.CutSuffix(other, "/go.mod"); found && strings.HasPrefix(name, below+"/") {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// What takes no compiler is made twice, and is equal.
+// Two builds of the parts that need no compiler are equal.
 func TestChartsAndTheModuleAreTheSameTwice(t *testing.T) {
 	t.Parallel()
 	dirs := []string{t.TempDir(), t.TempDir()}
@@ -36,7 +36,7 @@ func TestChartsAndTheModuleAreTheSameTwice(t *testing.T) {
 	assert.Contains(t, names, "goproxy/github.com/carve-ipam/carve/@v/v"+released(t)+".zip")
 }
 
-// Terraform takes the provider out of the directory of a release, and it says its version.
+// Terraform installs the provider from the directory of a release, and the provider reports its version.
 func TestTerraformFindsTheProvider(t *testing.T) {
 	t.Parallel()
 	terraform, err := exec.LookPath("terraform")

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/goreleaser/nfpm/v2"
-	_ "github.com/goreleaser/nfpm/v2/deb" // registers what makes .deb files
+	_ "github.com/goreleaser/nfpm/v2/deb" // registers the .deb format
 	"github.com/goreleaser/nfpm/v2/files"
-	_ "github.com/goreleaser/nfpm/v2/rpm" // and .rpm files
+	_ "github.com/goreleaser/nfpm/v2/rpm" // registers the .rpm format
 
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
@@ -22,7 +22,7 @@ import (
 //go:embed packaging
 var packaging embed.FS
 
-// What packages say they are: a line, and more.
+// Descriptions of the packages: one line, and a longer text.
 const (
 	aboutTool = `Command line of Carve, IP address management
 Asks a Carve server for address space, shows what is held and what is free,
@@ -36,15 +36,15 @@ CockroachDB of your own.`
 // formats of packages for Linux.
 var formats = []string{"deb", "rpm"}
 
-// packed is a package that is being made: a directory with its files as they will lie on a machine, and what nfpm is told about them.
+// packed is a package under construction: a directory with its files as on the target machine, and the configuration of nfpm.
 type packed struct {
 	root                string
 	info                *nfpm.Info
 	when                time.Time
-	depends, recommends map[string]string // in the words of each format
+	depends, recommends map[string]string // in each format's syntax
 }
 
-// newPacked begins a package with what all of them have.
+// newPacked begins a package with the common contents.
 func (r *release) newPacked(name, about string, p recipe.Platform) (*packed, error) {
 	root, err := os.MkdirTemp(r.work, name+"-")
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *release) newPacked(name, about string, p recipe.Platform) (*packed, err
 	k.info.Deb.Compression, k.info.RPM.Compression = "gzip", "gzip"
 	doc := "/usr/share/doc/" + name
 	var changes bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&changes, gzip.BestCompression) // the level is one that there is
+	z, _ := gzip.NewWriterLevel(&changes, gzip.BestCompression) // the level is valid
 	if _, err := z.Write(r.changelog); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (r *release) newPacked(name, about string, p recipe.Platform) (*packed, err
 	return k, nil
 }
 
-// add puts a file into the package. The kind is nfpm's: "" for files that belong to the package, config|noreplace for those that people change.
+// add adds a file to the package. The kind is nfpm's: "" for files of the package, config|noreplace for files that users change.
 func (k *packed) add(path string, content []byte, mode fs.FileMode, kind string) error {
 	at := filepath.Join(k.root, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
@@ -92,7 +92,7 @@ func (k *packed) add(path string, content []byte, mode fs.FileMode, kind string)
 	return nil
 }
 
-// pages adds man pages as distributions have them, compressed.
+// pages adds compressed man pages, as distributions have them.
 func (k *packed) pages(pages []entry) error {
 	for _, page := range pages {
 		var out bytes.Buffer
@@ -110,7 +110,7 @@ func (k *packed) pages(pages []entry) error {
 	return nil
 }
 
-// write makes the package in each format, and answers the names of the files.
+// write makes the package in each format, and returns the files' names.
 func (k *packed) write(out string) ([]string, error) {
 	var names []string
 	for _, format := range formats {
@@ -143,7 +143,7 @@ func (k *packed) write(out string) ([]string, error) {
 	return names, nil
 }
 
-// packages makes those of the server and of ipamctl for a platform, of the programs in dir.
+// packages makes the server's and ipamctl's packages for a platform, from the programs in dir.
 func (r *release) packages(p recipe.Platform, dir string) ([]string, error) {
 	tool, err := r.toolPackage(p, dir)
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 			return nil, err
 		}
 	}
-	// The program that migrates must be no older than the server. Both formats sort what comes before a release by a tilde.
+	// The program that migrates must be no older than the server. Both formats sort a pre-release by a tilde before the release.
 	migrator := strings.Replace(r.version, "-", "~", 1)
 	k.depends = map[string]string{"deb": "ipamctl (>= " + migrator + ")", "rpm": "ipamctl >= " + migrator}
 	k.recommends = map[string]string{"deb": "postgresql-15 | postgresql-16 | postgresql-17 | postgresql-18", "rpm": "postgresql-server >= 15"}
@@ -241,7 +241,7 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 	return k, err
 }
 
-// section are the pages of one section of the manual.
+// section returns the pages of one section of the manual.
 func (r *release) section(name string) []entry {
 	var pages []entry
 	for _, p := range r.pages {

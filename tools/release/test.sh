@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks what can be checked of a release in a few minutes: this machine's archive and packages are built from two directories and compared, the
-# programs run out of the archive, and the packages are installed on a copy of this Debian. test.sh COMMIT
+# Makes the checks of a release that take a few minutes: builds this machine's archive and packages from two directories and compares them, runs the
+# programs from the archive, and installs the packages on a copy of this Debian. test.sh COMMIT
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD

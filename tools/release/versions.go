@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// place is where the version stands besides the file VERSION: in a file, between what the first and the last group of the pattern match.
+// place is an occurrence of the version outside of the file VERSION: in a file, between the first and the last group of the pattern.
 type place struct {
 	file    string
 	pattern *regexp.Regexp
 }
 
-// semver is a version as semver.org has it, without a v in front and without build metadata, which tags of images cannot have.
+// semver matches a version of semver.org, without a leading v and without build metadata, which image tags cannot contain.
 const semver = `(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?`
 
 func at(file, before, after string) place {
 	return place{file, regexp.MustCompile(`(?m)(` + before + `)` + semver + `(` + after + `)`)}
 }
 
-// places are all files that cannot read VERSION themselves. Programs, images and packages get it when they are built.
+// places lists all files that cannot read VERSION themselves. Programs, images and packages get the version when they are built.
 var places = []place{
 	at("openapi.yaml", `\Aopenapi: .*\ninfo:\n  title: Carve\n  version: `, `$`),
 	at("client/version.go", `const ContractVersion = "`, `"`),
@@ -53,7 +53,7 @@ func version(repo string) (string, error) {
 	return v, nil
 }
 
-// misplaced answers the places that say another version, and with write gives them the right one.
+// misplaced returns the places with another version. With write it corrects them.
 func misplaced(repo, v string, write bool) ([]string, error) {
 	var wrong []string
 	for _, p := range places {

@@ -66,7 +66,7 @@ func TestAVersionIsOne(t *testing.T) {
 	}
 }
 
-// What the programs say of themselves is what the build was told, and the build is told what VERSION says.
+// The programs report the build's version, which comes from the file VERSION.
 func TestProgramsSayTheVersion(t *testing.T) {
 	t.Parallel()
 	v, err := version(repo)

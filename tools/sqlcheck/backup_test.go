@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What internal/backup says to CockroachDB, which a test there keeps equal to this file.
+// CockroachDB's grammar accepts the statements of internal/backup. A test there keeps them equal to this file.
 func TestTheStatementsOfBackupsAreCockroachDBs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(project, "internal", "backup", "testdata", "cockroach.txt"))

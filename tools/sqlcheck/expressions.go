@@ -23,7 +23,8 @@ func division(s subject, report report) {
 	})
 }
 
-// onlyFails reports whether one is divided by whether something is so: by zero when it is not, which fails on both engines, and else by one.
+// onlyFails reports whether an expression divides 1 by a condition cast to a number. A false condition is zero, so the division fails on both
+// engines; a true one is one.
 func onlyFails(division *tree.BinaryExpr) bool {
 	whether, ok := division.Right.(*tree.CastExpr)
 	if !ok || division.Operator.Symbol != treebin.Div || division.Left.String() != "1" {
@@ -63,7 +64,7 @@ func bitPrecedence(s subject, report report) {
 	})
 }
 
-// Stars are wanted in count(*) alone.
+// stars permits a star only in count(*).
 func stars(s subject, report report) {
 	walk(s.tree, func(n *node) {
 		switch value := n.value.(type) {
@@ -85,8 +86,8 @@ func stars(s subject, report report) {
 	})
 }
 
-// Casts are needed where nothing else tells the type: in select lists, in the arguments of functions, and for literals in
-// a SELECT that feeds an INSERT. In VALUES, WHERE and SET both engines take it from the column.
+// casts requires a cast where nothing else determines the type: in select lists, in the arguments of functions, and for literals in a SELECT that
+// feeds an INSERT. In VALUES, WHERE and SET both engines use the column's type.
 func casts(s subject, report report) {
 	walk(s.tree, func(n *node) {
 		switch value := n.value.(type) {
@@ -105,7 +106,7 @@ func casts(s subject, report report) {
 	})
 }
 
-// Typeless looks upwards for what a placeholder's type would have to come from.
+// typeless looks upwards for the node that would determine a placeholder's type.
 func typeless(n *node) bool {
 	for up := n.parent; up != nil; up = up.parent {
 		switch up.value.(type) {
@@ -118,7 +119,7 @@ func typeless(n *node) bool {
 	return false
 }
 
-// FeedsInsert tells whether the nearest select is the source of rows of an INSERT.
+// feedsInsert reports whether the nearest select is the source of an INSERT's rows.
 func feedsInsert(n *node) bool {
 	for up := n.parent; up != nil; up = up.parent {
 		if chosen, ok := up.value.(*tree.Select); ok && up.parent != nil {

@@ -145,7 +145,7 @@ func TestGoFiles(t *testing.T) {
 func TestAPanicOfTheParserIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"DO $$ BEGIN PERFORM 1; END $$", "DO $$ nonsense $$", "$", "\x00", "SELECT '"} {
-		_, err := parse(text) // must come back
+		_, err := parse(text) // must return
 		t.Log(err)
 	}
 }

@@ -2,7 +2,7 @@ package sqlcheck
 
 import "fmt"
 
-// Finding is one thing that is wrong: in which file, against which rule, and what to write instead.
+// Finding is one fault: the file, the rule, and the text to write instead.
 type Finding struct {
 	File   string
 	Rule   string

@@ -7,10 +7,10 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// Allowed are the functions that mean the same on both engines, each with what one has to know. A new one comes with its
-// remark, after a look into both manuals. Left out on purpose: now() and its like (a transaction gets its time from the
-// caller, so that a retry gets the same), gen_random_uuid() (likewise), avg() (scales differ), every hash (CockroachDB
-// answers in hexadecimal), sequences, advisory locks (a stub that locks nothing on CockroachDB up to 26.2), notifications.
+// allowed lists the functions with the same meaning on both engines, with remarks. Before you add one, read both manuals, and add a remark. Omitted
+// on purpose: now() and similar functions (the caller gives a transaction its time, so that a retry gets the same), gen_random_uuid() (for the same
+// reason), avg() (scales differ), every hash (CockroachDB returns hexadecimal), sequences, advisory locks (a stub without effect on CockroachDB up to
+// 26.2), notifications.
 var allowed = map[string]string{
 	"clock_timestamp":           "another time at each call: for a statement that needs no single time for its rows",
 	"count":                     "INT8 on both",

@@ -14,8 +14,8 @@ import (
 
 var inline = regexp.MustCompile(`(?is)^\s*(select\b.+\bfrom\b|insert\s+into\s|update\s.+\sset\s|delete\s+from\s|with\s.+\bas\s*\()`)
 
-// CheckGo finds statements written into Go code, where nothing above would see them. An engine's own dialect
-// (engine_*.go), tests, and what starts databases may speak SQL.
+// checkGo finds statements in Go code, which the checks of .sql files would miss. An engine's own dialect (engine_*.go), tests, and packages that
+// start databases may contain SQL.
 func checkGo(files fs.FS, excepted ...string) (findings []Finding, checked int, err error) {
 	err = fs.WalkDir(files, ".", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {

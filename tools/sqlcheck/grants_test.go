@@ -10,8 +10,8 @@ import (
 
 var afterTo = regexp.MustCompile(` (TO|FROM) (.+)$`)
 
-// What is said of roles: they are made if they are not there, cannot log in, get single privileges on single tables, and have quoted names. Nobody is
-// ever given everything, or what he may give on.
+// The statements for roles create missing roles without a login, grant single privileges on single tables, and quote names. No role gets all
+// privileges, or the right to grant.
 func TestRolesGetSinglePrivileges(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}

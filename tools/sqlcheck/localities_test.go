@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// What is said to CockroachDB of regions, one statement after another as internal/crdb/schema/testdata/cockroach.txt has them.
+// toCockroach returns the regional statements for CockroachDB, in the order of internal/crdb/schema/testdata/cockroach.txt.
 func toCockroach(t *testing.T) []statement {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(project, "internal", "crdb", "schema", "testdata", "cockroach.txt"))
@@ -24,8 +24,8 @@ func toCockroach(t *testing.T) []statement {
 	return statements
 }
 
-// A locality is compared with what SHOW TABLES answers, which CockroachDB writes with its own formatter. Were ours spelled otherwise, every run of
-// `ipamctl migrate` would set every locality again, and set a primary key anew for nothing.
+// CockroachDB formats the localities in SHOW TABLES itself, and the product compares them with its own. With another spelling, every run of `ipamctl
+// migrate` would set every locality again, and rebuild a primary key without need.
 func TestLocalitiesAreSpelledAsCockroachDBSpellsThem(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -49,8 +49,8 @@ func TestLocalitiesAreSpelledAsCockroachDBSpellsThem(t *testing.T) {
 	}
 }
 
-// Each table of the migrations has a locality among what is said, and nothing else has. That the keys of regional tables begin with region is a rule
-// for migrations.
+// The statements give a locality to each table of the migrations, and to no other. A rule for migrations requires that keys of regional tables begin
+// with region.
 func TestEveryTableHasALocality(t *testing.T) {
 	t.Parallel()
 	migrations, err := fs.Sub(os.DirFS(project), "migrations")
@@ -79,7 +79,7 @@ func TestEveryTableHasALocality(t *testing.T) {
 	}
 }
 
-// Regions and survival goals: nothing but what only adds, so that no run of a command takes a region or a table's rows away; and names are quoted.
+// The statements for regions and survival goals only add, so that no run of a command removes a region or the rows of a table. They quote names.
 func TestRegionsAreOnlyAdded(t *testing.T) {
 	t.Parallel()
 	ddl := 0

@@ -38,8 +38,8 @@ func skipLocked(s subject, report report) {
 
 func skips(lock *tree.LockingItem) bool { return lock.WaitPolicy == tree.LockWaitSkipLocked }
 
-// AlongKey tells what keeps the order from being one walk along the primary key: each column of the key is either bound
-// by equality or the next one of the order, until the order is used up.
+// alongKey returns the reason why the order is not one scan along the primary key, or "". Each column of the key must be bound by equality or be the
+// next one of the order, until the order is used up.
 func (s subject) alongKey(query *tree.Select) string {
 	block, ok := query.Select.(*tree.SelectClause)
 	if !ok || len(block.From.Tables) != 1 {
@@ -73,11 +73,11 @@ func (s subject) alongKey(query *tree.Select) string {
 	return ""
 }
 
-// EqualColumns are the columns that a condition binds to one value each.
+// equalColumns returns the columns that a condition binds to one value each.
 func equalColumns(where *tree.Where) map[string]bool {
 	bound := map[string]bool{}
 	for _, equality := range equalities(where) {
-		if equality.Operator.Symbol != treecmp.EQ { // IN and = ANY are several walks, not one
+		if equality.Operator.Symbol != treecmp.EQ { // IN and = ANY are several scans, not one
 			continue
 		}
 		for _, pair := range [][2]tree.Expr{{equality.Left, equality.Right}, {equality.Right, equality.Left}} {

@@ -14,7 +14,7 @@ var (
 	noTransaction = regexp.MustCompile(`(?m)^-- \+goose NO TRANSACTION *$`)
 )
 
-// CheckMigrations holds every migration of a folder to the rules and answers with the schema that they make together.
+// checkMigrations checks the rules of every migration in a folder and returns the schema that they make together.
 func checkMigrations(files fs.FS) (findings []Finding, made schema, checked int, err error) {
 	made = schema{}
 	numbers := map[string]string{}
@@ -60,7 +60,7 @@ func checkMigrations(files fs.FS) (findings []Finding, made schema, checked int,
 	return findings, made, checked, err
 }
 
-// Opening is how a statement begins, to find it again in a file that holds several.
+// opening returns the first words of a statement, to find it in a file with several.
 func opening(text string) string {
 	words := strings.Fields(text)
 	return strings.Join(words[:min(len(words), 6)], " ")

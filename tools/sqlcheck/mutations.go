@@ -6,7 +6,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// TableIn finds the table behind an alias; empty for anything but a table.
+// tableIn returns the table behind an alias; empty for any other expression.
 func tableIn(expr tree.TableExpr) (name, alias string) {
 	switch from := expr.(type) {
 	case *tree.TableName:
@@ -23,7 +23,7 @@ func tableIn(expr tree.TableExpr) (name, alias string) {
 	return "", ""
 }
 
-// Mutated is the table that a statement writes, if it writes one.
+// mutated returns the table that a statement writes, if any.
 func mutated(value any) (string, bool) {
 	var target tree.TableExpr
 	switch stmt := value.(type) {

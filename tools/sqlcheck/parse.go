@@ -4,19 +4,19 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/parser"
-	// Without it the parser panics on a DO block instead of reading it.
+	// Without it the parser panics on a DO block.
 	_ "github.com/cockroachdb/cockroachdb-parser/pkg/sql/plpgsql/parser"
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// A statement is one parsed statement together with its text, which the rules on spelling need: the tree no longer knows
-// whether INT8 was written INT.
+// A statement is one parsed statement together with its text. The rules on spelling need the text: the tree does not show whether INT8 was written
+// INT.
 type statement struct {
 	text string
 	tree tree.Statement
 }
 
-// Parse reads a whole text, which may hold several statements and comments. It never panics, whatever the grammar does.
+// parse parses a whole text, which may contain several statements and comments. It never panics, even if the grammar does.
 func parse(text string) (statements []statement, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// The roles that run statements, as in internal/crdb/grants.go. A statement's head may say which (`-- roles: server, retention`); the server is
-// who runs one that does not say. The owner needs no grant.
+// The roles that run statements, as in internal/crdb/schema/grants.go. A statement's head may name its roles (`-- roles: server, retention`); the default is
+// the server. The owner needs no grant.
 const (
 	serverRole    = "server"
 	retentionRole = "retention"
@@ -20,10 +20,10 @@ const (
 	ownerRole     = "owner"
 )
 
-// Privileges in the order in which they are written.
+// Privileges in their written order.
 var privilegeOrder = []string{"SELECT", "INSERT", "UPDATE", "DELETE"}
 
-// A privileges is what has to be granted: privileges by table.
+// A privileges value lists the required grants: privileges by table.
 type privileges map[string]map[string]bool
 
 func (p privileges) add(table, privilege string) {
@@ -41,7 +41,7 @@ func (p privileges) merge(q privileges) {
 	}
 }
 
-// String is a line for each table, in order.
+// String returns a line for each table, in order.
 func (p privileges) String() string {
 	var b strings.Builder
 	for _, table := range slices.Sorted(maps.Keys(p)) {
@@ -60,8 +60,8 @@ func (p privileges) of(table string) string {
 	return strings.Join(list, ", ")
 }
 
-// Needed is what a statement cannot run without, on either engine. Whatever is read needs SELECT: that of FROM, and of a table whose rows are
-// changed by a condition. New rows need INSERT alone, unless the statement looks at what is there already: ON CONFLICT, RETURNING.
+// needed returns the privileges that a statement requires, on either engine. Every read needs SELECT: reads of FROM, and of a table whose rows a
+// condition selects for a change. New rows only need INSERT, unless the statement reads existing rows too: ON CONFLICT, RETURNING.
 func needed(s subject) privileges {
 	p := privileges{}
 	made := cteNames(s)
@@ -90,7 +90,7 @@ func needed(s subject) privileges {
 			table, _ := tableIn(v.Table)
 			p.add(table, "DELETE")
 		case *tree.Select:
-			for range v.Locking { // a row is locked by who may change it; not those that a condition asks for
+			for range v.Locking { // locking a row needs the right to change it; this does not apply to rows that a condition reads
 				locked := any(v.Select)
 				if block, ok := v.Select.(*tree.SelectClause); ok {
 					locked = block.From.Tables
@@ -106,7 +106,7 @@ func needed(s subject) privileges {
 	return p
 }
 
-// NewRowsOf tells whether a name is that of the table that an INSERT writes to.
+// newRowsOf reports whether a name is the target table of an INSERT.
 func newRowsOf(n *node) bool {
 	up := n.parent
 	if _, aliased := up.value.(*tree.AliasedTableExpr); aliased {
@@ -121,7 +121,7 @@ func newRowsOf(n *node) bool {
 	return name.Table() == into
 }
 
-// RolesOf says who runs a statement, by its head.
+// rolesOf returns the roles that run a statement, by its head.
 func rolesOf(remarks map[string]string, otherwise string) []string {
 	if said := remarks["roles"]; said != "" {
 		return strings.Split(said, ", ")
@@ -129,7 +129,7 @@ func rolesOf(remarks map[string]string, otherwise string) []string {
 	return []string{otherwise}
 }
 
-// NeededBy adds up, for each role, what the statements of a folder need that it runs.
+// neededBy adds, for each role, the privileges that its statements in a folder need.
 func neededBy(files fs.FS, otherwise string, byRole map[string]privileges) error {
 	var failed error
 	err := eachStatement(files, func(file, text string) {
@@ -157,7 +157,7 @@ func neededBy(files fs.FS, otherwise string, byRole map[string]privileges) error
 
 var grantLine = regexp.MustCompile(`\{"([a-z_]+)", "([A-Z, ]*)", "([A-Z, ]*)", "([A-Z, ]*)"\}`)
 
-// ReadGrants reads from internal/crdb/grants.go what is granted to which role.
+// readGrants reads each role's grants from internal/crdb/schema/grants.go.
 func readGrants(source string) map[string]privileges {
 	said := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}}
 	for _, m := range grantLine.FindAllStringSubmatch(source, -1) {

@@ -36,10 +36,10 @@ func TestWhatAStatementNeeds(t *testing.T) {
 	}
 }
 
-// beyond is what a role needs that is in no .sql file: the version of the schema is read by the library for migrations.
+// beyond lists tables that a role needs and that no .sql file uses: the migration library reads the schema's version.
 var beyond = map[string][]string{serverRole: {"goose_db_version"}, retentionRole: {"goose_db_version"}}
 
-// What internal/crdb/schema/grants.go gives to each role is what the statements need that the role runs: nothing is missing, and nothing is too much.
+// internal/crdb/schema/grants.go grants each role exactly the privileges that its statements need.
 func TestWhatIsGrantedIsWhatTheStatementsNeed(t *testing.T) {
 	t.Parallel()
 	need := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}, ownerRole: {}}

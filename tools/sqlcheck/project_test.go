@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The project's own SQL. Each part fails when it finds nothing to look at: a check of nothing would pass for ever.
+// TestTheProject checks the project's own SQL. Each part fails when it finds nothing to check, because it would otherwise always pass.
 func TestTheProject(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS(filepath.Join("..", ".."))
@@ -50,7 +50,8 @@ func TestTheProject(t *testing.T) {
 	})
 	t.Run("ItsOwnWordsForCockroachDBAreRead", func(t *testing.T) {
 		t.Parallel()
-		// Regions, survival goals, localities, and what the library for migrations says; internal/crdb and its rooms have tests that these are all.
+		// Regions, survival goals, localities, and the statements of the migration library. Tests in internal/crdb and its packages check that these are
+		// all.
 		kinds := map[string]int{}
 		for _, room := range []string{"", "schema/", "audit/"} {
 			text, err := fs.ReadFile(root, "internal/crdb/"+room+"testdata/cockroach.txt")
@@ -73,7 +74,7 @@ func TestTheProject(t *testing.T) {
 	})
 	t.Run("ItsGoCodeHoldsNoStatement", func(t *testing.T) {
 		t.Parallel()
-		// These start databases and break connections; what they say to PostgreSQL is not the product's SQL.
+		// These packages start databases and break connections; their SQL is not the product's.
 		findings, checked, err := checkGo(sub(t, "internal"), "devdb", "testkit")
 		report(t, findings, checked, err)
 	})

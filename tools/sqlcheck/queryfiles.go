@@ -13,8 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// Head are the remarks that every statement begins with, in this order: what it is for, which index it walks, how many
-// rows it touches, what it locks.
+// head lists the comments at the beginning of every statement, in this order: its purpose, the index that it uses, the number of rows, and its locks.
 var head = []string{"purpose", "index", "rows", "locks"}
 
 var (
@@ -22,7 +21,7 @@ var (
 	remark    = regexp.MustCompile(`^-- ([a-z]+): *(.*)$`)
 )
 
-// StatementName is what a statement is called everywhere else: claim_insert.sql is ClaimInsert.
+// statementName returns the name of a statement elsewhere: claim_insert.sql is ClaimInsert.
 func statementName(file string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(strings.TrimSuffix(path.Base(file), ".sql"), "_") {
@@ -31,7 +30,7 @@ func statementName(file string) string {
 	return name.String()
 }
 
-// CheckQueries holds every .sql file of a tree to the form and the rules of a named statement.
+// checkQueries checks the form and the rules of every .sql file in a tree.
 func checkQueries(files fs.FS, known schema) (findings []Finding, checked int, err error) {
 	names := map[string]string{}
 	err = eachStatement(files, func(file, text string) {
@@ -69,7 +68,7 @@ func checkQueries(files fs.FS, known schema) (findings []Finding, checked int, e
 	return findings, checked, err
 }
 
-// ReadHead reads the comment lines before the statement; a line that names no key continues the one above.
+// readHead reads the comment lines before the statement. A line without a key continues the one above.
 func readHead(text string) (remarks map[string]string, order []string) {
 	remarks = map[string]string{}
 	for line := range strings.Lines(text) {
@@ -99,7 +98,7 @@ func checkHead(remarks map[string]string, order []string, add func(rule, detail 
 	}
 }
 
-// Check runs lists of rules over one statement.
+// check applies lists of rules to one statement.
 func check(file string, s subject, lists ...[]rule) (findings []Finding) {
 	for _, list := range lists {
 		for _, r := range list {
@@ -111,7 +110,7 @@ func check(file string, s subject, lists ...[]rule) (findings []Finding) {
 	return findings
 }
 
-// EachStatement visits the statements of a tree, with what they include: a file can be several.
+// eachStatement visits a tree's statements, with their includes: a file can contain several.
 func eachStatement(files fs.FS, visit func(file, text string)) error {
 	var unclear error
 	err := eachSQL(files, func(file, text string) {

@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree/treecmp"
 )
 
-// CTENames are the names that a statement makes for itself.
+// cteNames returns the names of a statement's CTEs.
 func cteNames(s subject) map[string]bool {
 	names := map[string]bool{}
 	walk(s.tree, func(n *node) {
@@ -36,7 +36,7 @@ func tables(s subject, report report) {
 	})
 }
 
-// Regions looks at each query block by itself: every regional table in it has its region bound there.
+// regions checks each query block separately: it must bind the region of every regional table in it.
 func regions(s subject, report report) {
 	if s.everyRegion {
 		return
@@ -78,7 +78,7 @@ func (b *block) where(condition *tree.Where) {
 	}
 }
 
-// Read collects tables, and the conditions of joins, which bind as well as WHERE does. It answers with the aliases read.
+// read collects tables, and the conditions of joins, which bind regions as WHERE does. It returns the aliases.
 func (b *block) read(from ...tree.TableExpr) (aliases []string) {
 	if b.tables == nil {
 		b.tables = map[string]string{}
@@ -112,9 +112,8 @@ func (b *block) read(from ...tree.TableExpr) (aliases []string) {
 	return aliases
 }
 
-// Unbound are the aliases of regional tables whose region nothing binds. What is not a regional table of this block (a
-// CTE, a subquery, a value, the query around) is bound already, or checked where it stands; from there it spreads along
-// equalities.
+// unbound returns the aliases of regional tables without a bound region. Other operands (a CTE, a subquery, a value, the outer query) are bound
+// already, or another check covers them. Equalities carry the bound region from one alias to the next.
 func (b *block) unbound(s schema, made map[string]bool) []string {
 	open := map[string]bool{}
 	for alias, name := range b.tables {
@@ -177,7 +176,7 @@ func elements(expr tree.Expr) []tree.Expr {
 	return []tree.Expr{tree.StripParens(expr)}
 }
 
-// RegionOf tells whose region column an expression is; one without a qualifier belongs to the block's only table.
+// regionOf returns the alias to which a region column belongs. A column without a qualifier belongs to the block's only table.
 func (b *block) regionOf(expr tree.Expr) (string, bool) {
 	column, ok := expr.(*tree.UnresolvedName)
 	if !ok || column.Parts[0] != "region" {
@@ -201,7 +200,7 @@ func equalities(where *tree.Where) []*tree.ComparisonExpr {
 	return equalitiesOf(where.Expr)
 }
 
-// EqualitiesOf are the comparisons that a condition makes for certain: =, IN and = ANY, joined by AND.
+// equalitiesOf returns the comparisons that a condition certainly requires: =, IN and = ANY, joined by AND.
 func equalitiesOf(expr tree.Expr) []*tree.ComparisonExpr {
 	switch condition := tree.StripParens(expr).(type) {
 	case *tree.AndExpr:

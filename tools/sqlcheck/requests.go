@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A request is what a request, or a job of the server, was recorded to send: internal/crdb/testdata/transactions.json.
+// A request has the recorded statements of a request, or of a job of the server: internal/crdb/testdata/transactions.json.
 type request struct {
 	Request  string    `json:"request"`
 	Attempts []attempt `json:"attempts"`
@@ -29,5 +29,5 @@ func readRequests(text []byte) (requests []request, err error) {
 	return requests, err
 }
 
-// together is between the names of statements that were merged into one.
+// together separates the names of merged statements.
 const together = "+"

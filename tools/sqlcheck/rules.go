@@ -1,22 +1,22 @@
 package sqlcheck
 
-// A rule is one thing that must hold for a statement. Why is said to whoever broke it.
+// A rule is one condition that a statement must meet. A finding includes why.
 type rule struct {
 	name  string
 	why   string
 	check func(subject, report)
 }
 
-// A subject is a statement in its surroundings.
+// A subject is a statement with its context.
 type subject struct {
 	statement
 	schema      schema
-	everyRegion bool // the file says, with a reason, that the statement reads every region
+	everyRegion bool // the file declares, with a reason, that the statement reads every region
 }
 
 type report func(detail string)
 
-// EveryStatement holds for statements and migrations alike.
+// everyStatement lists the rules for statements and migrations.
 var everyStatement = []rule{
 	{"function", "CockroachDB has neither every function of PostgreSQL nor the same meaning behind every name; what is on the list of functions.go was looked at", functions},
 	{"division", "7 / 2 is 3 on PostgreSQL and 3.5 on CockroachDB, and ^ differs in type: do arithmetic in Go", division},
@@ -35,14 +35,14 @@ var everyStatement = []rule{
 	{"skip-locked", "SKIP LOCKED without LIMIT locks the whole list, and without ORDER BY along a key it locks more rows than it returns", skipLocked},
 }
 
-// InQueries holds for the statements that the store runs.
+// inQueries lists the rules for the store's statements.
 var inQueries = []rule{
 	{"statement", "a query is a SELECT, INSERT, UPDATE or DELETE; transactions and sessions are the runner's business", queryKind},
 	{"table", "no migration creates the table, or a CTE hides one of that name", tables},
 	{"region", "without the region in WHERE CockroachDB asks every region: bind it, or say '-- region: every, because …' in the file's head", regions},
 }
 
-// InMigrations holds for the schema.
+// inMigrations lists the rules for the schema.
 var inMigrations = []rule{
 	{"statement", "a migration is made of tables, indexes, comments and backfills; types, sequences, views, triggers and blocks are not portable or not online", migrationKind},
 	{"constraint-name", "errors become domain errors by constraint name, so every constraint and index has one", constraintNames},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Trial is what a rule must flag and what it must leave alone. A good statement passes every rule of its list.
+// A trial has statements that a rule must flag, and others that it must accept. A good statement passes every rule of its list.
 type trial struct {
 	bad  []string
 	good []string
@@ -238,7 +238,7 @@ func TestEveryRuleHasTeeth(t *testing.T) {
 	}
 }
 
-// Judge answers with the names of the rules of a list that a text breaks.
+// judge returns the names of the rules that a text breaks.
 func judge(t *testing.T, text string, known schema, rules []rule) (names []string) {
 	t.Helper()
 	statements, err := parse(text)
@@ -251,7 +251,7 @@ func judge(t *testing.T, text string, known schema, rules []rule) (names []strin
 	return names
 }
 
-// What PostgreSQL accepts and CockroachDB's grammar does not, so that a newer grammar which lets one through is noticed.
+// CockroachDB's grammar refuses these texts, which PostgreSQL accepts. The test fails if a newer grammar accepts one.
 func TestTheGrammarRefusesWhatOnlyPostgresHas(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -6,20 +6,20 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// A table is what the migrations make of it: only what the rules ask for.
+// A table has the properties of a migrated table that the rules need.
 type table struct {
 	columns    []string
 	primaryKey []string
 	primary    bool // all its rows are in the primary region
 }
 
-// Regional tables live row by row in a region: their primary key begins with it. A table that merely has a column of that
-// name, as a piece of data, is not one.
+// regional reports whether each row of the table lives in a region: the primary key then begins with region. A column of that name as a piece of data
+// does not count.
 func (t table) regional() bool { return len(t.primaryKey) > 0 && t.primaryKey[0] == "region" }
 
 type schema map[string]table
 
-// Apply follows the statements of the migrations in order.
+// apply applies the migrations' statements in order.
 func (s schema) apply(statements []statement) {
 	for _, one := range statements {
 		switch stmt := one.tree.(type) {

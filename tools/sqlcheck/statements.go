@@ -11,15 +11,15 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// An entry is what one statement says of itself, and what its text says.
+// An entry is one statement with the comments in its head.
 type entry struct {
 	name    string
 	remarks map[string]string
 	regions string
-	inserts string // the table whose rows it makes, if any
+	inserts string // the table into which it inserts, if any
 }
 
-// ReadStatements reads every statement of a folder, in order of name.
+// readStatements reads every statement of a folder, in order of name.
 func readStatements(files fs.FS, known schema) (entries []entry, err error) {
 	visited := eachStatement(files, func(file, text string) {
 		remarks, _ := readHead(text)
@@ -42,8 +42,8 @@ func readStatements(files fs.FS, known schema) (entries []entry, err error) {
 
 var indexName = regexp.MustCompile(`\b[a-z][a-z0-9_]*_(?:pkey|key|idx)\b`)
 
-// NotInPlan are the indexes that a statement's head names and its plan does not; of "one or another", one is enough. A plan does not name the
-// indexes that new rows are entered into; of those, one of the table's own is taken for true.
+// notInPlan returns the indexes that a statement's head names and its plan does not use; of "one or another", one is enough. A plan does not show the
+// indexes that an insert updates, so the function accepts an index of that table.
 func notInPlan(e entry, plan string, owner map[string]string) (missing []string) {
 	inPlan := map[string]bool{}
 	for _, name := range indexName.FindAllString(plan, -1) {
@@ -63,11 +63,11 @@ func notInPlan(e entry, plan string, owner map[string]string) (missing []string)
 	return missing
 }
 
-// IndexOwners answers the table of each named index and key that the migrations make.
+// indexOwners maps each named index and key in the migrations to its table.
 func indexOwners(files fs.FS) (map[string]string, error) {
 	owner := map[string]string{}
 	err := eachSQL(files, func(_, text string) {
-		statements, _ := parse(text) // what does not parse is another test's
+		statements, _ := parse(text) // another test reports texts that do not parse
 		for _, one := range statements {
 			walk(one.tree, func(n *node) {
 				switch def := n.value.(type) {
@@ -88,7 +88,7 @@ func indexOwners(files fs.FS) (map[string]string, error) {
 
 var localityLine = regexp.MustCompile(`\{"([a-z_]+)", (RegionalByRow|Global|RegionalByTable), "`)
 
-// ReadLocalities reads from internal/crdb/locality.go where each table of a schema is kept, and puts what it says of a table into the schema.
+// readLocalities reads each table's locality from internal/crdb/schema/locality.go and adds it to the schema.
 func (s schema) readLocalities(source string) error {
 	said := map[string]string{}
 	for _, match := range localityLine.FindAllStringSubmatch(source, -1) {
@@ -97,7 +97,7 @@ func (s schema) readLocalities(source string) error {
 	for name, table := range s {
 		where, ok := said[name]
 		if !ok || (where == "RegionalByRow") != table.regional() {
-			return fmt.Errorf("internal/crdb/locality.go says %q of %s", where, name)
+			return fmt.Errorf("internal/crdb/schema/locality.go says %q of %s", where, name)
 		}
 		table.primary = where == "RegionalByTable"
 		s[name] = table

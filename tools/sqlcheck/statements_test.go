@@ -56,8 +56,7 @@ func projectRequests(t *testing.T) []request {
 	return requests
 }
 
-// What a statement's head says of its index is what its golden plan does. (That a plan uses no index which the head does not name is
-// tested where the plans are made.)
+// The index in a statement's head is the one in its golden plan. (The tests that make the plans check that a plan uses no other index.)
 func TestHeadsNameTheIndexesThatPlansUse(t *testing.T) {
 	t.Parallel()
 	entries := projectStatements(t)
@@ -69,7 +68,7 @@ func TestHeadsNameTheIndexesThatPlansUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKeys := regexp.MustCompile(`_keys\d+(_sure)?$`) // are for CockroachDB, and PostgreSQL plans none of them
+	byKeys := regexp.MustCompile(`_keys\d+(_sure)?$`) // these are for CockroachDB, and PostgreSQL plans none of them
 	for _, e := range entries {
 		if byKeys.MatchString(e.name) {
 			continue
@@ -144,8 +143,7 @@ func TestAHeadThatNamesAnotherIndexThanThePlanIsFound(t *testing.T) {
 	}
 }
 
-// A claim on a pool that the server remembers, and a release, touch rows of their own region and read what every region has: nothing that
-// waits for another region.
+// A claim on a cached pool, and a release, use rows of their own region and read data that every region has. They never wait for another region.
 func TestClaimsAndReleasesTouchTheirOwnRegionAlone(t *testing.T) {
 	t.Parallel()
 	entries := projectStatements(t)

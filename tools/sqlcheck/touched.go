@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree/treecmp"
 )
 
-// Whose rows a statement touches.
+// The regions whose rows a statement uses.
 const (
 	oneRegion     = "own"
 	regionsOfRows = "those of its rows"
@@ -16,8 +16,9 @@ const (
 	primaryRegion = "primary"
 )
 
-// Touched says whose rows a statement reads or writes: those of the one region that it is given, those of the regions that its rows name, or
-// none, because every region has the whole of a GLOBAL table. Writing a GLOBAL table is every region's business. A few tables have all their rows in the primary region.
+// touched returns the regions whose rows a statement reads or writes: the one region that it is given, the regions in its rows, or none, because
+// every region has a full copy of a GLOBAL table. A write to a GLOBAL table involves every region. A few tables have all their rows in the primary
+// region.
 func touched(s subject, remark string) string {
 	if reason, every := strings.CutPrefix(remark, "every, because "); every {
 		return "every: " + reason
@@ -56,7 +57,7 @@ func touched(s subject, remark string) string {
 	return strings.Join(said, "; ")
 }
 
-// RegionalAliases are the names that regional tables go by in a statement.
+// regionalAliases returns the aliases of regional tables in a statement.
 func regionalAliases(s subject) map[string]bool {
 	aliases := map[string]bool{}
 	walk(s.tree, func(n *node) {
@@ -69,7 +70,7 @@ func regionalAliases(s subject) map[string]bool {
 	return aliases
 }
 
-// ComparesRows tells whether the region of a regional table is compared with more than one value: a list, or a column of something else.
+// comparesRows reports whether the statement compares the region of a regional table with more than one value: a list, or a column of another table.
 func comparesRows(c *tree.ComparisonExpr, regional map[string]bool) bool {
 	for _, pair := range [][2]tree.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
 		column, ok := pair[0].(*tree.UnresolvedName)
@@ -88,7 +89,7 @@ func comparesRows(c *tree.ComparisonExpr, regional map[string]bool) bool {
 	return false
 }
 
-// InsertsOfRows tells whether new rows bring their regions with them.
+// insertsOfRows reports whether new rows contain their regions.
 func insertsOfRows(insert *tree.Insert) bool {
 	block, ok := insert.Rows.Select.(*tree.SelectClause)
 	if !ok {

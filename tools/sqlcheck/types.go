@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree"
 )
 
-// Portable are the types that hold and order the same values on both engines, by the name that CockroachDB gives them.
+// portable lists the types with the same values and order on both engines, by CockroachDB's names.
 var portable = map[string]string{
 	"BOOL":                 "",
 	"BYTES":                "BYTEA; addresses are 4 or 16 of them, in network order",
@@ -38,7 +38,7 @@ func typeNames(s subject, report report) {
 	walk(s.tree, func(n *node) {
 		switch value := n.value.(type) {
 		case *tree.ColumnTableDef:
-			if !value.IsSerial { // the identity rule's
+			if !value.IsSerial { // the identity rule covers it
 				check(value.Type)
 			}
 		case *tree.CastExpr:
@@ -49,7 +49,7 @@ func typeNames(s subject, report report) {
 	})
 }
 
-// The words for integers whose size nobody sees; the keyword counts, not a string or a quoted name that spells the same.
+// unsized lists the words for integers without a visible size. Only the keyword counts, not a string or a quoted name with the same spelling.
 var unsized = map[int32]string{
 	lexbase.GetKeywordID("int"):      "INT",
 	lexbase.GetKeywordID("integer"):  "INTEGER",

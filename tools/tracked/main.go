@@ -1,6 +1,6 @@
-// Command tracked looks at the files that git tracks and refuses programs, other binary files, and large ones: what is built comes back by `make`, and what
-// was committed once stays in every clone. Files that are meant to be there are on a list, with the reason. It checks the index, so that it speaks up before
-// the commit.
+// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones: `make` rebuilds programs, and a
+// committed file stays in every clone. A list contains the permitted exceptions with their reasons. The command checks the index, so that it reports
+// a fault before the commit.
 package main
 
 import (
@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	largest = 1 << 20 // bytes of a file that is on no list
-	looked  = 8000    // bytes at the beginning in which git looks for a zero byte, to tell binary files from text
+	largest = 1 << 20 // size limit of a file that is not on the list
+	looked  = 8000    // number of bytes in which git looks for a zero byte to detect binary files
 )
 
-// meant are files that would be refused, and why they are there.
+// meant lists the permitted files, with the reason.
 var meant = map[string]string{
 	"docs/pictures/console-chart.png":             "the console, for the docs",
 	"docs/pictures/console-claim.png":             "the console, for the docs",
@@ -58,7 +58,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	return err
 }
 
-// check answers what is wrong with the files, and what is on the list for nothing.
+// check returns the faults of the files, and unnecessary entries of the list.
 func check(root fs.FS, names []string, meant map[string]string) (findings []string, err error) {
 	needed := map[string]bool{}
 	for _, name := range names {
@@ -82,7 +82,7 @@ func check(root fs.FS, names []string, meant map[string]string) (findings []stri
 	return findings, nil
 }
 
-// look says what is wrong with a file, or nothing.
+// look returns the fault of a file, or "".
 func look(root fs.FS, name string) (wrong string, err error) {
 	info, err := fs.Lstat(root, name)
 	if err != nil || !info.Mode().IsRegular() {

@@ -1,4 +1,4 @@
-// Command faults shows whether Carve keeps its promises while servers, networks, clocks and databases fail.
+// Command faults tests whether Carve keeps its promises while servers, networks, clocks and databases fail.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command measure says how fast Carve is, and what it costs.
+// Command measure measures the speed and the costs of Carve.
 package main
 
 import (

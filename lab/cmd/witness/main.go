@@ -1,4 +1,4 @@
-// Command witness lets programs of others say what Carve is: Prometheus and Jaeger.
+// Command witness checks Carve with independent programs: Prometheus and Jaeger.
 package main
 
 import (

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// What operators would otherwise add to the chart by hand.
+// Objects that operators would otherwise add to the chart by hand.
 const added = `
 firstKey: { enabled: true }
 certificate: { enabled: true, issuerRef: { name: internal, kind: ClusterIssuer }, dnsNames: [ipam.example.com] }
@@ -46,7 +46,7 @@ backup:
 
 var certificates = schema.GroupVersionResource{Group: "cert-manager.io", Version: "v1", Resource: "certificates"}
 
-// operator is who installs a release and all that can be added to it, into the namespace and the database of one that is gone.
+// operator installs a release with all optional parts, into the namespace and the database of a removed release.
 type operator struct {
 	plane  *controlPlane
 	played *controllers
@@ -55,7 +55,7 @@ type operator struct {
 }
 
 func (o *operator) adds(t *testing.T, owner string) {
-	// The controller manager's part, in each namespace.
+	// The controller manager's work, in each namespace.
 	_, err := o.plane.CoreV1().ConfigMaps(namespace).Create(t.Context(), &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Name: "kube-root-ca.crt"}, Data: map[string]string{"ca.crt": string(o.plane.ca.pem)}}, meta.CreateOptions{})
 	require.NoError(t, err)
 	before := o.plane.everything(t, namespace)
@@ -129,7 +129,7 @@ func (o *operator) firstKey(t *testing.T) string {
 	return string(secret.Data["api-key"])
 }
 
-// once does what `kubectl create job --from=cronjob/NAME` does, and waits until the Job has succeeded.
+// once acts as `kubectl create job --from=cronjob/NAME`, and waits until the Job has succeeded.
 func (o *operator) once(t *testing.T, name string) {
 	t.Helper()
 	if strings.HasSuffix(name, "backup") && pgDump == "" {
@@ -151,12 +151,12 @@ func (o *operator) once(t *testing.T, name string) {
 		return err == nil && len(now.Status.Conditions) > 0, err
 	}), o.played.kubelet.told())
 	assert.Equal(t, []int{0}, o.played.kubelet.codes("Job/"+job.Name), o.played.kubelet.told())
-	// The garbage collector's part, when the CronJob goes.
+	// The garbage collector's work after the CronJob's deletion.
 	background := meta.DeletePropagationBackground
 	require.NoError(t, jobs.Delete(t.Context(), job.Name, meta.DeleteOptions{PropagationPolicy: &background}))
 }
 
-// backedUp are the backups in a claim, which have to be whole.
+// backedUp checks that a claim contains one complete backup.
 func backedUp(t *testing.T, claim string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(claim, "*", "manifest.json"))

@@ -15,19 +15,19 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// hearsay is how long it takes until everybody knows that a pod is to be sent to, or not: what kube-proxy takes in a cluster is of that order.
+// hearsay is the time until all clients use a new list of serving pods. kube-proxy in a cluster takes about as long.
 const hearsay = time.Second
 
-// service plays a Service: it says which pods serve, as known a little while ago.
+// service simulates a Service: it chooses among the pods that served a moment ago.
 type service struct {
 	mu    sync.Mutex
-	pods  []string // addresses of the pods that serve
+	pods  []string // addresses of the serving pods
 	turns int
-	told  int // how often it was told; what comes late is older than what is known
+	told  int // number of updates; an update that arrives late is older than the known one
 	known int
 }
 
-// saw is told all pods, whenever something changes.
+// saw receives all pods after each change.
 func (s *service) saw(pods []core.Pod) {
 	var serving []string
 	for _, pod := range pods {
@@ -58,7 +58,7 @@ func (s *service) next() (ip string, ok bool) {
 	return s.pods[s.turns%len(s.pods)], true
 }
 
-// dial is for clients that call the Service by its name.
+// dial opens connections for clients that use the Service by its name.
 func (s *service) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	ip, ok := s.next()
 	if !ok {
@@ -67,7 +67,7 @@ func (s *service) dial(ctx context.Context, network, address string) (net.Conn, 
 	return (&net.Dialer{}).DialContext(ctx, network, net.JoinHostPort(ip, "8080"))
 }
 
-// crowd claims one address after another from several places until it is told to stop.
+// crowd claims one address after another from several clients until it is stopped.
 type crowd struct {
 	name   string
 	client *http.Client
@@ -115,7 +115,7 @@ func (c *crowd) claim(ctx context.Context, name string) {
 	}
 }
 
-// end stops all and answers what they got.
+// end stops all clients and returns their results.
 func (c *crowd) end() (claims int, wrong []string) {
 	close(c.stop)
 	c.wg.Wait()
@@ -131,7 +131,7 @@ func call(ctx context.Context, client *http.Client, method, url, token, body str
 	if body != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if method == http.MethodPost { // as the project's clients do: a request that was cut off is made again
+	if method == http.MethodPost { // like the project's clients, so that a request that was cut off can be repeated
 		request.Header.Set("Idempotency-Key", rand.Text())
 	}
 	answer, err := client.Do(request)

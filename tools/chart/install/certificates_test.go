@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// authority signs the certificates of one test.
+// authority signs one test's certificates.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -38,7 +38,7 @@ func newAuthority(t *testing.T) *authority {
 	return &authority{certificate: parsed, key: key, pem: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), serial: 1}
 }
 
-// issue answers a certificate for a name, good for servers and clients, and its key.
+// issue returns a certificate for a name, valid for servers and clients, and its key.
 func (a *authority) issue(t *testing.T, name string, hosts ...string) (certificate, private []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,7 +62,7 @@ func (a *authority) issue(t *testing.T, name string, hosts ...string) (certifica
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
 }
 
-// pool is for clients that believe this authority.
+// pool returns the certificate pool of clients that trust this authority.
 func (a *authority) pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)

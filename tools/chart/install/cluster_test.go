@@ -45,7 +45,7 @@ func (p *controlPlane) helm(t *testing.T, namespace string, args ...string) (str
 	return out.String(), nil
 }
 
-// dynamic speaks to the API server about objects of any kind.
+// dynamic returns a client for objects of any kind.
 func (p *controlPlane) dynamic(t *testing.T) dynamic.Interface {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
@@ -56,12 +56,12 @@ func (p *controlPlane) dynamic(t *testing.T) dynamic.Interface {
 	return client
 }
 
-// namespace makes one as careful clusters have them: pods that are not restricted are refused by the API server itself.
+// namespace makes a namespace with restricted pod security, in which the API server refuses other pods.
 func (p *controlPlane) namespace(t *testing.T, name string) {
 	t.Helper()
 	_, err := p.CoreV1().Namespaces().Create(t.Context(), &core.Namespace{ObjectMeta: meta.ObjectMeta{Name: name, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}, meta.CreateOptions{})
 	require.NoError(t, err)
-	// The controller manager's part: a pod needs its ServiceAccount to be there.
+	// The controller manager's work: a pod needs an existing ServiceAccount.
 	_, err = p.CoreV1().ServiceAccounts(name).Create(t.Context(), &core.ServiceAccount{ObjectMeta: meta.ObjectMeta{Name: "default"}}, meta.CreateOptions{})
 	require.NoError(t, err)
 }
@@ -74,7 +74,7 @@ func (p *controlPlane) secret(t *testing.T, namespace, name string, kind core.Se
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// extend makes the kinds of the Prometheus operator and of the Gateway API known, and waits until they are.
+// extend installs the kinds of the Prometheus operator and of the Gateway API, and waits until the API server serves them.
 func (p *controlPlane) extend(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/crds/*.yaml")
@@ -102,7 +102,7 @@ func (p *controlPlane) extend(t *testing.T) {
 	}
 }
 
-// everything lists what is in a namespace, of every kind that the API server knows.
+// everything lists a namespace's objects, of every kind that the API server knows.
 func (p *controlPlane) everything(t *testing.T, namespace string) []string {
 	t.Helper()
 	kinds, err := discovery.ServerPreferredNamespacedResources(p.Discovery())

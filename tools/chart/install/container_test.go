@@ -17,16 +17,16 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// sandbox is what the containers of one pod share: a root folder, an address and a user.
+// sandbox has the common parts of one pod's containers: a root folder, an address and a user.
 type sandbox struct {
 	root, name, ip string
 	who            *syscall.SysProcAttr
-	kept           map[string]string // directories in the root that outlive the pod, and where
+	kept           map[string]string // directories in the root that outlive the pod, with their later paths
 	api            string            // host:port of the API server
 }
 
-// newSandbox makes the root folder: the image's two files, and the pod's volumes where its containers mount them. Nothing else in it can be written to
-// by the pod's user, as with readOnlyRootFilesystem.
+// newSandbox makes the root folder: the image's two files, and the pod's volumes at the mount paths of its containers. The pod's user cannot write to
+// anything else in it, as with readOnlyRootFilesystem.
 func newSandbox(ctx context.Context, plane *controlPlane, pod *core.Pod, dir, ip string) (*sandbox, error) {
 	root := filepath.Join(dir, pod.Name)
 	if err := os.MkdirAll(root, 0o755); err != nil {
@@ -42,7 +42,7 @@ func newSandbox(ctx context.Context, plane *controlPlane, pod *core.Pod, dir, ip
 			return nil, err
 		}
 	}
-	// As a kubelet does, it tells the pod its own name.
+	// Like a kubelet, adds the pod's own name.
 	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func newSandbox(ctx context.Context, plane *controlPlane, pod *core.Pod, dir, ip
 	return &sandbox{root: root, name: pod.Name, ip: ip, who: who, kept: kept, api: strings.TrimPrefix(plane.url, "https://")}, err
 }
 
-// remove takes the root folder away, but for what is kept of it.
+// remove removes the root folder, except for its kept directories.
 func (s *sandbox) remove() error {
 	for dir, kept := range s.kept {
 		if err := os.Rename(dir, kept); err != nil {
@@ -88,7 +88,7 @@ func (s *sandbox) remove() error {
 	return os.RemoveAll(s.root)
 }
 
-// identity is the user that the pod's processes run as, in the pod's root. Without root that takes a namespace of users.
+// identity returns the user of the pod's processes, in the pod's root. Without root rights it needs a user namespace.
 func identity(pod *core.Pod, root string) (*syscall.SysProcAttr, error) {
 	s := pod.Spec.SecurityContext
 	if s == nil || s.RunAsUser == nil || s.RunAsGroup == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot {
@@ -108,11 +108,11 @@ func identity(pod *core.Pod, root string) (*syscall.SysProcAttr, error) {
 	return who, nil
 }
 
-// wildcard is a flag that listens on all addresses of a pod. Here all pods share one loopback interface, so each gets its own address of it, by its
-// name: to the server, that is as little this machine alone as the wildcard is.
+// wildcard matches a flag that listens on all addresses of a pod. Here all pods share one loopback interface, so each gets its own address there, by
+// its name: like the wildcard, the server does not treat it as local to the machine.
 var wildcard = regexp.MustCompile(`^(--[a-z-]*listen)=:([0-9]+)$`)
 
-// process is a container that runs.
+// process is a running container.
 type process struct {
 	cmd    *exec.Cmd
 	output *transcript
@@ -124,7 +124,7 @@ func (s *sandbox) start(container *core.Container, links bool) (*process, error)
 	env := slices.Clone(container.Env)
 	var known []string
 	for i, v := range env {
-		if v.ValueFrom != nil { // all that the chart takes from elsewhere
+		if v.ValueFrom != nil { // the chart uses no other reference
 			env[i].Value = s.name
 		}
 		known = append(known, "$("+v.Name+")", env[i].Value)
@@ -144,7 +144,7 @@ func (s *sandbox) start(container *core.Container, links bool) (*process, error)
 	return p, nil
 }
 
-// command is a program of the image with the environment of a container, as for `kubectl exec`.
+// command returns a program of the image with a container's environment, as for `kubectl exec`.
 func (s *sandbox) command(env []core.EnvVar, links bool, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = "/"
@@ -152,7 +152,7 @@ func (s *sandbox) command(env []core.EnvVar, links bool, program string, args ..
 	cmd.SysProcAttr = &who
 	host, port, _ := strings.Cut(s.api, ":")
 	cmd.Env = []string{"PATH=/", "HOME=/", "KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
-	if links { // what Kubernetes sets for a Service called carve
+	if links { // Kubernetes sets these for a Service called carve
 		cmd.Env = append(cmd.Env, "CARVE_SERVICE_HOST=10.96.0.2", "CARVE_PORT=tcp://10.96.0.2:443")
 	}
 	for _, v := range env {
@@ -161,7 +161,7 @@ func (s *sandbox) command(env []core.EnvVar, links bool, program string, args ..
 	return cmd
 }
 
-// stop asks a process to end and gives it the time that it has; killed says that it was not enough.
+// stop asks a process to end within the grace period; killed reports that it did not.
 func (p *process) stop(grace time.Duration) (killed bool) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(grace)
@@ -178,7 +178,7 @@ func (p *process) stop(grace time.Duration) (killed bool) {
 
 func (p *process) exitCode() int { return p.cmd.ProcessState.ExitCode() }
 
-// transcript is what a container printed.
+// transcript is a container's output.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer

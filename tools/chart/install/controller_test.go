@@ -16,8 +16,8 @@ import (
 
 const controllerChart = "../../../helm/carve-controller"
 
-// TestTheControllersChartLives: its pods run nowhere here (controller/internal/installed runs the program with the rights of the chart). What is asked is
-// what becomes of definitions and rights.
+// TestTheControllersChartLives checks the definitions and rights of the chart through its life. It runs no pods (controller/internal/installed runs
+// the program with the chart's rights).
 func TestTheControllersChartLives(t *testing.T) {
 	plane := startControlPlane(t)
 	plane.namespace(t, namespace)
@@ -71,7 +71,7 @@ func TestTheControllersChartLives(t *testing.T) {
 	require.NoError(t, err, "and it can come back")
 }
 
-// before is the chart as it could have been before: with another definition of IPClaims.
+// before returns a possible earlier version of the chart, with another definition of IPClaims.
 func before(t *testing.T) string {
 	t.Helper()
 	chart := filepath.Join(t.TempDir(), "carve-controller")

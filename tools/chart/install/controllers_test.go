@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// controllers play what controller manager and scheduler do with the Deployments and Jobs of one namespace. Whenever something changes, all is
-// looked at, and the next step made.
+// controllers do the work of controller manager and scheduler for the Deployments and Jobs of one namespace. After each change they read everything
+// and make the next step.
 type controllers struct {
 	t         *testing.T
 	clients   kubernetes.Interface
@@ -79,7 +79,7 @@ func (c *controllers) poke() {
 	}
 }
 
-// pokeAfter is for what becomes true with time alone.
+// pokeAfter schedules another look for conditions that only depend on time.
 func (c *controllers) pokeAfter(d time.Duration) { time.AfterFunc(d, c.poke) }
 
 func (c *controllers) step(ctx context.Context) error {
@@ -177,7 +177,7 @@ func (c *controllers) job(ctx context.Context, job *batch.Job, pods []core.Pod) 
 	return err
 }
 
-// create makes a pod of a template.
+// create makes a pod from a template.
 func (c *controllers) create(ctx context.Context, owner meta.Object, kind schema.GroupVersionKind, template core.PodTemplateSpec, labels map[string]string) error {
 	pod := &core.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
 	pod.GenerateName = owner.GetName() + "-"

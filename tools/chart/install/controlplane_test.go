@@ -28,8 +28,8 @@ type controlPlane struct {
 	ca              *authority
 }
 
-// startControlPlane brings both up on loopback, in a folder of their own, and returns when the API server is ready. It is as it comes but for who
-// may do what: the one user that there is may do everything.
+// startControlPlane starts both on loopback, in their own folder, and returns when the API server is ready. It has the default configuration except
+// for authorization: the only user may do everything.
 func startControlPlane(t *testing.T) *controlPlane {
 	t.Helper()
 	dir, ca := t.TempDir(), newAuthority(t)

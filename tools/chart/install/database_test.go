@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// database is a PostgreSQL that is as strict as a CockroachDB cluster usually is: TLS alone, and users are known by their certificates. The
-// owner may make roles; the server's user may do nothing until it is given something.
+// database is a PostgreSQL with the strict access rules of a typical CockroachDB cluster: only TLS, and client certificates for users. The owner may
+// create roles; the server's user has no rights before a grant.
 type database struct {
 	port string
 	ca   *authority
@@ -26,7 +26,7 @@ type database struct {
 const (
 	ownerUser  = "carve_owner"
 	serverUser = "carve_app"
-	// databaseAddress is of this machine, and no other program takes ports of it.
+	// databaseAddress belongs to this machine, and no other program uses its ports.
 	databaseAddress = "127.0.0.5"
 )
 
@@ -67,7 +67,7 @@ func startDatabase(t *testing.T) *database {
 		require.NoError(t, err, "%s: %s", program, out)
 	}
 	once("initdb", "", "--pgdata="+dir, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
-	// Single-user mode: what is made here is there before anybody can come in.
+	// Single-user mode: these objects exist before the first connection.
 	once("postgres", fmt.Sprintf("CREATE ROLE %s LOGIN CREATEROLE;\nCREATE ROLE %s LOGIN;\nCREATE DATABASE carve OWNER %s;\n", ownerUser, serverUser, ownerUser), "--single", "-D", dir, "postgres")
 	start(t, syscall.SIGINT, who, base, filepath.Join(bin, "postgres"), "-D", dir, "-p", db.port, "-c", "listen_addresses="+databaseAddress,
 		"-c", "unix_socket_directories="+base,
@@ -84,14 +84,14 @@ func startDatabase(t *testing.T) *database {
 	return db
 }
 
-// url is how a user reaches the database with the certificate in /etc/carve/database-tls.
+// url returns a user's database URL, with the certificate in /etc/carve/database-tls.
 func (d *database) url(who string) string {
 	const files = "/etc/carve/database-tls"
 	return fmt.Sprintf("postgresql://%s@%s/carve?sslmode=verify-full&sslrootcert=%s/ca.crt&sslcert=%s/tls.crt&sslkey=%s/tls.key",
 		who, net.JoinHostPort(databaseAddress, d.port), files, files, files)
 }
 
-// postgresPrograms is the newest of the places that tools/postgres/install.sh installs to.
+// postgresPrograms returns the newest directory to which tools/postgres/install.sh installs.
 func postgresPrograms(t *testing.T) string {
 	t.Helper()
 	if named := os.Getenv("CARVE_POSTGRES_BIN"); named != "" {
@@ -108,7 +108,7 @@ func postgresPrograms(t *testing.T) string {
 	return filepath.Dir(slices.Max(found))
 }
 
-// databaseUser is who PostgreSQL runs as: not root.
+// databaseUser returns the user of PostgreSQL, which must not be root.
 func databaseUser(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -54,7 +54,7 @@ func (c *controllers) deployment(ctx context.Context, d *apps.Deployment, pods [
 	case len(current) > desired:
 		return c.remove(ctx, &current[0])
 	case len(old) > 0:
-		// One that does not serve may always go; one that does when enough others are left.
+		// A pod that does not serve may always be removed; a serving one only if enough others remain.
 		i := slices.IndexFunc(old, func(p core.Pod) bool { return !c.available(d, &p) })
 		if i < 0 && int(available) > desired-spare {
 			i = 0
@@ -76,7 +76,7 @@ func (c *controllers) deployment(ctx context.Context, d *apps.Deployment, pods [
 	return err
 }
 
-// bounds are how many pods more and less than desired a rollout may have.
+// bounds returns the numbers of pods by which a rollout may exceed or fall below the desired number.
 func bounds(d *apps.Deployment, desired int) (surge, spare int, err error) {
 	if d.Spec.Strategy.Type == apps.RecreateDeploymentStrategyType {
 		return 0, desired, nil
@@ -118,7 +118,7 @@ func readySince(pod *core.Pod) *meta.Time {
 	return nil
 }
 
-// available is a pod that has been ready for as long as the Deployment asks. When it is not yet, all is looked at again when it may be.
+// available reports whether a pod has been ready for the Deployment's minimum time. If not, it schedules another look for when the time is over.
 func (c *controllers) available(d *apps.Deployment, pod *core.Pod) bool {
 	since := readySince(pod)
 	if since == nil {

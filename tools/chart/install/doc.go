@@ -1,9 +1,9 @@
-// Package install puts helm/carve into a real Kubernetes API server, with a real etcd behind it and a real PostgreSQL beside it: install, test,
-// upgrade, rollback, uninstall, by the helm binary.
+// Package install installs helm/carve into a real Kubernetes API server, with a real etcd and a real PostgreSQL: install, test, upgrade, rollback,
+// uninstall, by the helm binary.
 //
-// There is no kubelet, scheduler or controller manager: none can run here. What they do for this chart is played, as little of it as that
-// takes: controllers_test.go makes pods of Jobs and Deployments, kubelet_test.go makes processes of pods. They read what the API server
-// stored and write status back. A container is a process in a folder of its own that it cannot leave (chroot), as the user that the pod says,
-// with the files that the pod's volumes say; the image's /server and /ipamctl are this commit's. Not played: networks (a pod has a loopback address,
-// which replaces the wildcard in its listen flags), NetworkPolicies, limits of resources, capabilities and seccomp.
+// It has no kubelet, scheduler or controller manager, because none can run here. The tests simulate the parts that this chart needs:
+// controllers_test.go makes pods from Jobs and Deployments, and kubelet_test.go makes processes from pods. Both read the objects from the API server
+// and write status back. A container is a process that cannot leave its own folder (chroot), with the pod's user and the files of the pod's volumes.
+// The image's /server and /ipamctl come from this commit. The tests do not simulate networks (a pod has a loopback address, which replaces the
+// wildcard in its listen flags), NetworkPolicies, resource limits, capabilities and seccomp.
 package install

@@ -18,8 +18,8 @@ import (
 
 var separator = regexp.MustCompile(`(?m)^---\s*$`)
 
-// accepted hands every object of each values file to the API server as if it were to be made, strictly: unknown fields and double ones are
-// errors. The pods of Deployments, Jobs and CronJobs are handed in as pods, too, where only restricted ones are let in.
+// accepted creates every object of each values file as a dry run on the API server, in strict mode: unknown and duplicate fields are errors. It also
+// creates the pods of Deployments, Jobs and CronJobs, in a namespace that only admits restricted pods.
 func accepted(t *testing.T, plane *controlPlane) {
 	t.Helper()
 	const namespace = "dry"
@@ -60,7 +60,7 @@ func accepted(t *testing.T, plane *controlPlane) {
 	}
 }
 
-// podOf is the pod that an object makes; its ServiceAccount is one that is there.
+// podOf returns an object's pod, with an existing ServiceAccount.
 func podOf(t *testing.T, object *unstructured.Unstructured) *core.Pod {
 	t.Helper()
 	for _, path := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
@@ -78,7 +78,7 @@ func podOf(t *testing.T, object *unstructured.Unstructured) *core.Pod {
 	return nil
 }
 
-// A pod that is not hardened is refused here: what lets ours in looks at them.
+// refusesOthers checks that this namespace refuses an unrestricted pod, so that its admission of our pods means something.
 func refusesOthers(t *testing.T, plane *controlPlane) {
 	t.Helper()
 	_, err := plane.CoreV1().Pods("dry").Create(t.Context(), &core.Pod{

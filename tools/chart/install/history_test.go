@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What the kubelet remembers of the pods of an owner, "Kind/name"; a pod that Helm made by itself is its own owner.
+// of returns an owner's pods, "Kind/name". A pod that Helm made directly is its own owner.
 func (k *kubelet) of(owner string) []*podRun {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -18,7 +18,7 @@ func (k *kubelet) of(owner string) []*podRun {
 	return found
 }
 
-// running are those that have not ended.
+// running returns the pods that have not ended.
 func (k *kubelet) running(owner string) []*podRun {
 	var found []*podRun
 	for _, run := range k.of(owner) {
@@ -35,7 +35,7 @@ func (k *kubelet) running(owner string) []*podRun {
 	return found
 }
 
-// codes are the exit codes of an owner's containers, in turn.
+// codes returns the exit codes of an owner's containers, in order.
 func (k *kubelet) codes(owner string) []int {
 	codes := []int{}
 	for _, run := range k.of(owner) {
@@ -46,7 +46,7 @@ func (k *kubelet) codes(owner string) []int {
 	return codes
 }
 
-// killed are the pods that were not done when their time was up.
+// killed returns the pods that did not end within their grace period.
 func (k *kubelet) killed() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,7 +61,7 @@ func (k *kubelet) killed() []string {
 	return found
 }
 
-// told is what all containers printed, shortened, for when a test fails.
+// told returns the shortened output of all containers, for a failing test.
 func (k *kubelet) told() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -77,7 +77,7 @@ func (k *kubelet) told() string {
 	return all.String()
 }
 
-// exec is `kubectl exec`: a program in a running container of an owner.
+// exec acts as `kubectl exec`: it runs a program in a running container of an owner.
 func (k *kubelet) exec(owner, program string, args ...string) (string, error) {
 	pods := k.running(owner)
 	if len(pods) == 0 {

@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// backupImage is the one that docs/kubernetes.md says how to make: PostgreSQL's own, and ipamctl. Played, it is pg_dump with the libraries that it needs.
+// backupImage is the image that docs/kubernetes.md describes: PostgreSQL's own, with ipamctl. The tests replace it by pg_dump with its libraries.
 const backupImage = "carve-backup:test"
 
-// pgDump is PostgreSQL's, "" where only its server is installed.
+// pgDump is the path of PostgreSQL's pg_dump, "" if only the server is installed.
 var pgDump = func() string {
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/pg_dump")
 	if err != nil || len(found) == 0 {
@@ -23,10 +23,10 @@ var pgDump = func() string {
 	return slices.Max(found)
 }()
 
-// aFile is what a line of ldd ends with: where a library is, or the loader.
+// aFile matches the end of a line of ldd: the path of a library, or of the loader.
 var aFile = regexp.MustCompile(`(?m)(/[^ ]+) \(0x[0-9a-f]+\)$`)
 
-// addDump puts it into the root of a pod.
+// addDump copies pg_dump with its libraries into a pod's root.
 func addDump(ctx context.Context, root string) error {
 	out, err := exec.CommandContext(ctx, "ldd", pgDump).Output()
 	if err != nil {
@@ -49,7 +49,7 @@ func addDump(ctx context.Context, root string) error {
 			return err
 		}
 	}
-	// Programs that start others open it.
+	// Programs that start others open /dev/null.
 	null := filepath.Join(root, os.DevNull)
 	return errors.Join(os.MkdirAll(filepath.Dir(null), 0o755), os.WriteFile(null, nil, 0o600), os.Chmod(null, 0o666))
 }

@@ -26,8 +26,8 @@ const (
 	replicas  = 2
 )
 
-// The life of a release of values-multi-region.yaml, with the database's address replaced and nothing else of weight: as few and as quick pods as
-// show the same. Each step builds upon those before it.
+// The life of a release of values-multi-region.yaml. The test replaces the database's address, and uses few and fast pods, which show the same. Each
+// step builds on the earlier ones.
 func TestAReleaseLives(t *testing.T) {
 	plane := startControlPlane(t)
 	plane.extend(t)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// kubelet makes processes of pods, and tells the API server how they are.
+// kubelet makes processes from pods, and reports their status to the API server.
 type kubelet struct {
 	t       *testing.T
 	clients *controlPlane
@@ -25,14 +25,14 @@ type kubelet struct {
 	mu   sync.Mutex
 	next int
 	pods map[types.UID]*podRun
-	ran  []*podRun // all that there ever were, for tests to look at
+	ran  []*podRun // all pods that ever ran, for the tests
 }
 
-// podRun is a pod that runs or ran.
+// podRun is a running or finished pod.
 type podRun struct {
 	name, owner string
 	args        []string
-	asked       <-chan struct{} // closed when it is to end
+	asked       <-chan struct{} // closed when it must end
 	stopping    context.CancelFunc
 	grace       time.Duration
 
@@ -44,7 +44,7 @@ type podRun struct {
 	finished bool
 }
 
-// sync starts a pod that is new, and stops one that is to be deleted.
+// sync starts a new pod, and stops a pod that must be deleted.
 func (k *kubelet) sync(ctx context.Context, pod *core.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -74,7 +74,7 @@ func (k *kubelet) sync(ctx context.Context, pod *core.Pod) {
 	}
 }
 
-// forget stops what is left of pods that the API server no longer has: one that has ended is deleted without asking its kubelet.
+// forget stops the processes of pods that the API server no longer has: a finished pod is deleted without its kubelet.
 func (k *kubelet) forget(there []core.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -86,7 +86,7 @@ func (k *kubelet) forget(there []core.Pod) {
 	}
 }
 
-// run is the life of a pod. ctx is the kubelet's, stopping ends when the pod is to be deleted.
+// run runs a pod until its end. ctx is the kubelet's; stopping ends when the pod must be deleted.
 func (k *kubelet) run(ctx, stopping context.Context, pod *core.Pod, run *podRun, ip string) {
 	defer func() {
 		run.mu.Lock()
@@ -115,12 +115,12 @@ func (k *kubelet) run(ctx, stopping context.Context, pod *core.Pod, run *podRun,
 	if ctx.Err() != nil {
 		return
 	}
-	// The kubelet's last word: nothing of it runs any more.
+	// The kubelet's final deletion: no process of the pod runs any more.
 	zero := int64(0)
 	_ = k.clients.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, meta.DeleteOptions{GracePeriodSeconds: &zero, Preconditions: meta.NewUIDPreconditions(string(pod.UID))})
 }
 
-// live runs the containers and answers the phase in which the pod ended by itself.
+// live runs the containers and returns the phase in which the pod ended by itself.
 func (k *kubelet) live(stopping context.Context, pod *core.Pod, run *podRun, box *sandbox) core.PodPhase {
 	again := pod.Spec.RestartPolicy == core.RestartPolicyAlways
 	for i := range pod.Spec.InitContainers {
@@ -143,7 +143,7 @@ func (k *kubelet) live(stopping context.Context, pod *core.Pod, run *podRun, box
 	}
 }
 
-// container runs one until it ends, or the pod is to be stopped, or its probes say so.
+// container runs a container until it ends, the pod must stop, or its probes fail.
 func (k *kubelet) container(stopping context.Context, pod *core.Pod, run *podRun, box *sandbox, c *core.Container, main bool) int {
 	links := pod.Spec.EnableServiceLinks == nil || *pod.Spec.EnableServiceLinks
 	p, err := box.start(c, links)
@@ -188,7 +188,7 @@ func (k *kubelet) container(stopping context.Context, pod *core.Pod, run *podRun
 	return p.exitCode()
 }
 
-// status is written as a kubelet writes it. A pod that is gone meanwhile needs none.
+// status writes the status as a kubelet does. It ignores a pod that is already gone.
 func (k *kubelet) status(ctx context.Context, pod *core.Pod, phase core.PodPhase, ip string, ready bool) {
 	condition := func(kind core.PodConditionType, is bool) core.PodCondition {
 		s := core.ConditionFalse
@@ -211,7 +211,7 @@ func (k *kubelet) status(ctx context.Context, pod *core.Pod, phase core.PodPhase
 	k.wake()
 }
 
-// pause is between two starts of a container; false when there is to be none.
+// pause waits between two starts of a container. It returns false if the container must not start again.
 func pause(stopping context.Context) bool {
 	timer := time.NewTimer(300 * time.Millisecond)
 	defer timer.Stop()

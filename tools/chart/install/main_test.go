@@ -14,7 +14,7 @@ var (
 	helmBinary = absolute("../../../bin/helm")
 	etcdBinary = absolute("../../../bin/kubeapi/etcd")
 	apiBinary  = absolute("../../../bin/kubeapi/kube-apiserver")
-	// Where the image's /server and /ipamctl are, without libraries: in a container there are none.
+	// The folder of the image's /server and /ipamctl, which are static: a container has no libraries.
 	imageDir string
 )
 
@@ -31,7 +31,7 @@ func run(m *testing.M) int {
 			return 0
 		}
 	}
-	if imageDir = os.Getenv("CARVE_IMAGE_BIN"); imageDir != "" { // somebody has built them, without libraries
+	if imageDir = os.Getenv("CARVE_IMAGE_BIN"); imageDir != "" { // the caller has built static programs
 		return m.Run()
 	}
 	dir, err := os.MkdirTemp("", "carve-image-")

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// prober asks a container's probes as a kubelet does: over HTTP, without looking at certificates.
+// prober calls a container's probes as a kubelet does: over HTTP, without checks of certificates.
 var prober = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
 func probe(ctx context.Context, ip string, container *core.Container, p *core.Probe) bool {
@@ -41,11 +41,11 @@ func portOf(container *core.Container, port intstr.IntOrString) string {
 			return fmt.Sprint(p.ContainerPort)
 		}
 	}
-	return "0" // a name that no port has: the probe fails, as it would
+	return "0" // a missing port name fails the probe, as in a cluster
 }
 
-// watchProbes tells what the probes of a running container find, until ctx ends or the process does: first startup, then readiness on each
-// change of mind. It answers false when the container is to be started anew.
+// watchProbes reports the results of a running container's probes, until ctx or the process ends: first startup, then each change of readiness. It
+// returns false when the container must restart.
 func watchProbes(ctx context.Context, ip string, container *core.Container, p *process, ready func(bool)) (alive bool) {
 	failures, started := map[*core.Probe]int{}, container.StartupProbe == nil
 	successes := map[*core.Probe]int{}

@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// start runs a program of the surroundings until the test ends, with its output in a file that is shown when the test fails.
+// start runs a program until the test ends, with its output in a file, which a failing test shows.
 func start(t *testing.T, stop syscall.Signal, who *syscall.Credential, dir, program string, args ...string) {
 	t.Helper()
 	name := filepath.Base(program)
 	log, err := os.Create(filepath.Join(dir, name+".log"))
 	require.NoError(t, err)
-	cmd := exec.Command(program, args...) // ended below, orderly
+	cmd := exec.Command(program, args...) // stopped cleanly below
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	require.NoError(t, cmd.Start())
@@ -45,7 +45,7 @@ func start(t *testing.T, stop syscall.Signal, who *syscall.Credential, dir, prog
 	})
 }
 
-// tail is the last 2 kB of a file.
+// tail returns the last 2 kB of a file.
 func tail(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -54,7 +54,7 @@ func tail(path string) string {
 	return strings.TrimSpace(string(text[max(0, len(text)-2048):]))
 }
 
-// freePort was free a moment ago, and is still if nothing else takes ports of this address.
+// freePort returns a port that was free a moment ago. It stays free if no other program uses ports of this address.
 func freePort(t *testing.T, address string) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address+":0")
@@ -64,7 +64,7 @@ func freePort(t *testing.T, address string) string {
 	return port
 }
 
-// openDir makes a folder that every user may walk through; t.TempDir is this user's alone.
+// openDir makes a folder that every user may enter; only this user may enter t.TempDir.
 func openDir(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", name)
@@ -74,7 +74,7 @@ func openDir(t *testing.T, name string) string {
 	return dir
 }
 
-// copyFile makes a file that can be run.
+// copyFile makes an executable copy of a file.
 func copyFile(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil

@@ -13,15 +13,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// volume is what a container finds where it mounts one: files, or a directory to write to, which is kept in another place when the pod goes.
+// volume is the content of a mounted volume: files, or a writable directory, which moves to another path after the pod's end.
 type volume struct {
 	files    map[string][]byte
 	mode     os.FileMode
 	writable bool
-	kept     string // "" for what goes with the pod
+	kept     string // "" if the content goes with the pod
 }
 
-// open reads what a volume of a pod is made of. Claims are kept below a directory.
+// open reads the content of a pod's volume. Persistent volume claims are directories below claims.
 func open(ctx context.Context, clients kubernetes.Interface, pod *core.Pod, claims string, source core.VolumeSource) (volume, error) {
 	switch {
 	case source.EmptyDir != nil:
@@ -64,7 +64,7 @@ func configured(ctx context.Context, clients kubernetes.Interface, namespace, na
 	return chosen(all, items)
 }
 
-// projected are the files of one source of several. Tokens are the API server's own, good for this pod alone.
+// projected returns the files of one source of a projected volume. The API server issues the tokens, which are valid for this pod only.
 func projected(ctx context.Context, clients kubernetes.Interface, pod *core.Pod, part core.VolumeProjection) (map[string][]byte, error) {
 	switch {
 	case part.ServiceAccountToken != nil:
@@ -92,7 +92,7 @@ func projected(ctx context.Context, clients kubernetes.Interface, pod *core.Pod,
 	return nil, fmt.Errorf("it projects what this kubelet does not know")
 }
 
-// downward is what a pod is told of itself.
+// downward returns a field of the pod itself.
 func downward(pod *core.Pod, field *core.ObjectFieldSelector) (string, error) {
 	switch field.FieldPath {
 	case "metadata.name":
@@ -118,7 +118,7 @@ func chosen(all map[string][]byte, items []core.KeyToPath) (map[string][]byte, e
 	return files, nil
 }
 
-// mount puts a volume where a container wants it, with the mode that it asks for and the pod's group. A user of a namespace of its own owns it.
+// mount puts a volume at a container's mount path, with its mode and the pod's group. In a user namespace, the namespace's user owns it.
 func (v volume) mount(dir string, group int) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (v volume) mount(dir string, group int) error {
 		if err := os.MkdirAll(v.kept, 0o755); err != nil {
 			return err
 		}
-		if err := os.Rename(v.kept, dir); err != nil { // one pod at a time has it
+		if err := os.Rename(v.kept, dir); err != nil { // one pod at a time uses it
 			return err
 		}
 	}

@@ -1,3 +1,2 @@
-// Package dockerfile holds the Dockerfile, which is for people who build with an engine, to the image that `make image` makes. It
-// has tests alone.
+// Package dockerfile compares the Dockerfile, which serves users of a container engine, with the image of `make image`. It only contains tests.
 package dockerfile

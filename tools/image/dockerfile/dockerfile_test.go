@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/rootfs"
 )
 
-// stamped is a stamp of an image.
+// stamped returns a stamp of an image.
 func stamped(image recipe.Image) recipe.Stamp {
 	s := stamp
 	s.Image = image
@@ -38,7 +38,7 @@ func each(t *testing.T, test func(*testing.T, recipe.Image)) {
 
 var stamp = recipe.Stamp{Version: "v1.2.3", Commit: strings.Repeat("ab", 20), Created: time.Unix(1_700_000_000, 0).UTC()}
 
-// expand puts the arguments of a build in.
+// expand replaces a build's arguments.
 var expand = strings.NewReplacer("${VERSION}", stamp.Version, "${COMMIT}", stamp.Commit, "${CREATED}", stamp.Created.Format(time.RFC3339))
 
 func TestTheDockerfileIsBuiltWithThePinnedGo(t *testing.T) {
@@ -104,7 +104,7 @@ func theDockerfileBuildsWithTheSameFlags(t *testing.T, image recipe.Image) {
 	assert.Len(t, strings.Fields(packages), len(image.Programs), "and nothing else")
 }
 
-// run is the RUN step with some words in it.
+// run returns the RUN step that contains a text.
 func run(t *testing.T, s stage, with string) string {
 	t.Helper()
 	for _, words := range s.words("run") {
@@ -116,8 +116,8 @@ func run(t *testing.T, s stage, with string) string {
 	return ""
 }
 
-// TestTheDockerfilesCommandsMakeTheSameFiles runs the commands that make the image's files, here, and compares byte for byte with
-// what `make image` puts into it. What an engine adds to that is copying them, and the words that the other tests compare.
+// TestTheDockerfilesCommandsMakeTheSameFiles runs the commands that make the image's files, here, and compares the files byte for byte with those in
+// `make image`'s image. An engine only adds the copy of the files, and the words that the other tests compare.
 func TestTheDockerfilesCommandsMakeTheSameFiles(t *testing.T) {
 	each(t, theDockerfilesCommandsMakeTheSameFiles)
 }

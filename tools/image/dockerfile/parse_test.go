@@ -13,13 +13,13 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// stage is what follows a FROM.
+// stage is the part of a Dockerfile after a FROM.
 type stage struct {
 	from  string
 	steps []*parser.Node
 }
 
-// read answers the root of the checkout, and the stages of an image's Dockerfile as BuildKit's own parser reads them.
+// read returns the root of the checkout, and the stages of an image's Dockerfile from BuildKit's own parser.
 func read(t *testing.T, image recipe.Image) (repo string, stages []stage) {
 	t.Helper()
 	repo, err := programs.Repository(".")
@@ -43,7 +43,7 @@ func read(t *testing.T, image recipe.Image) (repo string, stages []stage) {
 	return repo, stages
 }
 
-// words of every step of a kind, step by step.
+// words returns the words of every step of a kind, step by step.
 func (s stage) words(kind string) [][]string {
 	var all [][]string
 	for _, step := range s.steps {

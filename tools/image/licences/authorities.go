@@ -8,11 +8,11 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// Authorities is the module that the certificate authorities in the image come from.
+// Authorities is the module with the certificate authorities of the image.
 const Authorities = "golang.org/x/crypto/x509roots/fallback"
 
-// authorities describes them. The module is linked with this program and not with Carve's, so its version is in this module's
-// go.mod. The list is Mozilla's, under the MPL; the module adds nothing but the form.
+// authorities describes the authorities. This program links the module and Carve does not, so its version is in this module's go.mod. The list is
+// Mozilla's, under the MPL; the module only changes its format.
 func authorities(repo string) (map[string]*Component, error) {
 	at := filepath.Join(repo, "tools", "image", "go.mod")
 	text, err := os.ReadFile(at)

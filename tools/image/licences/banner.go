@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// bannerNames are the ways in which authors name a licence in a remark, and what they mean.
+// bannerNames maps the ways in which authors name a licence in a comment to its identifier.
 var bannerNames = []struct {
 	way *regexp.Regexp
 	id  string
@@ -22,8 +22,7 @@ var bannerNames = []struct {
 
 var remark = regexp.MustCompile(`(?s)/\*.*?\*/`)
 
-// banner reads the remarks that a bundler collected. Each must name a licence that is known here. Where one names two, both are
-// taken to apply, which is the stricter reading.
+// banner reads the comments that a bundler collected. Each must name a known licence. If one names two, both apply, which is the stricter reading.
 func banner(text string) ([]string, error) {
 	var ids []string
 	remarks := remark.FindAllString(text, -1)

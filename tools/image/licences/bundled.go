@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Bundled adds the texts that go with the packages of which the console is made: the server carries them inside. They are where npm installed them
-// (`make console`), and what they say has to be what the lock file says.
+// Bundled adds the licence texts of the console's packages, which the server embeds. npm has installed the packages (`make console`), and their
+// licences must match the lock file.
 func Bundled(repo string, components []Component) error {
 	for i := range components {
 		c := &components[i]

@@ -11,8 +11,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// enough is how much of a file must be known licences' words, in percent, for the rest to be names and years. It is what the Go
-// project's own site of packages asks for.
+// enough is the percentage of a file that must match known licences, so that only names and years remain. The Go project's package site uses the same
+// limit.
 const enough = 75
 
 var (
@@ -21,13 +21,13 @@ var (
 	sourceFile  = regexp.MustCompile(`(?i)\.(go|js|ts|py|sh|json|ya?ml|html?)$`)
 )
 
-// elsewhere are licence files that speak of code which is not in our programs, and why it is not. By component and file.
+// elsewhere lists licence files for code that is not in our programs, with the reason, by component and file.
 var elsewhere = map[string]string{
-	// Its first lines say so: it is for GOEXPERIMENT=boringcrypto, which recipe.Environment switches off.
+	// The first lines of the file name its scope: GOEXPERIMENT=boringcrypto, which recipe.Environment disables.
 	StandardLibrary + "/src/crypto/internal/boring/LICENSE": "BoringSSL is linked with GOEXPERIMENT=boringcrypto alone",
 }
 
-// classify says which licences a text is. A text that is not recognised is an error: somebody has to read it.
+// classify returns a text's licences. An unknown text is an error: a person has to read it.
 func classify(text []byte) ([]string, error) {
 	found := licensecheck.Scan(text)
 	var ids []string
@@ -45,7 +45,7 @@ func classify(text []byte) ([]string, error) {
 	return ids, nil
 }
 
-// read adds the licences and notices in one directory of a component's files; it says whether there was a licence.
+// read adds the licences and notices in one directory of a component's files, and reports whether it found a licence.
 func (c *Component) read(files fs.FS, dir string) (bool, error) {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {

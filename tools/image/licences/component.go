@@ -1,5 +1,5 @@
-// Package licences finds what is shipped that others wrote, reads under which licences, refuses those that nobody has agreed to,
-// and writes down the texts that have to go with it.
+// Package licences finds shipped third-party code, reads its licences, refuses licences that are not permitted, and collects the texts that must
+// accompany the code.
 package licences
 
 import (
@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Component is something that others wrote and we ship.
+// Component is shipped third-party code.
 type Component struct {
 	// Name is a module's path, or a package's name at its registry.
 	Name, Version string
 	Kind          Kind
 	// Licences are SPDX identifiers; all of them apply.
 	Licences []string
-	// Texts are the licence files and notices as they came.
+	// Texts are the unchanged licence files and notices.
 	Texts []Text
-	// In names what it is shipped in: the programs, the client, the image.
+	// In names the products that contain it: the programs, the client, the image.
 	In []string
 }
 
-// Kind is where a component comes from.
+// Kind is a component's origin.
 type Kind string
 
 // The kinds.
@@ -38,10 +38,10 @@ type Text struct {
 	Content string
 }
 
-// Expression is the licences as SPDX writes several that all apply.
+// Expression returns the licences as an SPDX expression in which all apply.
 func (c Component) Expression() string { return strings.Join(c.Licences, " AND ") }
 
-// sorted puts components and what is in them into one order.
+// sorted sorts components and their contents.
 func sorted(all map[string]*Component) []Component {
 	var out []Component
 	for _, c := range all {

@@ -16,16 +16,16 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// product is something that is handed out, and the package it is made of.
+// product is a shipped program with its package.
 type product struct {
-	name, pkg, dir string // the directory of its module
+	name, pkg, dir string // dir is its module's directory
 	platforms      []recipe.Platform
 }
 
-// StandardLibrary is what comes with Go. It is written down without its version, so that a new patch of Go changes no file.
+// StandardLibrary is the component of the Go distribution. It has no version here, so that a new patch of Go changes no file.
 const StandardLibrary = "Go standard library"
 
-// products are what is shipped of this repository, for the platforms of releases.
+// products lists the shipped programs of this repository, with the platforms of releases.
 func products() []product {
 	unix := append([]recipe.Platform{{OS: "darwin", Arch: "arm64"}}, recipe.Platforms...)
 	anywhere := append([]recipe.Platform{{OS: "windows", Arch: "amd64"}}, unix...)
@@ -38,7 +38,7 @@ func products() []product {
 	}
 }
 
-// listed is a package, as `go list` describes it.
+// listed is a package in the output of `go list`.
 type listed struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -49,9 +49,8 @@ type listed struct {
 	}
 }
 
-// linked finds the modules of which packages are linked into products, and reads the licences that hold for those packages: the
-// files beside each one, and in each directory above it up to the module's own. A module's other packages do not count, and a
-// package with a licence of its own does.
+// linked finds the modules whose packages are linked into products, and reads the licences of those packages: the files in each package's directory,
+// and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
 func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, p := range products() {
@@ -103,7 +102,7 @@ func add(all map[string]*Component, l listed, in string) error {
 		root = goroot(l)
 	case l.Module == nil:
 		return fmt.Errorf("%s belongs to no module", l.ImportPath)
-	case l.Module.Main, l.Module.Path == recipe.Module: // ours
+	case l.Module.Main, l.Module.Path == recipe.Module: // this repository's own
 		return nil
 	default:
 		name, version, root, kind = l.Module.Path, l.Module.Version, l.Module.Dir, Module
@@ -141,7 +140,7 @@ func add(all map[string]*Component, l listed, in string) error {
 	return nil
 }
 
-// goroot is the directory of the Go distribution that a package of the standard library is in.
+// goroot returns the directory of the Go distribution that contains a package of the standard library.
 func goroot(l listed) string {
 	return strings.TrimSuffix(filepath.ToSlash(l.Dir), "/src/"+l.ImportPath)
 }

@@ -7,8 +7,8 @@ import (
 
 const rule = "--------------------------------------------------------------------------------"
 
-// Notices is THIRD_PARTY_LICENSES: what is shipped, under which licences, and their texts. Texts that are alike to the letter are
-// there once, with the names of all that they belong to.
+// Notices returns THIRD_PARTY_LICENSES: the shipped components, their licences, and the licence texts. Identical texts occur once, with the names of
+// all their components.
 func Notices(components []Component) string {
 	var out strings.Builder
 	out.WriteString("Carve is under the Apache License 2.0 (see LICENSE). What it is shipped with was written by others.\n" +
@@ -44,7 +44,7 @@ func Notices(components []Component) string {
 	return out.String()
 }
 
-// tidy takes the ends of lines and of the text away, which differ where the words do not.
+// tidy removes trailing white space and line-end differences, so that equal texts compare equal.
 func tidy(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := range lines {

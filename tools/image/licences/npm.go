@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// shipped names what comes from npm's registry and leaves this repository again.
+// shipped is a package from npm's registry that this repository ships.
 type shipped struct {
-	// lock is the lock file that pins it, and name the package in it.
+	// lock is the lock file that pins it, and name is the package in it.
 	lock, name string
-	// files of it are in this directory, byte for byte (make verify compares them), its licence among them.
+	// files is the directory with its files, byte for byte (make verify compares them), including its licence.
 	files string
 	in    []string
 }
@@ -24,7 +24,7 @@ var fromNPM = []shipped{
 	{lock: "tools/swagger-ui/package-lock.json", name: "swagger-ui-dist", files: "internal/api/docs/dist", in: []string{"server"}},
 }
 
-// lockFile is what is read of a package-lock.json.
+// lockFile has the parts of a package-lock.json that this program reads.
 type lockFile struct {
 	Packages map[string]struct {
 		Version string            `json:"version"`
@@ -45,8 +45,7 @@ func readLock(repo, name string) (lockFile, error) {
 	return l, nil
 }
 
-// vendored reads the packages whose files are committed here. What the lock file says of the licence, and what the licence's text
-// says, must be the same.
+// vendored reads the packages whose files are in this repository. The licence in the lock file must match the licence's text.
 func vendored(repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, s := range fromNPM {
@@ -77,8 +76,8 @@ func vendored(repo string) (map[string]*Component, error) {
 	return all, nil
 }
 
-// readBanners adds what bundlers collect into NAME.LICENSE.txt: the remarks at the head of the sources that a bundle is made of.
-// They name licences without their texts.
+// readBanners adds the licences from a bundler's NAME.LICENSE.txt: comments at the head of the bundle's sources. They name licences without their
+// texts.
 func (c *Component) readBanners(files fs.FS) error {
 	banners, err := fs.Glob(files, "*.js.LICENSE.txt")
 	if err != nil {
@@ -99,8 +98,8 @@ func (c *Component) readBanners(files fs.FS) error {
 	return nil
 }
 
-// published reads the packages that a client of ours takes with it when somebody installs it, and those that the console is made of: those
-// that its lock file has and that are not for its development.
+// published reads the packages that the installation of a client includes, and the console's packages: all in its lock file except development
+// dependencies.
 func published(repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	locks, err := filepath.Glob(filepath.Join(repo, "clients", "*", "package-lock.json"))

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// allowed are the licences that code may have which we ship, and what they ask of us. Whoever adds one has read it. The licences
-// of what only builds and tests Carve are not asked for: it is not handed out.
+// allowed lists the permitted licences of shipped code, with their obligations. A person must read a licence before it is added. Tools that only
+// build and test Carve are not shipped and not checked.
 var allowed = map[string]string{
 	"Apache-2.0":   "keep the text and the notices",
 	"BSD-2-Clause": "keep the text",
 	"BSD-3-Clause": "keep the text",
 	"ISC":          "keep the text",
 	"MIT":          "keep the text",
-	// Of its own files only: unmodified, and their source is where the module's path says.
+	// Applies to its own files only: they are unmodified, and the module's path names their source.
 	"MPL-2.0": "keep the text, say where the source is, publish changes of its files",
 }
 
-// Allowed are the licences that are agreed to.
+// Allowed returns the permitted licences.
 func Allowed() []string { return slices.Sorted(maps.Keys(allowed)) }
 
-// Scan finds everything that others wrote and that is shipped from the checkout in repo. A licence that cannot be read is an error.
+// Scan finds all shipped third-party code of the checkout in repo. A licence that cannot be read is an error.
 func Scan(ctx context.Context, repo string) ([]Component, error) {
 	all, err := linked(ctx, repo)
 	if err != nil {
@@ -45,7 +45,7 @@ func Scan(ctx context.Context, repo string) ([]Component, error) {
 	return sorted(all), nil
 }
 
-// Refused says which components have a licence that nobody has agreed to; nil when none has.
+// Refused returns an error with the components whose licence is not permitted, or nil.
 func Refused(components []Component) error {
 	var all []error
 	for _, c := range components {

@@ -1,5 +1,5 @@
-// Package oci puts the root file system into the forms that registries and engines read: images, an index of them by platform, a
-// layout on disk, an archive for `docker load`, and documents that refer to an image.
+// Package oci converts the root file system into the formats of registries and engines: images, an index of them by platform, a layout on disk, an
+// archive for `docker load`, and documents that refer to an image.
 package oci
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/rootfs"
 )
 
-// Image is the image of one platform: the layers in the order given, and what to run.
+// Image returns one platform's image: the layers in the given order, and the command to run.
 func Image(p recipe.Platform, s recipe.Stamp, layers []rootfs.Layer) (v1.Image, error) {
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	img, err := mutate.ConfigFile(img, &v1.ConfigFile{
@@ -59,7 +59,7 @@ func Image(p recipe.Platform, s recipe.Stamp, layers []rootfs.Layer) (v1.Image, 
 	return annotated, nil
 }
 
-// variant of a processor that its name leaves open; engines compare it.
+// variant returns the processor variant that the architecture's name does not contain; engines compare it.
 func variant(p recipe.Platform) string {
 	if p.Arch == "arm64" {
 		return "v8"
@@ -67,7 +67,7 @@ func variant(p recipe.Platform) string {
 	return ""
 }
 
-// Index is the image for all platforms: what a tag names.
+// Index returns the image for all platforms, to which a tag refers.
 func Index(s recipe.Stamp, platforms []recipe.Platform, images []v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for i, p := range platforms {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
-// Push copies a layout to a registry: the index under the tag, and the documents about its images under their own digests. It
-// answers the digest to deploy by. Credentials are those that engines and their command lines have stored.
+// Push copies a layout to a registry: the index under the tag, and the documents about its images under their own digests. It returns the digest for
+// deployments. It uses the stored credentials of container tools.
 func Push(ctx context.Context, dir, target string) (name.Digest, error) {
 	tag, err := name.NewTag(target, name.StrictValidation)
 	if err != nil {
@@ -39,7 +39,7 @@ func Push(ctx context.Context, dir, target string) (name.Digest, error) {
 	return tag.Digest(digest.String()), err
 }
 
-// Layout is what a directory written by [WriteLayout] holds.
+// Layout is the content of a directory from [WriteLayout].
 type Layout struct {
 	Index     v1.ImageIndex
 	Referrers []v1.Image

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// emptyJSON stands where a manifest must have a configuration and there is none (image specification 1.1).
+// emptyJSON is the media type of the required configuration in a manifest without one (image specification 1.1).
 const emptyJSON types.MediaType = "application/vnd.oci.empty.v1+json"
 
-// Referrer is a document about an image, as a manifest whose subject that image is: registries list it under the image's
-// digest (the referrers API), and it travels with the image.
+// Referrer returns a manifest with a document whose subject is an image. Registries list it under the image's digest (the referrers API), and it
+// travels with the image.
 func Referrer(subject v1.Image, mediaType string, document []byte, annotations map[string]string) (v1.Image, error) {
 	about, err := partial.Descriptor(subject)
 	if err != nil {
@@ -47,7 +47,7 @@ func describe(content []byte, mediaType types.MediaType) (v1.Descriptor, error) 
 	return v1.Descriptor{MediaType: mediaType, Size: size, Digest: digest}, err
 }
 
-// artifact is a manifest with one blob. To the library, which knows no artifacts, it looks like an image of one layer.
+// artifact is a manifest with one blob. The library does not support artifacts, so it appears as an image of one layer.
 type artifact struct {
 	config, blob, manifest []byte
 	mediaType              types.MediaType
@@ -65,7 +65,7 @@ func (a *artifact) LayerByDigest(h v1.Hash) (partial.CompressedLayer, error) {
 	return document{a}, nil
 }
 
-// document is the artifact's blob. It is not compressed, and not an archive.
+// document is the artifact's blob, neither compressed nor an archive.
 type document struct{ of *artifact }
 
 func (d document) Digest() (v1.Hash, error)            { return d.of.digest, nil }

@@ -13,8 +13,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// WriteLayout writes an OCI image layout: the index under its tag, then the documents about its images. What was in dir before is
-// replaced as a whole.
+// WriteLayout writes an OCI image layout: the index under its tag, then the documents about its images. It replaces the whole content of dir.
 func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1.Image) error {
 	fresh := dir + ".new"
 	if err := os.RemoveAll(fresh); err != nil {
@@ -35,8 +34,7 @@ func WriteLayout(dir string, s recipe.Stamp, index v1.ImageIndex, referrers []v1
 	return errors.Join(os.RemoveAll(dir), os.Rename(fresh, dir))
 }
 
-// WriteArchive writes one platform's image so that `docker load` and `ctr images import` take it. The format knows no more than
-// one platform under a name.
+// WriteArchive writes one platform's image for `docker load` and `ctr images import`. The format only supports one platform under a name.
 func WriteArchive(file string, s recipe.Stamp, img v1.Image) error {
 	tag, err := name.NewTag(s.Image.Name + ":" + s.Tag())
 	if err != nil {

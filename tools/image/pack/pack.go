@@ -1,4 +1,4 @@
-// Package pack makes everything that `make image` leaves behind.
+// Package pack makes all files of `make image`.
 package pack
 
 import (
@@ -18,11 +18,11 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// Made is what came out.
+// Made is a build's result.
 type Made struct {
-	// Index is the digest by which the image for all platforms is deployed.
+	// Index is the digest of the image for all platforms, for deployments.
 	Index v1.Hash
-	// Images are the digests of each platform's image, in the order of the recipe, and Sizes what a registry stores of each.
+	// Images are the digests of each platform's image, in the order of the recipe, and Sizes their sizes in a registry.
 	Images []v1.Hash
 	Sizes  []int64
 }
@@ -91,7 +91,7 @@ func Image(ctx context.Context, repo, out string, s recipe.Stamp) (Made, error) 
 	return made, oci.WriteArchive(filepath.Join(out, s.Image.Archive()), s, images[slices.Index(recipe.Platforms, recipe.Here())])
 }
 
-// image builds the programs for a platform in dir, and the image of them. The layers are in the order in which they change least.
+// image builds the programs for a platform in dir, and their image. The layers that change least come first.
 func image(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp, base rootfs.Layer) (v1.Image, error) {
 	if err := programs.Build(ctx, repo, dir, p, s); err != nil {
 		return nil, err

@@ -1,2 +1,2 @@
-// Package pins holds everything that is downloaded to build, test or ship Carve to exact versions with hashes. It has tests alone.
+// Package pins checks that every download for the build, test or shipment of Carve has an exact version and a hash. It only contains tests.
 package pins

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/programs"
 )
 
-// repository answers the root of the checkout and the files in it that have a name, without what was built or downloaded.
+// repository returns the root of the checkout and its files with wanted names, without built or downloaded ones.
 func repository(t *testing.T, wanted func(name string) bool) (repo string, found []string) {
 	t.Helper()
 	repo, err := programs.Repository(".")
@@ -70,7 +70,7 @@ func TestEveryGoModuleHasItsHashes(t *testing.T) {
 					used = by
 				}
 				if used.Version != "" { // a directory of this repository has none
-					hashed := strings.Contains(string(sums), used.Path+" "+used.Version) // and not the whole file in a message
+					hashed := strings.Contains(string(sums), used.Path+" "+used.Version) // a variable, so that a failure does not print the whole file
 					assert.True(t, hashed, "%s has no hash", used)
 				}
 			}
@@ -83,7 +83,7 @@ var (
 	integrity = regexp.MustCompile(`^sha512-[A-Za-z0-9+/]{86}==$`)
 )
 
-// problems are what is not pinned in a package.json and its lock file.
+// problems returns the unpinned dependencies in a package.json and its lock file.
 func problems(manifest, lock []byte) []string {
 	type dependencies map[string]string
 	var m struct {
@@ -116,7 +116,7 @@ func problems(manifest, lock []byte) []string {
 	}
 	for name, p := range l.Packages {
 		switch {
-		case name == "" || p.Link || p.InBundle: // itself; a directory; a part of another package, whose hash covers it
+		case name == "" || p.Link || p.InBundle: // the package itself; a directory; a part of another package, whose hash covers it
 		case !strings.Contains(name, "node_modules/"): // a directory of this repository
 		case !exact.MatchString(p.Version) || !integrity.MatchString(p.Integrity):
 			all = append(all, name+" has no exact version with a hash")
@@ -167,7 +167,7 @@ func TestWhatIsNotPinnedIsSeen(t *testing.T) {
 	}
 }
 
-// floating are ways in which a command takes whatever is newest that day, or runs what it downloads.
+// floating matches commands that use the newest version of the day, or run a download.
 var floating = regexp.MustCompile(`go (install|get|run)\s[^#\n]*@latest|\bnpx (-y|--yes)\b|npm (install|i) (-g|--global)|(curl|wget)[^|\n]*\|\s*(ba|z)?sh\b|^\s*FROM\s+\S+(:latest|[^:\s]*$)`)
 
 func TestNoScriptTakesWhateverIsNewest(t *testing.T) {

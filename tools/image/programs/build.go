@@ -1,4 +1,4 @@
-// Package programs builds what the image is for: static programs, the same wherever and whenever they are built.
+// Package programs builds the image's programs: static, and identical on every machine and at any time.
 package programs
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// Build makes the programs for a platform in dir, from the checkout in repo.
+// Build builds the programs for a platform into dir, from the checkout in repo.
 func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.Stamp) error {
 	to := dir + string(filepath.Separator)
-	if s.Image.Package != "" { // it is not called like its program
+	if s.Image.Package != "" { // its name differs from its program's
 		to += s.Image.Programs[0] + p.Suffix()
 	}
 	args := append([]string{"build", "-o", to}, recipe.BuildArgs(s)...)
@@ -36,7 +36,7 @@ func Build(ctx context.Context, repo, dir string, p recipe.Platform, s recipe.St
 	return nil
 }
 
-// Repository is the root of the checkout that dir is in.
+// Repository returns the root of the checkout that contains dir.
 func Repository(dir string) (string, error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
@@ -55,7 +55,7 @@ func Repository(dir string) (string, error) {
 	}
 }
 
-// OtherGo says that this Go is not the one of published images, and what follows; "" when it is.
+// OtherGo returns a warning if this Go version differs from the published images' version, or "".
 func OtherGo() string {
 	if runtime.Version() == "go"+recipe.GoVersion {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// expected is every name in the image and its mode, but for the programs. What is not here has no business there.
+// expected lists every file in the image with its mode, except the programs. The image must contain nothing else.
 var expected = map[string]int64{
 	"etc/": 0o755, "etc/passwd": 0o644, "etc/group": 0o644,
 	"etc/ssl/": 0o755, "etc/ssl/certs/": 0o755, "etc/ssl/certs/ca-certificates.crt": 0o644,
@@ -33,7 +33,7 @@ type found struct {
 	content []byte
 }
 
-// files of an image, layer by layer: a name that a later layer hides would be seen twice.
+// files returns an image's files, layer by layer. It returns a name twice if a later layer hides it.
 func files(t *testing.T, img v1.Image) []found {
 	t.Helper()
 	layers, err := img.Layers()

@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// jail is the image's root file system, unpacked, and a way to run its programs as a cluster would: as its user, without a
-// capability, on a root that cannot be written. It is the programs' own root: what is not in the image is not there.
+// jail is the image's root file system, unpacked, in which a test runs programs as a cluster would: as the image's user, without a capability, on a
+// read-only root. It is the programs' own root, so they see only files of the image.
 type jail struct{ root string }
 
 func newJail(t *testing.T) jail {
@@ -50,17 +50,17 @@ func newJail(t *testing.T) jail {
 	return j
 }
 
-// openWay lets other users into a directory of the test's, which is two below the one for everybody's temporary files.
+// openWay lets other users enter a directory of the test, two levels below the public directory for temporary files.
 func openWay(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.Chmod(dir, 0o755))
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 }
 
-// jailVariable tells this program that it is to become another one: its first argument, in the root directory that the variable names.
+// jailVariable makes this program run its first argument, in the root directory that the variable names.
 const jailVariable = "CARVE_PROOF_JAIL"
 
-// command that runs in the jail, with an environment of its own. It is this program first, in a mount namespace that ends with it.
+// command returns a command that runs in the jail, with its own environment. It first runs this program in a mount namespace that ends with it.
 func (j jail) command(t *testing.T, environ []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -71,7 +71,7 @@ func (j jail) command(t *testing.T, environ []string, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// run answers the exit code and what was printed.
+// run returns the exit code and the output.
 func (j jail) run(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	cmd := j.command(t, environ, args...)
@@ -84,12 +84,12 @@ func (j jail) run(t *testing.T, environ []string, args ...string) (code int, std
 	return cmd.ProcessState.ExitCode(), out.String(), said.String()
 }
 
-// notEntered is the exit code when the jail, or the program in it, could not be entered.
+// notEntered is the exit code if the jail, or the program in it, could not be entered.
 const notEntered = 125
 
-// enter makes this process the program that is named by its arguments, in the jail. It returns only when it cannot.
+// enter replaces this process by the program in its arguments, in the jail. It only returns after an error.
 func enter(root string) error {
-	runtime.LockOSThread() // what follows is of the thread, and exec keeps the thread's
+	runtime.LockOSThread() // the calls below affect the thread, and exec keeps the thread's state
 	if err := errors.Join(
 		unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""),
 		unix.Mount(root, root, "", unix.MS_BIND, ""),

@@ -1,5 +1,5 @@
-// Package proof holds the image to what is promised of it: the same bytes every time, nothing in it but what is meant to be, and
-// programs that run in it as they will in a cluster. It has tests alone.
+// Package proof tests the image's properties: builds are reproducible, it contains only the intended files, and its programs run in it as in a
+// cluster. It only contains tests.
 package proof_test
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// subject is what is proven something of: what `make image` left behind, or else an image that is built for the tests.
+// subject is the tested image: the result of `make image`, or else an image that the tests build.
 var subject struct {
 	repo   string
 	dir    string
@@ -92,7 +92,7 @@ func prepare(ctx context.Context, dir string) error {
 	return nil
 }
 
-// platforms are the images that an index names, which must be those of the recipe, in its order.
+// platforms returns an index's images, which must match the recipe's platforms in its order.
 func platforms(index v1.ImageIndex) ([]v1.Image, error) {
 	m, err := index.IndexManifest()
 	if err != nil {

@@ -82,7 +82,7 @@ func blob(t *testing.T, artifact v1.Image) []byte {
 	return out.Bytes()
 }
 
-// saysWhatIsLinked compares a document, read by its format's own library, with the programs as they are in the image.
+// saysWhatIsLinked compares a document, read by its format's own library, with the programs in the image.
 func saysWhatIsLinked(t *testing.T, img v1.Image, document []byte) {
 	t.Helper()
 	doc, err := spdxjson.Read(bytes.NewReader(document))
@@ -111,7 +111,7 @@ func saysWhatIsLinked(t *testing.T, img v1.Image, document []byte) {
 		want["carve/"+name] = subject.stamp.Version
 		for _, m := range info.Deps {
 			if m.Path == recipe.Module {
-				continue // ours
+				continue // this repository's own
 			}
 			want[m.Path] = m.Version
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// process is a server that runs, in the image or beside it.
+// process is a running server, in the image or beside it.
 type process struct {
 	cmd     *exec.Cmd
 	address string
@@ -28,7 +28,7 @@ type process struct {
 	said    bytes.Buffer
 }
 
-// Write keeps what the process says on stderr, for when a test fails.
+// Write stores the process's stderr for a failing test.
 func (p *process) Write(text []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func startServer(t *testing.T, cmd *exec.Cmd) *process {
 	}
 	require.NotEmpty(t, p.address, "the server did not start: %s", p.log())
 	go func() {
-		for lines.Scan() { // what it prints later must not stop it
+		for lines.Scan() { // reads the later output, so that the pipe does not fill up
 		}
 	}()
 	return p
@@ -80,7 +80,7 @@ func (p *process) get(t *testing.T, path string) int {
 	return answer.StatusCode
 }
 
-// status is what the kernel says of the process. What entered the jail became the server, so it has its id.
+// status returns the kernel's status of the process. exec in the jail keeps the process id.
 func (p *process) status(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -96,8 +96,8 @@ func (p *process) stop(t *testing.T) {
 	assert.Zero(t, p.cmd.ProcessState.ExitCode())
 }
 
-// startDatabase answers the URL of an empty database on loopback. It belongs to a server that runs beside the image, on the
-// machine's own PostgreSQL, which listens on a socket alone: programs in the image reach it through a relay.
+// startDatabase returns the URL of an empty database on loopback. The database belongs to a server beside the image, on the machine's own PostgreSQL,
+// which only listens on a socket: programs in the image reach it through a relay.
 func startDatabase(t *testing.T, program string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// TestARegistryHasTheSameImageAndItsBillOfMaterials pushes to a registry on loopback and asks it, as a cluster and a scanner would.
+// TestARegistryHasTheSameImageAndItsBillOfMaterials pushes to a registry on loopback and reads the image back as a cluster and a scanner would.
 func TestARegistryHasTheSameImageAndItsBillOfMaterials(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true),

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// relay passes connections to a port of loopback on to a unix socket.
+// relay forwards connections to a loopback port to a unix socket.
 func relay(t *testing.T, socket string) (address string) {
 	t.Helper()
 	var listen net.ListenConfig
@@ -44,7 +44,7 @@ func relay(t *testing.T, socket string) (address string) {
 	return l.Addr().String()
 }
 
-// pass copies until one side ends, and tells the other.
+// pass copies until one side ends, and closes both.
 func pass(to, from net.Conn) {
 	_, _ = io.Copy(to, from)
 	_ = to.Close()

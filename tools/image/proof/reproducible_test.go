@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// TestTheSameSourcesMakeTheSameBytes builds once more, from a copy of the sources in another directory, with other file times and
-// another zone of time. CARVE_IMAGE_COLD=1 takes an empty build cache too, so that nothing at all is left of the first build.
+// TestTheSameSourcesMakeTheSameBytes builds again, from a copy of the sources in another directory, with other file times and another time zone.
+// CARVE_IMAGE_COLD=1 uses an empty build cache too, so that nothing remains from the first build.
 func TestTheSameSourcesMakeTheSameBytes(t *testing.T) {
 	if os.Getenv("CARVE_IMAGE_COLD") != "" {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
 	t.Setenv("TZ", "Pacific/Chatham")
-	t.Setenv("GOFLAGS", "-tags=timetzdata") // somebody's own settings do not reach the image
+	t.Setenv("GOFLAGS", "-tags=timetzdata") // the user's own settings must not affect the image
 	elsewhere := filepath.Join(t.TempDir(), "a copy")
 	copySources(t, subject.repo, elsewhere)
 	again := t.TempDir()
@@ -43,7 +43,7 @@ func TestTheSameSourcesMakeTheSameBytes(t *testing.T) {
 	t.Log(made.Index)
 }
 
-// What would make other bytes does: the comparison above is not of things that are always the same.
+// A different input gives different bytes, so the comparison above can fail.
 func TestAnotherTimeMakesOtherBytes(t *testing.T) {
 	t.Parallel()
 	later := subject.stamp
@@ -59,7 +59,7 @@ func TestAnotherTimeMakesOtherBytes(t *testing.T) {
 	assert.NotEqual(t, a, b)
 }
 
-// copySources copies what git knows, or would take, of a checkout: with what others left in it the copy would be no other place.
+// copySources copies the files of a checkout that git tracks, or would track. Other files would make the copy depend on the original place.
 func copySources(t *testing.T, from, to string) {
 	t.Helper()
 	skip := map[string]bool{"bin": true, "data": true}
@@ -94,7 +94,7 @@ func sums(t *testing.T, dir string) map[string][32]byte {
 	all := map[string][32]byte{}
 	require.NoError(t, filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(dir, at)
-		// Beside the image, bin/ has what other targets made.
+		// bin/ also contains files of other make targets.
 		if err != nil || e.IsDir() || !strings.HasPrefix(name, subject.image.Layout()+"/") && !strings.HasPrefix(name, subject.image.Name+"-image") {
 			return err
 		}

@@ -30,7 +30,7 @@ func TestTheProgramsRunInTheImageAlone(t *testing.T) {
 	})
 	t.Run("RootCannotBeWritten", func(t *testing.T) {
 		t.Parallel()
-		// In /tmp everybody may write, were it not for the read-only root.
+		// Without the read-only root, every user could write to /tmp.
 		code, _, said := j.run(t, nil, "/server", "--auth=dev", "--listen=127.0.0.1:0", "--data-dir=/tmp/data")
 		assert.Equal(t, 1, code)
 		assert.Contains(t, said, "read-only file system")
@@ -47,7 +47,8 @@ func TestThereIsNoShell(t *testing.T) {
 	}
 }
 
-// TestTheControllerRunsInItsImageAlone goes as far as it can without a cluster: its flags, a key that it may read, the API server that it looks for.
+// TestTheControllerRunsInItsImageAlone runs the controller as far as possible without a cluster: its flags, a readable key, and the missing API
+// server.
 func TestTheControllerRunsInItsImageAlone(t *testing.T) {
 	t.Parallel()
 	only(t, recipe.Controller)
@@ -63,7 +64,7 @@ func TestTheControllerRunsInItsImageAlone(t *testing.T) {
 	assert.Contains(t, said, "serviceaccount/token: no such file or directory")
 }
 
-// only skips what is about another image than the one that is looked at.
+// only skips a test that is about another image.
 func only(t *testing.T, image recipe.Image) {
 	t.Helper()
 	if subject.image.Name != image.Name {
@@ -71,8 +72,8 @@ func only(t *testing.T, image recipe.Image) {
 	}
 }
 
-// TestAClaimIsMadeFromTheImage is what an installation does: migrate, the first key, serve, claim, stop. The database is
-// elsewhere, as in a cluster.
+// TestAClaimIsMadeFromTheImage makes an installation: migrate, the first key, serve, claim, stop. The database is outside of the image, as in a
+// cluster.
 func TestAClaimIsMadeFromTheImage(t *testing.T) {
 	t.Parallel()
 	only(t, recipe.Server)

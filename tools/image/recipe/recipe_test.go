@@ -35,7 +35,7 @@ func TestAVersionBecomesATag(t *testing.T) {
 	}
 }
 
-// The programs of `make build` and those in the image differ in nothing but the tables for debuggers.
+// The programs of `make build` and those in the image only differ in the tables for debuggers.
 func TestTheMakefileStampsTheSame(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../../../Makefile")

@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// Stamp is what tells one build of the image from another. Everything in the image that is not source comes from here.
+// Stamp distinguishes one build of the image from another. All content of the image that is not source comes from it.
 type Stamp struct {
-	// Image is the one that is built.
+	// Image is the image to build.
 	Image Image
-	// Version is what the file VERSION says, as the programs report it.
+	// Version is the content of the file VERSION, which the programs report.
 	Version string
-	// Commit the sources are of; empty when it is not known.
+	// Commit of the sources; empty if unknown.
 	Commit string
-	// Created is the commit's time and not the build's, so that a build of tomorrow is the same.
+	// Created is the commit's time and not the build's, so that a later build is identical.
 	Created time.Time
 }
 
-// Epoch reads SOURCE_DATE_EPOCH, by which a build is told the time of its sources. Without it a file's time is 1970: a constant
-// that nobody takes for news.
+// Epoch parses SOURCE_DATE_EPOCH, the time of the sources. Without it, files get the time 1970: a constant that is clearly no real time.
 func Epoch(value string) (time.Time, error) {
 	if value == "" {
 		return time.Unix(0, 0).UTC(), nil
@@ -35,7 +34,7 @@ func Epoch(value string) (time.Time, error) {
 
 var notInTag = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
 
-// Tag is the version as a tag of an image may be written: no plus sign, 128 bytes at most, no dot or dash in front.
+// Tag returns the version as an image tag: no plus sign, 128 bytes at most, no leading dot or dash.
 func (s Stamp) Tag() string {
 	tag := strings.TrimLeft(notInTag.ReplaceAllString(s.Version, "_"), ".-")
 	if tag == "" {
@@ -44,7 +43,7 @@ func (s Stamp) Tag() string {
 	return tag[:min(len(tag), 128)]
 }
 
-// Labels are those that registries and their users look for.
+// Labels returns the standard labels for registries and their users.
 func (s Stamp) Labels() map[string]string {
 	labels := map[string]string{
 		"org.opencontainers.image.title":         s.Image.Title,

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// certificates are the authorities of Mozilla's programme as the Go project publishes them in a module: a version in go.mod and a
-// hash in go.sum, which a package of a distribution is not. They are a file, and not compiled in, so that an operator can mount
-// others over it (an authority of the company's own, say) and needs no build of ours for that.
+// certificates returns the authorities of Mozilla's programme from a module of the Go project: unlike a distribution's package, it has a version in
+// go.mod and a hash in go.sum. They are a file, and not compiled in, so that an operator can mount another file over it (with an authority of the
+// company, for example) without a new build.
 //
-// Authorities that are distrusted from some date on are left out: a file can only say "trusted", and that would be too much.
+// It omits authorities that are distrusted from some date on: a file can only mark an authority as fully trusted, which would be too much.
 func certificates() ([]byte, error) {
 	var all bytes.Buffer
 	count := 0

@@ -1,5 +1,5 @@
-// Package rootfs is the file system of the image: a handful of files, written down one by one. What is not here is not in the
-// image; in particular there is no shell, no package manager and no loader of shared libraries.
+// Package rootfs defines the file system of the image: a few files, each listed here. The image contains nothing else; in particular it has no shell,
+// no package manager and no loader of shared libraries.
 package rootfs
 
 import (
@@ -13,20 +13,20 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// Entry is a file or a directory. All belong to root: whoever runs the programs cannot change them.
+// Entry is a file or a directory. All belong to root, so the user of the programs cannot change them.
 type Entry struct {
-	// Path is relative to the root, with slashes, without one in front.
+	// Path is relative to the root, with slashes, and without a leading slash.
 	Path string
-	// Mode as chmod takes it: permissions and the sticky bit.
+	// Mode as in chmod: permissions and the sticky bit.
 	Mode int64
 	Dir  bool
 	// Content of a file.
 	Content []byte
 }
 
-// Layer is entries that change together.
+// Layer is a set of entries that change together.
 type Layer struct {
-	// About is what the image's history says of it.
+	// About is the text in the image's history.
 	About   string
 	Entries []Entry
 }
@@ -38,19 +38,19 @@ const (
 	tmpMode     = 0o1777
 )
 
-// Certificates is where Go's programs, and most others, look for the authorities that they trust.
+// Certificates is the path where Go programs, and most others, look for trusted authorities.
 const Certificates = "etc/ssl/certs/ca-certificates.crt"
 
 // Notices is the directory of licences.
 const Notices = "usr/share/doc/carve"
 
-// passwd and group name the user: some programs, and people who look around, want a name to a number.
+// passwd and group name the user: some programs, and people who inspect the image, need a name for the number.
 const (
 	passwd = "root:x:0:0:root:/:/sbin/nologin\n" + recipe.UserName + ":x:65532:65532:Carve:/nonexistent:/sbin/nologin\n"
 	group  = "root:x:0:\n" + recipe.UserName + ":x:65532:\n"
 )
 
-// Base is everything but the programs. repo is the checkout, for the licences.
+// Base returns everything except the programs. repo is the checkout, for the licences.
 func Base(repo string) (Layer, error) {
 	roots, err := certificates()
 	if err != nil {
@@ -73,7 +73,7 @@ func Base(repo string) (Layer, error) {
 	return l, nil
 }
 
-// Program is the layer of one program of those that were built in dir.
+// Program returns the layer of one program in dir.
 func Program(dir, name string) (Layer, error) {
 	content, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
@@ -82,8 +82,7 @@ func Program(dir, name string) (Layer, error) {
 	return Layer{About: "/" + name, Entries: []Entry{{Path: name, Mode: programMode, Content: content}}}, nil
 }
 
-// withParents adds the directories that entries are in, and puts all in the order of their names, directories before what is in
-// them: archives that are made twice are the same.
+// withParents adds the parent directories of entries and sorts all by name, directories before their contents, so that archives are reproducible.
 func withParents(entries []Entry) []Entry {
 	seen := map[string]bool{}
 	for _, e := range entries {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Tar is the layer as an archive. Nothing in it is of the machine that makes it: owners are numbers, times are the sources'.
+// Tar returns the layer as an archive that does not depend on the machine: owners are numbers, and times are the sources'.
 func (l Layer) Tar(at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -30,7 +30,7 @@ func (l Layer) Tar(at time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Write makes the layer's files under dir. The Dockerfile copies them from there.
+// Write writes the layer's files into dir. The Dockerfile copies them from there.
 func (l Layer) Write(dir string) error {
 	for _, e := range l.Entries {
 		at := filepath.Join(dir, filepath.FromSlash(e.Path))
@@ -47,7 +47,7 @@ func (l Layer) Write(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Chmod(at, mode); err != nil { // whatever the caller's umask is
+		if err := os.Chmod(at, mode); err != nil { // independent of the caller's umask
 			return err
 		}
 	}

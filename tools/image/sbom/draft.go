@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/licences"
 )
 
-// draft is a document that grows.
+// draft is an unfinished document.
 type draft struct {
 	subject       Subject
 	packages      map[string]*spdx.Package // by element id
@@ -28,12 +28,12 @@ const noAssertion = "NOASSERTION"
 
 var notInID = regexp.MustCompile(`[^A-Za-z0-9.-]+`)
 
-// id of the package with a name.
+// id returns the element id of a package.
 func id(name string) common.ElementID {
 	return common.ElementID("Package-" + notInID.ReplaceAllString(name, "-"))
 }
 
-// add puts a package in, once.
+// add adds a package, once.
 func (d *draft) add(p *spdx.Package) common.ElementID {
 	p.PackageSPDXIdentifier = id(p.PackageName)
 	p.PackageDownloadLocation = noAssertion
@@ -43,7 +43,7 @@ func (d *draft) add(p *spdx.Package) common.ElementID {
 	return p.PackageSPDXIdentifier
 }
 
-// component puts something in that others wrote. What the check of licences read is what they declare and what we conclude.
+// component adds third-party code. Its declared and concluded licences are those that the licence check read.
 func (d *draft) component(c licences.Component, version, sum string) common.ElementID {
 	p := &spdx.Package{
 		PackageName: c.Name, PackageVersion: version, PrimaryPackagePurpose: "LIBRARY",
@@ -99,7 +99,7 @@ func (d *draft) document() *spdx.Document {
 	return doc
 }
 
-// goModule is the name of a module, or of a package in it, that scanners look up.
+// goModule returns the package URL of a module, or of a package in it, for scanners.
 func goModule(path, version, pkg string) *packageurl.PackageURL {
 	namespace, name := "", path
 	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {

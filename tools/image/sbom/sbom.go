@@ -1,5 +1,5 @@
-// Package sbom says what an image is made of: an SPDX 2.3 document, made from what the linker wrote into the programs and not
-// from what the sources ask for.
+// Package sbom describes an image's content in an SPDX 2.3 document. It reads the linker's data in the programs, and not the requirements in the
+// sources.
 package sbom
 
 import (
@@ -22,24 +22,24 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// MediaType of the document, by which registries tell it from others that refer to an image.
+// MediaType of the document. Registries distinguish documents about an image by it.
 const MediaType = "application/spdx+json"
 
-// Subject is the image that the document is about.
+// Subject is the described image.
 type Subject struct {
 	Platform recipe.Platform
 	Stamp    recipe.Stamp
-	// File is the name of the archive or package that the programs are in; empty where that is an image.
+	// File is the name of the archive or package with the programs; empty for an image.
 	File string
 	// Digest of the image's manifest, or of the file: sha256:...
 	Digest string
-	// Dir holds the programs that are in it.
+	// Dir contains the subject's programs.
 	Dir string
-	// Components with their licences: everything that is linked must be among them.
+	// Components with their licences; they must include all linked code.
 	Components []licences.Component
 }
 
-// Document describes the image. Two calls for the same image make the same bytes.
+// Document describes the image. Two calls for the same image return the same bytes.
 func Document(s Subject) ([]byte, error) {
 	d := &draft{subject: s, packages: map[string]*spdx.Package{}}
 	about := &spdx.Package{
@@ -61,7 +61,7 @@ func Document(s Subject) ([]byte, error) {
 	}
 	for _, c := range s.Components {
 		switch {
-		case c.Name == licences.Authorities && s.File != "": // those of an archive are the system's
+		case c.Name == licences.Authorities && s.File != "": // an archive's programs use the system's authorities
 		case c.Name == licences.Authorities:
 			d.relate(image, common.TypeRelationshipContains, d.component(c, c.Version, ""))
 		case c.Kind == licences.NPM:
@@ -75,7 +75,7 @@ func Document(s Subject) ([]byte, error) {
 	return d.write()
 }
 
-// program adds one program and what is linked into it.
+// program adds one program with the code that is linked into it.
 func (d *draft) program(image common.ElementID, name string) error {
 	file := filepath.Join(d.subject.Dir, name+d.subject.Platform.Suffix())
 	info, err := buildinfo.ReadFile(file)
@@ -101,7 +101,7 @@ func (d *draft) program(image common.ElementID, name string) error {
 	d.relate(program, common.TypeRelationshipDependsOn, d.component(*standard, strings.TrimPrefix(info.GoVersion, "go"), ""))
 	for _, m := range info.Deps {
 		if m.Path == recipe.Module {
-			continue // ours, of this very commit
+			continue // this repository's own, from this commit
 		}
 		c := d.find(m.Path)
 		if c == nil {
@@ -115,7 +115,7 @@ func (d *draft) program(image common.ElementID, name string) error {
 	return nil
 }
 
-// write checks the document and gives it its form.
+// write validates and formats the document.
 func (d *draft) write() ([]byte, error) {
 	doc := d.document()
 	if err := spdxlib.ValidateDocument(doc); err != nil {
@@ -128,7 +128,7 @@ func (d *draft) write() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// namespace is a name for the document that no other one has: it follows from what is described.
+// namespace returns a unique name of the document, derived from its subject.
 func (d *draft) namespace() string {
 	sum := sha256.Sum256([]byte(d.subject.Digest))
 	return "https://" + recipe.Module + "/spdx/" + d.subject.Platform.Dashed() + "-" + hex.EncodeToString(sum[:16])

@@ -1,3 +1,3 @@
-// Package vulncheck holds the check for known vulnerabilities, a script, to what it promises: that it fails when something is
-// found, and that it never passes when it could not look. It has tests alone.
+// Package vulncheck tests the script that checks for known vulnerabilities: it must fail when it finds one, and must never pass when it could not
+// check. The package only contains tests.
 package vulncheck

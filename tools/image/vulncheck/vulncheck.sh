@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Asks the Go project's database of vulnerabilities about the code that Carve calls, by govulncheck. Arguments are packages and
-# flags of govulncheck; none: everything in the module of the working directory.
+# Checks the code that Carve calls against the Go project's vulnerability database, with govulncheck. Arguments are packages and flags of govulncheck;
+# default: all packages in the module of the working directory.
 #
 #   GOVULNDB   another database: a mirror's address, or file:///path of a copy (docs/evidence.md)
 #
-# Exit codes: 0 nothing known is called; 3 something is; 4 nothing was checked, because the database cannot be had; 1 anything else.
+# Exit codes: 0: no known vulnerability is called; 3: one is; 4: nothing was checked, because the database is unavailable; 1: any other error.
 set -uo pipefail
 modfile=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/govulncheck.mod
 
@@ -18,7 +18,7 @@ args=()
 [ -z "${GOVULNDB:-}" ] || args+=(-db "$GOVULNDB")
 [ $# -gt 0 ] || set -- ./...
 
-# govulncheck takes any directory for a database, and an empty one for good news.
+# govulncheck accepts any directory as a database, and an empty one reports no vulnerabilities.
 case ${GOVULNDB:-} in file://*)
   copy=${GOVULNDB#file://}
   grep -q '"path"' "$copy/index/modules.json" 2>/dev/null || not_checked 'has no modules in its index/modules.json'
@@ -32,7 +32,7 @@ code=$?
 cat "$said" >&2
 case $code in 0 | 3) exit $code ;; esac
 
-# govulncheck ends with 1 for whatever else is wrong; what it was doing then tells the one from the other.
+# govulncheck exits with 1 for all other errors; its last step distinguishes them.
 if grep -Eq '^(govulncheck: )?(creating client|fetching vulnerabilities):' "$said"; then
   not_checked 'cannot be had from here'
 fi

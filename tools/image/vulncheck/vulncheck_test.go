@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check runs the script on the module in testdata/planted, which calls a function that testdata/vulndb has a made-up report of.
+// check runs the script on the module in testdata/planted, which calls a function with an invented report in testdata/vulndb.
 func check(t *testing.T, database string) (code int, said string) {
 	t.Helper()
 	script, err := filepath.Abs("vulncheck.sh")
@@ -27,7 +27,7 @@ func check(t *testing.T, database string) (code int, said string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// copyOf is the database on disk, changed.
+// copyOf returns a changed copy of the database on disk.
 func copyOf(t *testing.T, change func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestVulncheck(t *testing.T) {
 		}), 0, "No vulnerabilities found"},
 		"SaysThatNothingWasCheckedWithoutADatabase":       {gone.URL, 4, "NOT CHECKED"},
 		"SaysThatNothingWasCheckedWhenTheDatabaseRefuses": {refuses.URL, 4, "NOT CHECKED"},
-		// By itself govulncheck finds nothing in an empty directory, and says that all is well.
+		// govulncheck itself finds nothing in an empty directory and reports success.
 		"SaysThatNothingWasCheckedWhenTheCopyIsEmpty": {"file://" + t.TempDir(), 4, "NOT CHECKED"},
 		"SaysThatNothingWasCheckedWhenTheCopyKnowsNoModule": {copyOf(t, func(dir string) {
 			assert.NoError(t, os.WriteFile(filepath.Join(dir, "index", "modules.json"), []byte("[]"), 0o600))

@@ -1,4 +1,4 @@
-// Command etcd is etcd's server, as its own command is.
+// Command etcd is etcd's server, like etcd's own command.
 package main
 
 import (

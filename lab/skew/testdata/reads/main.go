@@ -1,4 +1,4 @@
-// Command reads says what it reads off its clock, once for each line that it is sent.
+// Command reads prints its clock's readings, once for each input line.
 package main
 
 import (

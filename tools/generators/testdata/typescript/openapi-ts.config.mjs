@@ -1,2 +1,2 @@
-// Node asks for extensions in imports.
+// Node requires extensions in imports.
 export default { input: process.env.CONTRACT, output: { path: "openapi-ts", module: { extension: ".js" } } };

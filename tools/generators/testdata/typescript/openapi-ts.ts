@@ -1,4 +1,4 @@
-// What @hey-api/openapi-ts makes of openapi.yaml.
+// The client that @hey-api/openapi-ts generates from openapi.yaml.
 import { client } from "./openapi-ts/client.gen.js";
 import { createProject, getClass } from "./openapi-ts/sdk.gen.js";
 

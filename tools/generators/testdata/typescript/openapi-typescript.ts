@@ -1,4 +1,4 @@
-// What openapi-typescript makes of openapi.yaml, called by openapi-fetch.
+// The types that openapi-typescript generates from openapi.yaml, used with openapi-fetch.
 import createClient from "openapi-fetch";
 
 import type { paths } from "./openapi-typescript/api.js";

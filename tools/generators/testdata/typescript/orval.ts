@@ -1,4 +1,4 @@
-// What orval makes of openapi.yaml, for fetch. Its addresses have no server.
+// The client that orval generates from openapi.yaml, for fetch. Its addresses have no server.
 import { createProject, getClass } from "./orval/api.js";
 
 const plain = globalThis.fetch;

@@ -1,4 +1,4 @@
-// What swagger-typescript-api makes of openapi.yaml.
+// The client that swagger-typescript-api generates from openapi.yaml.
 import { Api, type Problem } from "./swagger-typescript-api/api.js";
 
 const api = new Api({ baseUrl: process.env["CARVE_SERVER"]! });

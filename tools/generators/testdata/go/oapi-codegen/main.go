@@ -1,4 +1,4 @@
-// Command oapi-codegen calls a server with what oapi-codegen makes of openapi.yaml, without any of its options.
+// Command oapi-codegen calls a server with the client that oapi-codegen generates from openapi.yaml, without any options.
 package main
 
 import (

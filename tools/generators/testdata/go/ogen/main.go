@@ -1,4 +1,4 @@
-// Command ogen calls a server with what ogen makes of openapi.yaml.
+// Command ogen calls a server with the client that ogen generates from openapi.yaml.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Planted is a program that calls what testdata/vulndb says is vulnerable.
+// Planted is a program that calls a function which testdata/vulndb reports as vulnerable.
 package main
 
 import "github.com/google/uuid"
