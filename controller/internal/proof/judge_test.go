@@ -67,6 +67,10 @@ func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	faults, err = w.displaced(ctx, held)
+	if err != nil {
+		return nil, err
+	}
 	var all core.PodList
 	if err := servers.Client.List(ctx, &all, client.InNamespace(w.name)); err != nil {
 		return nil, err
@@ -139,10 +143,15 @@ func (l *life) lacks(claim *ipam.IPClaim, held string, uid types.UID, name strin
 }
 
 // settles waits until everything is as it is to be, or answers what is not.
-func (w *world) settles(ctx context.Context, within time.Duration) (faults []string) {
+func (w *world) settles(ctx context.Context, within time.Duration) []string {
+	return w.until(ctx, within, w.unsettled)
+}
+
+// until waits until a check finds no faults, or returns the faults that it found last.
+func (w *world) until(ctx context.Context, within time.Duration, check func(context.Context) ([]string, error)) (faults []string) {
 	for end := time.Now().Add(within); ; <-time.After(200 * time.Millisecond) {
 		var err error
-		if faults, err = w.unsettled(ctx); err == nil && len(faults) == 0 {
+		if faults, err = check(ctx); err == nil && len(faults) == 0 {
 			return nil
 		}
 		if time.Now().After(end) {
@@ -235,6 +244,20 @@ func (w *world) agree(histories map[string][]carve.HistoryEntry) (faults []strin
 			}) {
 				faults = append(faults, fmt.Sprintf("%s had %s from %s to %s, and the history says %v", l, saw.cidr, saw.since, until, holds[saw.cidr]))
 			}
+		}
+	}
+	for name, m := range w.machines {
+		until := now
+		if !m.ended.IsZero() {
+			until = m.ended
+		}
+		if m.saw.cidr == "" || !until.After(m.saw.since) {
+			continue
+		}
+		sights[m.saw.cidr] = append(sights[m.saw.cidr], span{"machine " + name, m.saw.since, until})
+		if !slices.ContainsFunc(holds[m.saw.cidr], func(h span) bool { return !h.from.After(m.saw.since) && !h.until.Before(until) }) {
+			faults = append(faults, fmt.Sprintf("machine %s had %s from %s to %s, with %d moves, and the history says %v",
+				name, m.saw.cidr, m.saw.since, until, m.moves, holds[m.saw.cidr]))
 		}
 	}
 	return append(append(faults, beside("by the history", holds)...), beside("by what they saw", sights)...)

@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -26,21 +27,29 @@ func asked(t testing.TB, name string, otherwise int) int {
 	return n
 }
 
-// TestEveryPodThatLivesHasItsBlockWhateverFails: pods come, move and go at random while everything else is killed, stopped and cut off. PROOF_PODS,
-// PROOF_NODES, PROOF_RATE (steps a second), PROOF_SECONDS and PROOF_EVERY (seconds between failures) give it another size.
+// TestEveryPodThatLivesHasItsBlockWhateverFails starts, moves and ends pods at random, and moves claims of machines between namespaces with other UIDs,
+// while it kills, stops and cuts off everything else. PROOF_PODS, PROOF_NODES, PROOF_MACHINES, PROOF_RATE (steps a second), PROOF_SECONDS and PROOF_EVERY
+// (seconds between failures) give it another size.
 func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
 	pods := asked(t, "PROOF_PODS", 60)
 	w := begin(t, pods)
 	s := &storm{
 		world: w, slots: pods, nodes: asked(t, "PROOF_NODES", 8), rate: asked(t, "PROOF_RATE", 50),
-		length: time.Duration(asked(t, "PROOF_SECONDS", 20)) * time.Second,
+		length: time.Duration(asked(t, "PROOF_SECONDS", 20)) * time.Second, machines: make([]*machine, asked(t, "PROOF_MACHINES", 8)),
 	}
+	w.park(t)
 	s.losses.Store(int32(max(15, pods/20)))
 	w.toAPI.lags(500 * time.Millisecond)
-	fleet := []*controller{w.runs(t, "one"), w.runs(t, "other")}
+	fleet := []*controller{w.runs(t, "one", "--cluster-api"), w.runs(t, "other", "--cluster-api")}
 
 	ctx, end := context.WithTimeout(t.Context(), s.length+time.Hour)
 	defer end()
+	for place := range s.machines {
+		s.machines[place] = w.arrives(ctx, fmt.Sprintf("machine-%d-0", place), place%2 == 0)
+	}
+	began := time.Now()
+	w.nothing(t, w.until(ctx, patience(pods), w.unplaced)) // the first moves are in the storm
+	t.Logf("each machine had its address after %s", time.Since(began).Round(time.Second))
 	calm, rest := context.WithCancel(ctx)
 	failed := make(chan map[string]int, 1)
 	every := time.Duration(asked(t, "PROOF_EVERY", 1)) * time.Second
@@ -48,9 +57,16 @@ func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
 	s.rages(ctx)
 	rest()
 	failures := <-failed
-	t.Logf("%d steps, %d pods, on %d nodes; %v", s.steps.Load(), s.began.Load(), s.nodes, failures)
+	t.Logf("%d steps, %d pods, on %d nodes, and %d moves of machines; %v", s.steps.Load(), s.began.Load(), s.nodes, s.moved.Load(), failures)
+	require.Positive(t, s.moved.Load())
 
-	began := time.Now()
+	began = time.Now()
+	s.movesEach(ctx)
+	w.nothing(t, w.until(ctx, patience(pods), w.unplaced))
+	t.Logf("%d moves of machines; the machines settled after %s", s.moved.Load(), time.Since(began).Round(time.Second))
+	for _, c := range fleet {
+		c.kill() // the next leader sweeps at once: a claim that ended during its move may still have its block
+	}
 	w.nothing(t, w.settles(ctx, patience(pods)))
 	t.Logf("settled after %s", time.Since(began).Round(time.Second))
 	w.quiet(t, min(s.length, time.Minute))
@@ -63,9 +79,10 @@ func patience(pods int) time.Duration {
 	return 10*time.Minute + time.Duration(pods)*100*time.Millisecond
 }
 
-// expected says whether a request may come where nothing happens: the pods are renewed, the feed is waited for, and the leader keeps its lease.
+// expected reports whether a request may come when nothing changes: the controllers renew the pods, wait for the feed, compare the pools of IPPools with
+// Carve, and keep the lease of the leader.
 func expected(what string) bool {
-	return strings.HasPrefix(what, "WATCH ") || slices.Contains([]string{"POST consumer-renewals", "GET changes", "GET leases", "PUT leases"}, what)
+	return strings.HasPrefix(what, "WATCH ") || slices.Contains([]string{"POST consumer-renewals", "GET changes", "GET leases", "PUT leases", "GET pools"}, what)
 }
 
 // quiet requires that nothing else is asked for so long, once twelve seconds have passed in which nothing else was: events that could not be told while
@@ -118,6 +135,9 @@ func (w *world) drains(ctx context.Context, t testing.TB, pods int) {
 				}
 			}
 		})
+	}
+	for _, m := range w.living() {
+		w.goes(ctx, m)
 	}
 	players.Wait()
 	w.nothing(t, w.settles(ctx, patience(pods)))

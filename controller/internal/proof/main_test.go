@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/carve-ipam/carve/controller/internal/cluster"
 )
@@ -24,7 +25,9 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	c, stop, err := cluster.Start()
+	c, stop, err := cluster.Start(func(e *envtest.Environment) {
+		e.CRDDirectoryPaths = append(e.CRDDirectoryPaths, cluster.Root("controller/internal/capi/testdata"))
+	})
 	defer func() {
 		if err := stop(); err != nil {
 			fmt.Println("ending the cluster:", err)

@@ -22,6 +22,9 @@ type storm struct {
 	losses atomic.Int32
 	steps  atomic.Int64
 	began  atomic.Int64
+	// machines are the machines at the present time, by their places. A place without a machine is nil.
+	machines []*machine
+	moved    atomic.Int64
 }
 
 // slot is a name that pods have one after another, as those of a StatefulSet.
@@ -55,6 +58,9 @@ func (s *storm) rages(ctx context.Context) {
 	var players sync.WaitGroup
 	for i := range many {
 		players.Go(func() { s.plays(ctx, over, i, pace.C) })
+	}
+	for place := range s.machines {
+		players.Go(func() { s.drives(ctx, over, place, pace.C) })
 	}
 	players.Wait()
 }
@@ -90,6 +96,48 @@ func (s *storm) plays(ctx, over context.Context, player int, pace <-chan time.Ti
 			s.leaves(ctx, at)
 		}
 	}
+}
+
+// drives creates a machine, moves it between namespaces, ends it, and creates another one in its place. The last machine lives when drives returns.
+func (s *storm) drives(ctx, over context.Context, place int, pace <-chan time.Time) {
+	now := &s.machines[place]
+	for n := 1; over.Err() == nil; {
+		select {
+		case <-over.Done():
+			return
+		case <-pace:
+		}
+		switch {
+		case *now == nil:
+			*now = s.arrives(ctx, fmt.Sprintf("machine-%d-%d", place, n), place%2 == 0)
+			n++
+		case rand.IntN(8) == 0:
+			s.goes(ctx, *now)
+			*now = nil
+		case s.travels(ctx, *now):
+			s.moved.Add(1)
+		}
+		if rand.IntN(4) == 0 {
+			s.do(ctx, "collect garbage", func() error { return s.collects(ctx) })
+		}
+	}
+}
+
+// movesEach moves each machine that lives once more. A machine moves when it has its address, so nothing may fail any more.
+func (s *storm) movesEach(ctx context.Context) {
+	var drivers sync.WaitGroup
+	for _, m := range s.living() {
+		drivers.Go(func() {
+			for !s.travels(ctx, m) {
+				if ctx.Err() != nil {
+					return
+				}
+				<-time.After(100 * time.Millisecond)
+			}
+			s.moved.Add(1)
+		})
+	}
+	drivers.Wait()
 }
 
 // begins has a slot have a pod.

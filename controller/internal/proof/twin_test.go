@@ -37,14 +37,18 @@ func (f twin) build(t *testing.T, name string) {
 func TestFaultyControllersAreFoundOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		twin
-		finds string
+		finds    string
+		machines int
 	}{
 		"takes what it has not seen yet for gone": {twin{
 			"internal/claims/look.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
-		}, "while its pod"},
+		}, "while its pod", 0},
 		"takes a pod of the same name for the same": {twin{
 			"internal/judge/judge.go", "case pod.UID != uid:", "case pod.UID != uid && uid == \"\":",
-		}, "no pod that lives has it"},
+		}, "no pod that lives has it", 0},
+		"releases the block of a claim that moves": {twin{
+			"internal/claims/lineage.go", "claim.Status.Claim == nil || !durable(claim)", "claim.Status.Claim == nil || !durable(claim) || true",
+		}, "moves, and the history says", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.build(t, "twin")
@@ -54,17 +58,18 @@ func TestFaultyControllersAreFoundOut(t *testing.T) {
 				w = begin(t, 16)
 				w.program = "twin"
 				w.toAPI.lags(time.Second)
-				fleet := w.runs(t, "faulty")
+				w.park(t)
+				fleet := w.runs(t, "faulty", "--cluster-api")
 				require.Eventually(t, func() bool { return w.toCarve.asked()["GET changes"] > 0 }, 5*time.Minute, 100*time.Millisecond, "it never leads")
-				s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second}
+				s := &storm{world: w, slots: 16, nodes: 8, rate: 20, length: 6 * time.Second, machines: make([]*machine, c.machines)}
 				s.rages(t.Context())
 				found = strings.Join(append(w.settles(t.Context(), 5*time.Second), w.judges(t)...), "\n")
 				fleet.stop()
 			}
 			require.Contains(t, found, c.finds)
 
-			w.program = "carve-controller" // what the other leaves is in nobody's way
-			w.runs(t, "sound")
+			w.program = "carve-controller"                              // what the other leaves is in nobody's way
+			w.runs(t, "sound", "--cluster-api", "--sweep-interval=10s") // a claim that ended during its move may still have its block
 			ctx, end := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer end()
 			w.drains(ctx, t, 16)

@@ -35,10 +35,14 @@ type world struct {
 	toAPI, toCarve, own *proxy
 	api                 client.Client
 
-	mu     sync.Mutex
-	lives  map[types.UID]*life
-	early  map[types.UID][]*ipam.IPClaim // claims of pods of which the test does not know yet that they were made
-	faults []string
+	// parks are the two namespaces of machines.
+	parks [2]string
+
+	mu       sync.Mutex
+	machines map[string]*machine
+	lives    map[types.UID]*life
+	early    map[types.UID][]*ipam.IPClaim // claims of pods of which the test does not know yet that they were made
+	faults   []string
 }
 
 // life is one pod and what it has seen of its claims.
@@ -65,7 +69,7 @@ func begin(t testing.TB, pods int) *world {
 	via, err := rest.TransportFor(servers.Config)
 	require.NoError(t, err)
 	w := &world{
-		dir: t.TempDir(), program: "carve-controller", ttl: time.Hour, renew: 2 * time.Second, lives: map[types.UID]*life{},
+		dir: t.TempDir(), program: "carve-controller", ttl: time.Hour, renew: 2 * time.Second, lives: map[types.UID]*life{}, machines: map[string]*machine{},
 		early: map[types.UID][]*ipam.IPClaim{},
 		pool:  netip.PrefixFrom(netip.MustParseAddr("10.64.0.0"), 32-bits.Len(uint(max(512, 2*pods)-1))),
 		toAPI: newProxy(servers.Config.Host, via), toCarve: newProxy(servers.CarveURL, nil), own: newProxy(servers.Config.Host, via),
