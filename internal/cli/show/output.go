@@ -202,8 +202,16 @@ func (p *Printer) Lines(list []string) error {
 
 // Write writes the whole text to standard output at once; a full disk or a closed pipe makes the verb fail.
 func (p *Printer) Write(text []byte) error {
+	return p.Stream(func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// Stream writes a long text while it is made.
+func (p *Printer) Stream(write func(io.Writer) error) error {
 	p.ProgressEnds()
-	if _, err := p.To.Write(text); err != nil {
+	if err := write(p.To); err != nil {
 		return fmt.Errorf("cannot write the answer: %w", err)
 	}
 	if p.left > 0 {

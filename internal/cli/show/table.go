@@ -1,7 +1,10 @@
 package show
 
 import (
+	"bufio"
 	"bytes"
+	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -16,17 +19,40 @@ const (
 	firstColumns = 2
 )
 
-// Table aligns rows under their titles. On a terminal the table is no wider than the terminal.
+// Table returns a table as WriteTable writes it.
 func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
-	var rows [][]string
-	if !p.NoHeaders && (len(items) > 0 || p.Output == FormatCSV) {
-		rows = append(rows, cells(p, columns, func(c Column[T]) string { return c.Title }))
-	}
-	for _, item := range items {
-		rows = append(rows, cells(p, columns, func(c Column[T]) string { return c.Cell(item) }))
+	var b bytes.Buffer
+	_ = WriteTable(&b, p, columns, slices.Values(items)) // a buffer takes everything
+	return b.Bytes()
+}
+
+// WriteTable aligns rows under their titles. On a terminal the table is no wider than the terminal. It iterates over the items twice, so that the
+// cells need not be in memory.
+func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.Seq[T]) error {
+	rows := func(yield func([]string) bool) {
+		title := !p.NoHeaders
+		if title && p.Output == FormatCSV {
+			title = false
+			if !yield(cells(p, columns, func(c Column[T]) string { return c.Title })) {
+				return
+			}
+		}
+		for item := range items {
+			if title && !yield(cells(p, columns, func(c Column[T]) string { return c.Title })) {
+				return
+			}
+			title = false
+			if !yield(cells(p, columns, func(c Column[T]) string { return c.Cell(item) })) {
+				return
+			}
+		}
 	}
 	if p.Output == FormatCSV {
-		return csvOf(rows)
+		sheet := SheetTo(w)
+		for row := range rows {
+			sheet.Row(row...)
+		}
+		return sheet.End()
 	}
 	var shown []Column[T]
 	for _, c := range columns {
@@ -34,11 +60,13 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 			shown = append(shown, c)
 		}
 	}
-	rows, shown = withoutEmpty(p, rows, shown, len(items))
-	widths, bars := widthsOf(rows, len(shown)), p.Colour
+	widths, empty, found := measure(rows, len(shown), !p.NoHeaders)
+	kept := p.withoutEmpty(widths, empty)
+	shown, widths = chosen(shown, kept), chosen(widths, kept)
+	bars := p.Colour
 	wider := slices.Clone(widths)
 	for i, c := range shown {
-		if c.Bar && len(items) > 0 {
+		if c.Bar && found {
 			wider[i] = max(wider[i], barWidth+1+len("100.00%"))
 		}
 	}
@@ -50,9 +78,11 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 		whole[i] = c.Whole
 	}
 	left := p.fit(widths, whole)
-	var b bytes.Buffer
-	for n, row := range rows {
-		title := n == 0 && !p.NoHeaders
+	p.left = max(p.left, left)
+	title := !p.NoHeaders
+	b := bufio.NewWriter(w)
+	for row := range rows {
+		row = chosen(row, kept)
 		var line strings.Builder
 		for i, cell := range row[:len(row)-left] {
 			text, last := shorten(cell, widths[i]), i == len(row)-left-1
@@ -72,10 +102,10 @@ func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 			}
 			line.WriteString(text + pad)
 		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		_, _ = b.WriteString(strings.TrimRight(line.String(), " ") + "\n") // Flush returns the error
+		title = false
 	}
-	p.left = max(p.left, left)
-	return b.Bytes()
+	return b.Flush()
 }
 
 // cells returns a row's cells in the printed columns.
@@ -92,37 +122,37 @@ func cells[T any](p *Printer, columns []Column[T], cell func(Column[T]) string) 
 	return row
 }
 
-func widthsOf(rows [][]string, n int) []int {
-	widths := make([]int, n)
-	for _, row := range rows {
+// measure returns the widths of columns, the columns that are empty in all rows, and whether there are rows besides the titles.
+func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty []bool, found bool) {
+	widths, empty = make([]int, n), slices.Repeat([]bool{true}, n)
+	for row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			empty[i] = empty[i] && (titles || strings.Trim(cell, "- ") == "")
 		}
+		found = found || !titles
+		titles = false
 	}
-	return widths
+	return widths, empty, found
 }
 
-// withoutEmpty removes columns that are empty in all rows, if the terminal has no room for them.
-func withoutEmpty[T any](p *Printer, rows [][]string, shown []Column[T], items int) (some [][]string, of []Column[T]) {
-	if p.Width <= 0 || roomOf(widthsOf(rows, len(shown))) <= p.Width {
-		return rows, shown
-	}
-	some = make([][]string, len(rows))
-	titles := len(rows) - items
-	for i, c := range shown {
-		empty := i >= firstColumns
-		for _, row := range rows[titles:] {
-			empty = empty && strings.Trim(row[i], "- ") == ""
-		}
-		if empty {
-			continue
-		}
-		of = append(of, c)
-		for n, row := range rows {
-			some[n] = append(some[n], row[i])
+// withoutEmpty returns the indexes of the columns to show: not those that are empty in all rows, if the terminal has no room for them.
+func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
+	for i := range widths {
+		if i < firstColumns || !empty[i] || p.Width <= 0 || roomOf(widths) <= p.Width {
+			kept = append(kept, i)
 		}
 	}
-	return some, of
+	return kept
+}
+
+// chosen returns the elements of a list at some indexes.
+func chosen[T any](list []T, at []int) []T {
+	out := make([]T, len(at))
+	for n, i := range at {
+		out[n] = list[i]
+	}
+	return out
 }
 
 // roomOf returns the total width of columns.
