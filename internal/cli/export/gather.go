@@ -46,7 +46,7 @@ type outClaim struct {
 
 // gather reads the whole project.
 func gather(ctx context.Context, s *session.Session) (*inventory, error) {
-	st, err := stock.Read(ctx, s)
+	st, claims, err := stock.ReadWhole(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	out.nest(byName)
 	classes := out.backing()
 	elsewhere := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(st.Claims)) {
-		c := st.Claims[name]
+	for _, name := range slices.Sorted(maps.Keys(claims)) {
+		c := claims[name]
 		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
 		if claim.spec, err = stock.ClaimRest(c); err != nil {
 			return nil, err

@@ -191,10 +191,10 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	if whole.Spaces == nil {
 		whole.Spaces = map[string]SpaceMapping{}
 	}
-	found := whole.keys(reading.Records)
+	found := whole.keys(&reading.Records)
 	if whole.ByDomain() && slices.ContainsFunc(slices.Collect(maps.Values(found)), func(domains map[string]bool) bool { return len(domains) > 1 }) {
 		whole.SpaceBy = []string{"routing-domain"} // other fields do not distinguish them
-		found = whole.keys(reading.Records)
+		found = whole.keys(&reading.Records)
 	}
 	taken := map[string]bool{"default": true}
 	for _, s := range whole.Spaces {
@@ -217,7 +217,7 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.WriteString(mappingHead)
-	fmt.Fprintf(&b, "# fields of this source: %s\n", strings.Join(fieldsOf(reading.Records), ", "))
+	fmt.Fprintf(&b, "# fields of this source: %s\n", strings.Join(fieldsOf(&reading.Records), ", "))
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	err := errors.Join(e.Encode(whole), e.Close())
@@ -225,14 +225,13 @@ func (m Mapping) Write(reading *source.Reading) ([]byte, error) {
 }
 
 // keys returns the routing domains of a source by the values of `spaceBy`, each with the source's own keys.
-func (m *Mapping) keys(records []source.Record) map[string]map[string]bool {
+func (m *Mapping) keys(records *source.Records) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
-	for n := range records {
-		r := &records[n]
+	for _, r := range records.All() {
 		if r.Kind == source.Reference || r.Own != nil {
 			continue
 		}
-		key := m.SpaceKey(r)
+		key := m.SpaceKey(&r)
 		if found[key] == nil {
 			found[key] = map[string]bool{}
 		}
@@ -242,13 +241,13 @@ func (m *Mapping) keys(records []source.Record) map[string]map[string]bool {
 }
 
 // fieldsOf returns the fields in a source's rows.
-func fieldsOf(records []source.Record) []string {
+func fieldsOf(records *source.Records) []string {
 	seen := map[string]bool{"kind": true, "name": true, "status": true, "id": true, "block": true, "address": true, "length": true, "routing-domain": true}
-	for n := range records {
-		if records[n].Kind == source.Reference {
+	for _, r := range records.All() {
+		if r.Kind == source.Reference {
 			continue
 		}
-		for name := range records[n].Fields.All() {
+		for name := range r.Fields.All() {
 			seen[name] = true
 		}
 	}

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -55,7 +54,7 @@ func readAWS(files []File, out *Reading) error {
 		allocated: map[string]bool{}}
 	docs := make([]awsDocument, len(files))
 	for i, f := range files {
-		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		if !f.isJSON() {
 			out.Table = true
 			if err := readTable(f, out); err != nil {
 				return err
@@ -87,7 +86,7 @@ func (d *awsDocument) read(f File) error {
 		return err
 	}
 	if !slices.ContainsFunc(awsLists, func(name string) bool { return members[name] != nil }) {
-		return fmt.Errorf("%s: it is no answer that is read from AWS: it seems to be %s; those that are have one of the lists %s", f.Name, seems(f.Text), strings.Join(awsLists, ", "))
+		return fmt.Errorf("%s: it is no answer that is read from AWS: it seems to be %s; those that are have one of the lists %s", f.Name, f.seems(), strings.Join(awsLists, ", "))
 	}
 	if err := decodeJSON(f, d); err != nil {
 		return err
@@ -114,7 +113,7 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 			if !a.asked[id] {
 				r.Problem = "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
 			}
-			a.out.Records = append(a.out.Records, r)
+			a.out.Records.add(r)
 		}
 	}
 }
@@ -145,7 +144,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 		}
 		r.Same = plain(c["ResourceId"])
 		a.scopeOf(&r, a.pools[pool])
-		a.out.Records = append(a.out.Records, r)
+		a.out.Records.add(r)
 	}
 	for _, c := range d.IpamResourceCidrs {
 		r := a.block(plain(c["ResourceId"])+"/"+plain(c["ResourceCidr"]), plain(c["ResourceType"]), c, "ResourceCidr")
@@ -154,7 +153,7 @@ func (a *awsReading) document(f File, d awsDocument) {
 		}
 		r.Same = plain(c["ResourceId"])
 		a.scope(&r, plain(c["IpamScopeId"]), plain(c["IpamScopeType"]))
-		a.out.Records = append(a.out.Records, r)
+		a.out.Records.add(r)
 	}
 	for _, c := range append(d.Vpcs, d.Subnets...) {
 		id, kind := plain(c["SubnetId"]), "subnet"
@@ -170,12 +169,12 @@ func (a *awsReading) document(f File, d awsDocument) {
 		for _, name := range []string{"region", "service", "network_border_group"} {
 			r.set(name, plain(c[name]))
 		}
-		a.out.Records = append(a.out.Records, r)
+		a.out.Records.add(r)
 	}
 	for _, s := range d.IpamScopes {
 		r := Record{ID: plain(s["IpamScopeId"]), Kind: Reference, Name: awsName(s, "")}
 		r.set("model", "ipam-scope")
-		a.out.Records = append(a.out.Records, r)
+		a.out.Records.add(r)
 	}
 }
 
@@ -186,7 +185,7 @@ func (a *awsReading) network(id, kind string, c map[string]any) {
 		c["Block"] = block
 		r := a.block(id, kind, c, "Block")
 		r.Name, r.Same = name, resource // IPAM allocations name it too
-		a.out.Records = append(a.out.Records, r)
+		a.out.Records.add(r)
 	}
 	first := plain(c["CidrBlock"])
 	if first != "" { // an IPv6-only subnet has none
@@ -230,7 +229,7 @@ func (a *awsReading) poolBlock(id, pool, where string, c map[string]any) {
 			r.set(field, plain(p[of]))
 		}
 	}
-	a.out.Records = append(a.out.Records, r)
+	a.out.Records.add(r)
 }
 
 // block returns a record of one block with the common fields.

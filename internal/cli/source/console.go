@@ -46,14 +46,14 @@ func consoleRow(f File, r row) Record {
 }
 
 // serve adds the classes of claims to their pools in the console's tables: a class serves claims only from pools that list it.
-func serve(records []Record) {
+func serve(records *Records) {
 	pools := map[string]*Own{}
-	for _, r := range records {
+	for _, r := range records.All() {
 		if r.Kind == Pool && r.Own != nil {
 			pools[r.Name] = r.Own
 		}
 	}
-	for _, r := range records {
+	for _, r := range records.All() {
 		class := r.Fields.Get("class")
 		if r.Kind != Claim || r.Own == nil || class == "" {
 			continue

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -23,13 +22,12 @@ func readCSV(files []File, out *Reading) error {
 			return err
 		}
 	}
-	serve(out.Records)
+	serve(&out.Records)
 	return nil
 }
 
 // readTable reads one table.
 func readTable(f File, out *Reading) error {
-	f.Text = asWritten(f.Text)
 	l := linesOf(f)
 	h, err := l.header()
 	if err != nil {
@@ -47,8 +45,8 @@ func readTable(f File, out *Reading) error {
 		out.columns(f, h, slices.Concat(blockColumns, hostColumns, maskColumns, firstColumns, lastColumns), textColumns...)
 	}
 	out.titles = append(out.titles, h.titles...)
-	out.room(f)
-	return l.rows(h, func(r row) { out.Records = append(out.Records, read(f, r)) })
+	out.Records.grow(f.lines)
+	return l.rows(h, func(r row) { out.Records.add(read(f, r)) })
 }
 
 // Names of columns with a row's address.
@@ -102,15 +100,6 @@ func anyRow(f File, r row) Record {
 		out.Kind, out.Problem = Reference, "it has no block and no address: the columns that say where are "+whereColumns
 	}
 	return out
-}
-
-// asWritten preserves carriage returns at the end of cells in our own export, whose lines end in LF: a CSV reader would treat any carriage return
-// before a line feed as a part of the line's end.
-func asWritten(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte(ownHeader)) {
-		return text
-	}
-	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\r\r\n"))
 }
 
 // ownRow reads a row in our own export.

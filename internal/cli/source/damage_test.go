@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,27 +70,27 @@ func TestDamagedFilesAreRefusedOrDifferInTheDamagedRows(t *testing.T) {
 			t.Parallel()
 			raw, err := os.ReadFile(filepath.Join("testdata", name))
 			require.NoError(t, err)
-			whole, err := Read(of, []File{{Name: name, Text: raw}})
+			whole, err := Read(of, []File{{Name: name, Text: bytes.NewReader(raw)}})
 			require.NoError(t, err)
-			want := content(whole.Records)
+			want := content(rowsOf(whole))
 			refused := 0
 			for _, d := range damages(string(raw)) {
-				got, err := Read(of, []File{{Name: name, Text: []byte(d.text)}})
+				got, err := Read(of, []File{{Name: name, Text: strings.NewReader(d.text)}})
 				if err != nil {
 					require.Contains(t, err.Error(), name, d.name)
 					refused++
 					continue
 				}
 				if strings.HasSuffix(name, ".json") { // the lines of JSON are no rows: what is read is whole
-					require.Equal(t, want, content(got.Records), d.name)
+					require.Equal(t, want, content(rowsOf(got)), d.name)
 					continue
 				}
-				left := content(got.Records)
+				left := content(rowsOf(got))
 				for n, text := range want {
-					if line := lineOf(whole.Records[n].ID); line >= d.first && line <= d.last {
+					if line := lineOf(rowsOf(whole)[n].ID); line >= d.first && line <= d.last {
 						continue // it was touched
 					}
-					if whole.Records[n].Kind == Reference {
+					if rowsOf(whole)[n].Kind == Reference {
 						continue // it has no address, and may stand for a row that was touched
 					}
 					at := slices.Index(left, text)
@@ -101,10 +102,10 @@ func TestDamagedFilesAreRefusedOrDifferInTheDamagedRows(t *testing.T) {
 			require.NotZero(t, refused)
 			wide, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(raw)
 			require.NoError(t, err)
-			decoded, err := Read(of, []File{{Name: name, Text: wide}})
+			decoded, err := Read(of, []File{{Name: name, Text: bytes.NewReader(wide)}})
 			require.NoError(t, err)
-			require.Equal(t, want, content(decoded.Records))
-			_, err = Read(of, []File{{Name: name, Text: wide[2:]}})
+			require.Equal(t, want, content(rowsOf(decoded)))
+			_, err = Read(of, []File{{Name: name, Text: bytes.NewReader(wide[2:])}})
 			require.ErrorContains(t, err, "zero byte")
 		})
 	}
@@ -129,7 +130,7 @@ func TestAReadingWithoutOneOfItsPagesSaysSo(t *testing.T) {
 		var files []File
 		for m, page := range pages {
 			if m != n {
-				files = append(files, File{Name: fmt.Sprint("page", m), Text: []byte(page)})
+				files = append(files, File{Name: fmt.Sprint("page", m), Text: strings.NewReader(page)})
 			}
 		}
 		_, err := Read("netbox", files)
@@ -140,7 +141,7 @@ func TestAReadingWithoutOneOfItsPagesSaysSo(t *testing.T) {
 		for _, name := range names {
 			text, err := os.ReadFile(filepath.Join("testdata", name))
 			require.NoError(t, err)
-			files = append(files, File{Name: name, Text: text})
+			files = append(files, File{Name: name, Text: bytes.NewReader(text)})
 		}
 		read, err := Read("aws", files)
 		require.NoError(t, err)
@@ -148,4 +149,12 @@ func TestAReadingWithoutOneOfItsPagesSaysSo(t *testing.T) {
 	}
 	require.NotContains(t, strings.Join(aws("aws-pools.json", "ipam-pool-0a1-allocations.json", "ipam-pool-0b2-allocations.json").Missing, "\n"), "pool ipam-pool-0b2:")
 	require.Contains(t, strings.Join(aws("aws-pools.json", "ipam-pool-0a1-allocations.json").Missing, "\n"), "no file has the allocations of pool ipam-pool-0b2")
+}
+
+// rowsOf returns the rows of a reading.
+func rowsOf(read *Reading) (all []Record) {
+	for _, r := range read.Records.All() {
+		all = append(all, r)
+	}
+	return all
 }

@@ -2,9 +2,10 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
@@ -38,49 +39,29 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	return nil, fmt.Errorf("%q is no encoding: there are utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 and others", name)
 }
 
-// decode returns a file's text in UTF-8. A byte order mark or --encoding declares another encoding; decode does not guess.
-func (f File) decode() ([]byte, error) {
-	if text, is := bytes.CutPrefix(f.Text, []byte("\xef\xbb\xbf")); is {
-		return text, f.isUTF8(text)
+// decode finds the encoding of a text, and refuses binary files. A byte order mark or --encoding declares an encoding; decode does not guess.
+func (f *File) decode() error {
+	first := make([]byte, min(int64(len("\xd0\xcf\x11\xe0")), f.Text.Size()))
+	if _, err := f.Text.ReadAt(first, 0); err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: it cannot be read: %w", f.Name, err)
+	}
+	const mark = "\xef\xbb\xbf"
+	if bytes.HasPrefix(first, []byte(mark)) {
+		f.begin = int64(len(mark))
+		return nil
 	}
 	for _, m := range marks {
-		if bytes.HasPrefix(f.Text, []byte(m.mark)) {
-			return f.from(m.encoding)
+		if bytes.HasPrefix(first, []byte(m.mark)) {
+			f.from = m.encoding
+			return nil
 		}
 	}
 	if f.Encoding != nil && f.Encoding != unicode.UTF8 {
-		return f.from(f.Encoding)
+		f.from = f.Encoding
+		return nil
 	}
-	return f.Text, f.isUTF8(f.Text)
-}
-
-// from decodes a text. It refuses a text with U+FFFD, which the decoder writes for invalid bytes, because letters would be lost.
-func (f File) from(e encoding.Encoding) ([]byte, error) {
-	text, err := e.NewDecoder().Bytes(f.Text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: it cannot be decoded: %w", f.Name, err)
-	}
-	if at := bytes.IndexRune(text, utf8.RuneError); at >= 0 {
-		return nil, fmt.Errorf("%s: the bytes there are not of the declared encoding", place(f.Name, text, at))
-	}
-	return text, nil
-}
-
-// isUTF8 refuses text that is not UTF-8, and binary files.
-func (f File) isUTF8(text []byte) error {
-	if kind := notText(text); kind != "" {
+	if kind := notText(first); kind != "" {
 		return fmt.Errorf("%s: it is %s", f.Name, kind)
-	}
-	if at := bytes.IndexByte(text, 0); at >= 0 {
-		return fmt.Errorf("%s: there is a zero byte: say --encoding utf-16le or utf-16be if it is such a text", place(f.Name, text, at))
-	}
-	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			return fmt.Errorf("%s: the text is not UTF-8: save the file as UTF-8, or say its encoding, as --encoding latin1 or --encoding windows-1252",
-				place(f.Name, text, at))
-		}
-		at += size
 	}
 	return nil
 }
@@ -97,14 +78,6 @@ func notText(text []byte) string {
 		}
 	}
 	return ""
-}
-
-// place returns the line and the column of a byte.
-func place(name string, text []byte, at int) string {
-	at = min(max(at, 0), len(text))
-	line := 1 + bytes.Count(text[:at], []byte("\n"))
-	begin := bytes.LastIndexByte(text[:at], '\n') + 1
-	return fmt.Sprintf("%s:%d:%d", name, line, 1+utf8.RuneCount(text[begin:at]))
 }
 
 // shown quotes a text for a message: short, and without control characters for a terminal.

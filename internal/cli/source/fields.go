@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/packed"
 )
 
 // Fields are values by name. The rows of a table share the names of their columns, and a row keeps its cells in one string, so that it needs little
@@ -12,6 +14,7 @@ import (
 type Fields struct {
 	columns *[]string
 	cells   string   // the cells of the columns, each after its length; may be fewer than columns
+	exact   bool     // the cells are values: blanks around them belong to them
 	more    []string // name, value, name, value, ...
 }
 
@@ -23,7 +26,7 @@ func cellsOf(columns *[]string, cells []string) Fields {
 	}
 	text := make([]byte, 0, size)
 	for _, cell := range cells {
-		text = append(binary.AppendUvarint(text, uint64(len(cell))), cell...)
+		text = packed.AppendText(text, cell)
 	}
 	return Fields{columns: columns, cells: string(text)}
 }
@@ -33,25 +36,14 @@ func (f Fields) each(yield func(column, cell string) bool) {
 	if f.columns == nil {
 		return
 	}
-	rest := f.cells
+	rest := packed.Rest(f.cells)
 	for _, column := range *f.columns {
 		if rest == "" {
 			return
 		}
-		length, at := uint64(0), 0
-		for shift := 0; ; shift += 7 {
-			b := rest[at]
-			at++
-			length |= uint64(b&0x7f) << shift
-			if b < 0x80 {
-				break
-			}
-		}
-		end := at + int(length) //nolint:gosec // G115: the length of a string
-		if !yield(column, rest[at:end]) {
+		if !yield(column, rest.Text()) {
 			return
 		}
-		rest = rest[end:]
 	}
 }
 
@@ -74,7 +66,10 @@ func (f Fields) Get(name string) string {
 	}
 	for column, cell := range f.each {
 		if column == name {
-			if cell = strings.TrimSpace(cell); cell != "" {
+			if !f.exact {
+				cell = strings.TrimSpace(cell)
+			}
+			if cell != "" {
 				return cell
 			}
 		}

@@ -52,7 +52,7 @@ func (i *infobloxReading) file(f File) error {
 		number, cells, err := l.next()
 		if errors.Is(err, io.EOF) {
 			if len(headers) == 0 {
-				return fmt.Errorf("%s: it has no line such as header-network,address*,netmask*: it seems to be %s", f.Name, seems(f.Text))
+				return fmt.Errorf("%s: it has no line such as header-network,address*,netmask*: it seems to be %s", f.Name, f.seems())
 			}
 			return nil
 		}
@@ -120,12 +120,12 @@ func (i *infobloxReading) line(f File, kind string, r row) {
 		out := infobloxRow(f, kind, r)
 		if strings.HasSuffix(kind, "hostaddress") && out.Problem == "" {
 			if r.get("network_view") == "" {
-				i.unplaced = append(i.unplaced, len(i.out.Records))
+				i.unplaced = append(i.unplaced, i.out.Records.Len())
 			} else {
 				i.listed[infobloxPlace{out.Domain, out.Block.Addr()}] = true
 			}
 		}
-		i.out.Records = append(i.out.Records, out)
+		i.out.Records.add(out)
 		return
 	}
 	texts := strings.FieldsFunc(r.get("addresses")+","+r.get("ipv6_addresses"), func(c rune) bool { return strings.ContainsRune(",; ", c) })
@@ -149,7 +149,7 @@ func (i *infobloxReading) line(f File, kind string, r row) {
 // the default view.
 func (i *infobloxReading) place() {
 	for _, n := range i.unplaced {
-		r := &i.out.Records[n]
+		r := i.out.Records.At(n)
 		views := map[string]bool{}
 		for _, h := range i.hosts {
 			if h.named == r.Name && h.Block == r.Block {
@@ -158,12 +158,14 @@ func (i *infobloxReading) place() {
 		}
 		if len(views) > 1 {
 			r.Problem = "it does not say in which network view it is, and hosts of that name have this address in several"
+			i.out.Records.set(n, r)
 			continue
 		}
 		for view := range views {
 			r.Domain = view
 			r.Fields.Set("network_view", view)
 		}
+		i.out.Records.set(n, r)
 		i.listed[infobloxPlace{r.Domain, r.Block.Addr()}] = true
 	}
 	for _, h := range i.hosts {
@@ -171,7 +173,7 @@ func (i *infobloxReading) place() {
 			h.Kind, h.Block = Reference, netip.Prefix{}
 			h.set("model", "hostrecord")
 		}
-		i.out.Records = append(i.out.Records, h.Record)
+		i.out.Records.add(h.Record)
 	}
 }
 

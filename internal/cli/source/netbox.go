@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -66,7 +65,7 @@ func readNetBox(files []File, out *Reading) error {
 	n := newNetBoxReading(out)
 	for _, f := range files {
 		read := n.documents
-		if text := bytes.TrimSpace(f.Text); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+		if !f.isJSON() {
 			out.Table = true
 			read = n.table
 		}
@@ -102,23 +101,23 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	r := Record{ID: model + "/" + id, Status: strings.ToLower(plain(members["status"]))}
 	known := r.netboxPlace(model, func(name string) string { return plain(members[name]) })
 	if at, twice := n.seen[r.ID]; twice && id != "" {
-		if is := n.out.Records[at]; is.Where() != r.Where() {
+		if is := n.out.Records.At(at); is.Where() != r.Where() {
 			return fmt.Errorf("%s is %s in one place and %s in another: give the files of one NetBox, written at one time", r.ID, is.Where(), r.Where())
 		}
 		return nil // pages overlap if rows changed between two reads
 	}
-	n.seen[r.ID] = len(n.out.Records)
+	n.seen[r.ID] = n.out.Records.Len()
 	if name := plain(members["name"]); isDump && name != "" {
 		n.names[r.ID] = name
 	}
 	n.others(model, id, members)
 	if known {
 		if isDump {
-			n.dumped = append(n.dumped, dumpedRecord{len(n.out.Records), members["scope_type"], members["scope_id"]})
+			n.dumped = append(n.dumped, dumpedRecord{n.out.Records.Len(), members["scope_type"], members["scope_id"]})
 		}
 		n.describe(&r, members)
 	}
-	n.out.Records = append(n.out.Records, r)
+	n.out.Records.add(r)
 	return nil
 }
 
@@ -207,7 +206,7 @@ func (r *Record) scope(kind, name string) {
 // resolve replaces references in records by the names of their objects.
 func (n *netboxReading) resolve() {
 	for _, d := range n.dumped {
-		r := &n.out.Records[d.at]
+		r := n.out.Records.At(d.at)
 		for field, model := range netboxReferences {
 			if name := n.names[model+"/"+r.Fields.Get(field)]; name != "" {
 				r.Fields.Set(field, name)
@@ -216,6 +215,7 @@ func (n *netboxReading) resolve() {
 		if kind := n.typeOf(d.scopeType); kind != "" && plain(d.scopeID) != "" {
 			r.scope(kind, cmp.Or(n.names[kind+"/"+plain(d.scopeID)], plain(d.scopeID)))
 		}
+		n.out.Records.set(d.at, r)
 	}
 	for tag, items := range n.tags {
 		if name := n.names["extras.tag/"+tag]; name != "" {
@@ -224,7 +224,9 @@ func (n *netboxReading) resolve() {
 		for _, item := range items {
 			kind, id, _ := strings.Cut(item, "/")
 			if at, found := n.seen[n.typeOf(kind)+"/"+id]; found {
-				n.out.Records[at].set("tag:"+tag, "true")
+				r := n.out.Records.At(at)
+				r.set("tag:"+tag, "true")
+				n.out.Records.set(at, r)
 			}
 		}
 	}
@@ -234,9 +236,9 @@ func (n *netboxReading) resolve() {
 			v.tenant = cmp.Or(n.names["tenancy.tenant/"+v.tenant], v.tenant)
 		}
 	}
-	for at := range n.out.Records {
-		if r := &n.out.Records[at]; r.Kind != Reference {
-			n.vrfs.resolve(r)
+	for at, r := range n.out.Records.All() {
+		if r.Kind != Reference && n.vrfs.resolve(&r) {
+			n.out.Records.set(at, r)
 		}
 	}
 }

@@ -49,10 +49,10 @@ func (n *netboxReading) table(f File) error {
 		return h.nowhere(f, netboxExpected)
 	}
 	n.out.titles = append(n.out.titles, h.titles...)
-	n.out.room(f)
+	n.out.Records.grow(f.lines)
 	n.out.columns(f, h, netboxPlaces, netboxTexts...)
 	l.none = "—"
-	return l.rows(h, func(r row) { n.out.Records = append(n.out.Records, n.row(f, model, r)) })
+	return l.rows(h, func(r row) { n.out.Records.add(n.row(f, model, r)) })
 }
 
 // ofVRFs reports whether a table has names and only columns of VRFs.

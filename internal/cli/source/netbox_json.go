@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -22,17 +21,17 @@ type netboxPage struct {
 
 // documents reads a file: pages of the API, lists of objects, or a dump. A file may contain several documents.
 func (n *netboxReading) documents(f File) error {
-	d := json.NewDecoder(bytes.NewReader(f.Text))
+	d := json.NewDecoder(f.open())
 	d.UseNumber()
 	for {
 		found, err := n.value(d, f, "")
 		switch {
-		case errors.Is(err, io.EOF) && d.InputOffset() >= int64(len(bytes.TrimSpace(f.Text))):
+		case errors.Is(err, io.EOF) && d.InputOffset() >= f.end:
 			return nil
 		case err != nil:
-			return f.faulty(err, int(d.InputOffset()))
+			return f.faulty(err, d.InputOffset())
 		case !found:
-			return fmt.Errorf("%s: it is no list of NetBox's objects: it seems to be %s", f.Name, seems(f.Text))
+			return fmt.Errorf("%s: it is no list of NetBox's objects: it seems to be %s", f.Name, f.seems())
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 	next := base.JoinPath("api", "ipam", endpoint, "/")
 	next.RawQuery = "limit=500"
 	said := map[int]bool{}
-	before, count := len(n.out.Records), 0
+	before, count := n.out.Records.Len(), 0
 	for next != nil {
 		page, err := l.page(ctx, next)
 		if err != nil {
@@ -62,7 +62,7 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 			return err
 		}
 	}
-	if read := len(n.out.Records) - before; len(said) == 1 && read != count {
+	if read := n.out.Records.Len() - before; len(said) == 1 && read != count {
 		return away{fmt.Errorf("NetBox says that there are %d %s, and gives %d", count, endpoint, read)}
 	}
 	return nil

@@ -22,12 +22,12 @@ func TestScopesTagsAndCustomFieldsOfADumpAreRead(t *testing.T) {
 	{"model":"contenttypes.contenttype","pk":71,"fields":{"app_label":"dcim","model":"site"}},
 	{"model":"contenttypes.contenttype","pk":72,"fields":{"app_label":"dcim","model":"region"}},`
 	for _, text := range []string{natural, "[" + types + numbers[1:]} {
-		read, err := Read("netbox", []File{{Name: "dump.json", Text: []byte(text)}})
+		read, err := Read("netbox", []File{{Name: "dump.json", Text: strings.NewReader(text)}})
 		require.NoError(t, err)
 		require.Empty(t, read.Notes)
 		var got []string
-		for n := range read.Records {
-			if r := &read.Records[n]; r.Kind == Prefix {
+		for n := range rowsOf(read) {
+			if r := &rowsOf(read)[n]; r.Kind == Prefix {
 				got = append(got, strings.Join([]string{r.Where(), r.Field("site"), r.Field("region"), r.Field("scope"), r.Field("tag:Alpha"), r.Field("cf:cost")}, "|"))
 			}
 		}
@@ -35,7 +35,7 @@ func TestScopesTagsAndCustomFieldsOfADumpAreRead(t *testing.T) {
 		require.True(t, read.CanHave("cf:empty"), "a custom field without a value is known")
 		require.False(t, read.CanHave("cf:nope"))
 	}
-	read, err := Read("netbox", []File{{Name: "dump.json", Text: []byte(numbers)}})
+	read, err := Read("netbox", []File{{Name: "dump.json", Text: strings.NewReader(numbers)}})
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(read.Notes, ""), "scopes and tags of the dump are not read")
 }
@@ -50,25 +50,25 @@ func TestAVRFHasOneKeyInAllForms(t *testing.T) {
 		"Columns":   "prefix,vrf,vrf.rd\n10.0.0.0/16,GUEST,65000:10\n",
 		"ListAlone": "Prefix,VRF,Tenant\n10.0.0.0/16,GUEST (65000:10),\n",
 	} {
-		read, err := Read("netbox", []File{{Name: "f", Text: []byte(text)}})
+		read, err := Read("netbox", []File{{Name: "f", Text: strings.NewReader(text)}})
 		require.NoError(t, err, form)
-		r := &read.Records[len(read.Records)-1]
+		r := &rowsOf(read)[len(rowsOf(read))-1]
 		require.Equal(t, "GUEST (65000:10)|GUEST|65000:10", r.Domain+"|"+r.Field("vrf")+"|"+r.Field("vrf.rd"), form)
 	}
-	vrfs := File{Name: "vrfs.json", Text: []byte(`[{"id":1,"name":"A","rd":null},{"id":2,"name":"A","rd":null},{"id":3,"name":"B","rd":"1:1"}]`)}
-	read, err := Read("netbox", []File{vrfs, {Name: "f", Text: []byte("Prefix,VRF\n10.0.0.0/16,A\n10.1.0.0/16,B (1:1)\n10.2.0.0/16,Global\n")}})
+	vrfs := File{Name: "vrfs.json", Text: strings.NewReader(`[{"id":1,"name":"A","rd":null},{"id":2,"name":"A","rd":null},{"id":3,"name":"B","rd":"1:1"}]`)}
+	read, err := Read("netbox", []File{vrfs, {Name: "f", Text: strings.NewReader("Prefix,VRF\n10.0.0.0/16,A\n10.1.0.0/16,B (1:1)\n10.2.0.0/16,Global\n")}})
 	require.NoError(t, err)
-	require.Contains(t, read.Records[3].Problem, "several VRFs are called A: A (id 1), A (id 2)")
-	require.Equal(t, "B (1:1)|3", read.Records[4].Domain+"|"+read.Records[4].Field("vrf.id"))
-	require.Empty(t, read.Records[5].Domain)
+	require.Contains(t, rowsOf(read)[3].Problem, "several VRFs are called A: A (id 1), A (id 2)")
+	require.Equal(t, "B (1:1)|3", rowsOf(read)[4].Domain+"|"+rowsOf(read)[4].Field("vrf.id"))
+	require.Empty(t, rowsOf(read)[5].Domain)
 }
 
 func TestFieldsOfOtherSources(t *testing.T) {
 	t.Parallel()
-	read, err := Read("aws", []File{{Name: "f", Text: []byte(`{"IpamResourceCidrs":[{"ResourceCidr":"10.0.0.0/16","ResourceId":"vpc-1","ResourceType":"vpc","ResourceOwnerId":"123456789012"}]}`)}})
+	read, err := Read("aws", []File{{Name: "f", Text: strings.NewReader(`{"IpamResourceCidrs":[{"ResourceCidr":"10.0.0.0/16","ResourceId":"vpc-1","ResourceType":"vpc","ResourceOwnerId":"123456789012"}]}`)}})
 	require.NoError(t, err)
-	require.Equal(t, "123456789012", read.Records[0].Field("owner"))
-	read, err = Read("phpipam", []File{{Name: "f", Text: []byte("section,ip,subnet,hostname\nA,10.0.0.7,10.0.0.0/24,host\n")}})
+	require.Equal(t, "123456789012", rowsOf(read)[0].Field("owner"))
+	read, err = Read("phpipam", []File{{Name: "f", Text: strings.NewReader("section,ip,subnet,hostname\nA,10.0.0.7,10.0.0.0/24,host\n")}})
 	require.NoError(t, err)
-	require.Equal(t, "address 10.0.0.7 host", string(read.Records[0].Kind)+" "+read.Records[0].Where()+" "+read.Records[0].Name)
+	require.Equal(t, "address 10.0.0.7 host", string(rowsOf(read)[0].Kind)+" "+rowsOf(read)[0].Where()+" "+rowsOf(read)[0].Name)
 }

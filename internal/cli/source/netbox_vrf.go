@@ -75,11 +75,11 @@ func (v *vrfs) key(one *vrf) string {
 	return one.name
 }
 
-// resolve sets the VRF of a record, which the record names by number, route distinguisher or name.
-func (v *vrfs) resolve(r *Record) {
+// resolve sets the VRF of a record, which the record names by number, route distinguisher or name. It reports whether the record names one.
+func (v *vrfs) resolve(r *Record) bool {
 	mention := vrf{id: r.Fields.Get("vrf.id"), rd: r.Fields.Get("vrf.rd"), name: r.Fields.Get("vrf")}
 	if mention == (vrf{}) {
-		return
+		return false
 	}
 	is := v.find(mention)
 	if is == nil && mention.id == "" && mention.rd == "" {
@@ -99,7 +99,7 @@ func (v *vrfs) resolve(r *Record) {
 				keys = append(keys, v.key(one))
 			}
 			r.Problem = fmt.Sprintf("several VRFs are called %s: %s; import the JSON of the API, which says which one it is", mention.name, strings.Join(keys, ", "))
-			return
+			return true
 		case len(free) == 1:
 			is = free[0]
 		}
@@ -113,4 +113,5 @@ func (v *vrfs) resolve(r *Record) {
 	r.Fields.Set("vrf.id", is.id)
 	r.Fields.Set("vrf.tenant", is.tenant)
 	r.Domain = v.key(is)
+	return true
 }

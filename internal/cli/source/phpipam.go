@@ -45,9 +45,9 @@ func readPHPIPAM(files []File, out *Reading) error {
 			return h.nowhere(f, "Subnet (with Mask) of the export of subnets, and IP Address of the export of addresses, in English")
 		}
 		out.titles = append(out.titles, h.titles...)
-		out.room(f)
+		out.Records.grow(f.lines)
 		out.columns(f, h, phpipamPlaces, phpipamTexts...)
-		if err := l.rows(h, func(r row) { out.Records = append(out.Records, phpipamRow(f, h, r)) }); err != nil {
+		if err := l.rows(h, func(r row) { out.Records.add(phpipamRow(f, h, r)) }); err != nil {
 			return err
 		}
 	}

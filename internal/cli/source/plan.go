@@ -28,7 +28,11 @@ type planNode struct {
 // readPlan reads address plans that contain all blocks, as `ipamctl export -o plan` writes them.
 func readPlan(files []File, out *Reading) error {
 	for _, f := range files {
-		doc, err := show.JSONOf(f.Text)
+		text, err := f.whole()
+		if err != nil {
+			return err
+		}
+		doc, err := show.JSONOf(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -52,7 +56,7 @@ func readPlan(files []File, out *Reading) error {
 		if p.err != nil {
 			return fmt.Errorf("%s: %w", f.Name, p.err)
 		}
-		out.Records = append(out.Records, p.records...)
+		out.Records.add(p.records...)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Reading is the content of one source's files.
 type Reading struct {
-	Records []Record
+	Records Records
 	// Notes are remarks about the files for the user.
 	Notes []string
 	// Missing are the reasons why the source has more rows than these files.
@@ -39,23 +39,18 @@ var readers = map[string]reader{
 func Read(of string, files []File) (*Reading, error) {
 	out := &Reading{fields: map[string]bool{}}
 	sum := sha256.New()
-	decoded := make([]File, len(files))
-	for n, f := range files {
-		_, _ = fmt.Fprintf(sum, "%d\n", len(f.Text))
-		sum.Write(f.Text)
-		text, err := f.decode()
-		if err != nil {
+	files = slices.Clone(files)
+	for n := range files {
+		if err := files[n].scan(sum); err != nil {
 			return nil, err
 		}
-		decoded[n] = f
-		decoded[n].Text = text
 	}
 	out.Sum = hex.EncodeToString(sum.Sum(nil))
-	if err := readers[of](decoded, out); err != nil {
+	if err := readers[of](files, out); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(out.Records, func(r Record) bool { return r.Kind != Reference || r.Problem != "" }) {
-		return nil, fmt.Errorf("%s: no row in it is about an address or a network of %s: it seems to be %s", decoded[0].Name, of, seems(decoded[0].Text))
+	if !out.any(func(r Record) bool { return r.Kind != Reference || r.Problem != "" }) {
+		return nil, fmt.Errorf("%s: no row in it is about an address or a network of %s: it seems to be %s", files[0].Name, of, files[0].seems())
 	}
 	if err := out.columnsUsed(files); err != nil {
 		return nil, err
@@ -80,7 +75,17 @@ func (out *Reading) CanHave(field string) bool {
 	if out.fields[field] || slices.Contains(ownFields, field) {
 		return true
 	}
-	return slices.ContainsFunc(out.Records, func(r Record) bool { return r.Fields.Get(field) != "" })
+	return out.any(func(r Record) bool { return r.Fields.Get(field) != "" })
+}
+
+// any reports whether a row has a property.
+func (out *Reading) any(has func(Record) bool) bool {
+	for _, r := range out.Records.All() {
+		if has(r) {
+			return true
+		}
+	}
+	return false
 }
 
 // fill adds fields that rows can have.

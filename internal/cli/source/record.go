@@ -7,8 +7,6 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
-
-	"golang.org/x/text/encoding"
 )
 
 // Kind is the kind of a row.
@@ -62,16 +60,6 @@ type Own struct {
 	Spec                json.RawMessage
 	// Serves are a pool's classes, if the pool's row does not list them but the rows of its content do.
 	Serves []string
-}
-
-// File is one input, completely read.
-type File struct {
-	Name string // as given; appears in row IDs
-	Text []byte
-	// Encoding is the declared encoding of the text; nil is UTF-8.
-	Encoding encoding.Encoding
-	// Columns maps known names of columns to the file's names.
-	Columns map[string]string
 }
 
 // ownFields are the fields that every row has.

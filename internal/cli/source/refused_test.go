@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestFilesThatCannotBeReadCompletelyAreRefusedWithTheirPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Read(c.of, []File{{Name: "f", Text: []byte(c.text)}})
+			_, err := Read(c.of, []File{{Name: "f", Text: strings.NewReader(c.text)}})
 			require.ErrorContains(t, err, c.says)
 			require.NotContains(t, err.Error(), "\x1b")
 		})
@@ -90,26 +91,26 @@ func TestDeclaredEncodingsAndOtherFormsOfTablesAreRead(t *testing.T) {
 	}
 	const table = "cidr,name\n10.0.0.0/16,Büro\n"
 	for name, f := range map[string]File{
-		"Latin1":      {Text: []byte("cidr,name\n10.0.0.0/16,B\xfcro\n"), Encoding: latin1},
-		"Windows1252": {Text: []byte("cidr,name\n10.0.0.0/16,B\xfcro\n"), Encoding: windows},
-		"UTF8Mark":    {Text: []byte("\xef\xbb\xbf" + table)},
-		"UTF16LE":     {Text: wide(table, false)},
-		"UTF16BE":     {Text: wide(table, true)},
-		"CR":          {Text: []byte(strings.ReplaceAll(table, "\n", "\r"))},
-		"CRLF":        {Text: []byte(strings.ReplaceAll(table, "\n", "\r\n"))},
-		"SepLine":     {Text: []byte("sep=;\ncidr;name\n10.0.0.0/16;Büro\n")},
-		"Bars":        {Text: []byte("cidr|name\n10.0.0.0/16|Büro\n")},
-		"NoLastLine":  {Text: []byte(strings.TrimSuffix(table, "\n"))},
-		"EmptyAtEnd":  {Text: []byte("cidr,name\n10.0.0.0/16,Büro,,\n")},
-		"UTF16AsSaid": {Text: wide(table, false)[2:], Encoding: must(EncodingOf("utf-16le"))},
+		"Latin1":      {Text: strings.NewReader("cidr,name\n10.0.0.0/16,B\xfcro\n"), Encoding: latin1},
+		"Windows1252": {Text: strings.NewReader("cidr,name\n10.0.0.0/16,B\xfcro\n"), Encoding: windows},
+		"UTF8Mark":    {Text: strings.NewReader("\xef\xbb\xbf" + table)},
+		"UTF16LE":     {Text: bytes.NewReader(wide(table, false))},
+		"UTF16BE":     {Text: bytes.NewReader(wide(table, true))},
+		"CR":          {Text: strings.NewReader(strings.ReplaceAll(table, "\n", "\r"))},
+		"CRLF":        {Text: strings.NewReader(strings.ReplaceAll(table, "\n", "\r\n"))},
+		"SepLine":     {Text: strings.NewReader("sep=;\ncidr;name\n10.0.0.0/16;Büro\n")},
+		"Bars":        {Text: strings.NewReader("cidr|name\n10.0.0.0/16|Büro\n")},
+		"NoLastLine":  {Text: strings.NewReader(strings.TrimSuffix(table, "\n"))},
+		"EmptyAtEnd":  {Text: strings.NewReader("cidr,name\n10.0.0.0/16,Büro,,\n")},
+		"UTF16AsSaid": {Text: bytes.NewReader(wide(table, false)[2:]), Encoding: must(EncodingOf("utf-16le"))},
 	} {
 		f.Name = "f"
 		read, err := Read("csv", []File{f})
 		require.NoError(t, err, name)
-		require.Len(t, read.Records, 1, name)
-		require.Equal(t, "Büro 10.0.0.0/16", read.Records[0].Name+" "+read.Records[0].Where(), name)
+		require.Len(t, rowsOf(read), 1, name)
+		require.Equal(t, "Büro 10.0.0.0/16", rowsOf(read)[0].Name+" "+rowsOf(read)[0].Where(), name)
 	}
-	_, err = Read("csv", []File{{Name: "f", Text: wide(table, false)[:31]}})
+	_, err = Read("csv", []File{{Name: "f", Text: bytes.NewReader(wide(table, false)[:31])}})
 	require.ErrorContains(t, err, "not of the declared encoding", "half a character is left")
 }
 
@@ -125,25 +126,25 @@ func TestPagesOfNetBoxAreOneList(t *testing.T) {
 	first := `{"count":3,"next":"https://nb/api/ipam/prefixes/?limit=2&offset=2","previous":null,"results":[{"id":1,"prefix":"10.0.0.0/16"},{"id":2,"prefix":"10.1.0.0/16"}]}`
 	second := `{"count":3,"next":null,"previous":"https://nb/api/ipam/prefixes/?limit=2","results":[{"id":3,"prefix":"10.2.0.0/16"}]}`
 	for name, files := range map[string][]File{
-		"InOneFile":  {{Name: "both", Text: []byte(first + "\n" + second)}},
-		"InTwoFiles": {{Name: "a", Text: []byte(first)}, {Name: "b", Text: []byte(second)}},
-		"OneTwice":   {{Name: "a", Text: []byte(first)}, {Name: "b", Text: []byte(second)}, {Name: "c", Text: []byte(first)}},
+		"InOneFile":  {{Name: "both", Text: strings.NewReader(first + "\n" + second)}},
+		"InTwoFiles": {{Name: "a", Text: strings.NewReader(first)}, {Name: "b", Text: strings.NewReader(second)}},
+		"OneTwice":   {{Name: "a", Text: strings.NewReader(first)}, {Name: "b", Text: strings.NewReader(second)}, {Name: "c", Text: strings.NewReader(first)}},
 	} {
 		read, err := Read("netbox", files)
 		require.NoError(t, err, name)
-		require.Len(t, read.Records, 3, name)
+		require.Len(t, rowsOf(read), 3, name)
 	}
 }
 
 func TestMasksOfAddressesMustBeLengths(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"10.0.0.6/33", "10.0.0.7/abc", "10.0.0.8/24/16", "10.0.0.9/", "2001:db8::1/129", "10.0.0.1/-1", "fe80::1%eth0"} {
-		read, err := Read("csv", []File{{Name: "f", Text: []byte("address\n" + text + "\n")}})
+		read, err := Read("csv", []File{{Name: "f", Text: strings.NewReader("address\n" + text + "\n")}})
 		require.NoError(t, err)
-		require.NotEmpty(t, read.Records[0].Problem, text)
-		read, err = Read("netbox", []File{{Name: "f", Text: []byte(`[{"id":1,"start_address":"` + text + `","end_address":"10.0.0.20/24"}]`)}})
+		require.NotEmpty(t, rowsOf(read)[0].Problem, text)
+		read, err = Read("netbox", []File{{Name: "f", Text: strings.NewReader(`[{"id":1,"start_address":"` + text + `","end_address":"10.0.0.20/24"}]`)}})
 		require.NoError(t, err)
-		require.NotEmpty(t, read.Records[0].Problem, text)
+		require.NotEmpty(t, rowsOf(read)[0].Problem, text)
 	}
 	r := Record{}
 	r.host("010.1.2.3")

@@ -10,7 +10,11 @@ import (
 )
 
 // seems describes the probable content of a file, for the refusal of an unknown one.
-func seems(text []byte) string {
+func (f File) seems() string {
+	text, err := f.whole()
+	if err != nil {
+		return "a file that cannot be read"
+	}
 	trimmed := bytes.TrimSpace(text)
 	switch {
 	case len(trimmed) == 0:
@@ -30,7 +34,7 @@ func seems(text []byte) string {
 	case bytes.Contains(trimmed[:min(len(trimmed), 4096)], []byte("header-")):
 		return "the CSV of Infoblox NIOS (import infoblox)"
 	}
-	return seemsTable(trimmed)
+	return f.seemsTable(trimmed)
 }
 
 // seemsJSON describes the probable content of a JSON object.
@@ -80,8 +84,9 @@ func namesOf(doc map[string]json.RawMessage) string {
 }
 
 // seemsTable describes the probable content of a text that is not JSON.
-func seemsTable(text []byte) string {
-	h, err := linesOf(File{Text: text}).header()
+func (f File) seemsTable(text []byte) string {
+	f.Columns = nil
+	h, err := linesOf(f).header()
 	switch {
 	case err != nil || len(h.names) < 2:
 		return "no table: its first line is " + shown(string(bytes.SplitN(text, []byte("\n"), 2)[0]))

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,12 +102,12 @@ func TestSourcesAreRead(t *testing.T) {
 			for name := range strings.FieldsSeq(c.files) {
 				text, err := os.ReadFile(filepath.Join("testdata", name))
 				require.NoError(t, err)
-				files = append(files, File{Name: name, Text: text})
+				files = append(files, File{Name: name, Text: bytes.NewReader(text)})
 			}
 			read, err := Read(c.of, files)
 			require.NoError(t, err)
 			var got []string
-			for _, r := range read.Records {
+			for _, r := range rowsOf(read) {
 				got = append(got, told(r, c.fields...))
 			}
 			require.Equal(t, c.want, got)
@@ -118,9 +119,9 @@ func TestOurOwnTableIsReadAsItIs(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "own.csv"))
 	require.NoError(t, err)
-	read, err := Read("csv", []File{{Name: "own.csv", Text: text}})
+	read, err := Read("csv", []File{{Name: "own.csv", Text: bytes.NewReader(text)}})
 	require.NoError(t, err)
-	records := read.Records
+	records := rowsOf(read)
 	require.Len(t, records, 3)
 	require.Equal(t, map[string]string{"env": "lab", "team": "a"}, records[0].Own.Labels)
 	require.Equal(t, map[string]string{"a": "b"}, records[0].Own.Annotations)
@@ -134,9 +135,9 @@ func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "console.csv"))
 	require.NoError(t, err)
 	text = append(text, "claim,address,10.80.16.11,inner,,,,,,\"a=1,b=2\"\r\nclaim,any,/24,top,,,,,,\r\nthing,x,10.80.0.0/16,,,,,,,\r\n"...)
-	read, err := Read("csv", []File{{Name: "office.csv", Text: text}})
+	read, err := Read("csv", []File{{Name: "office.csv", Text: bytes.NewReader(text)}})
 	require.NoError(t, err)
-	records := read.Records
+	records := rowsOf(read)
 	by := map[string]*Record{}
 	for _, r := range records {
 		by[r.Name] = &r
@@ -159,13 +160,13 @@ func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
 
 func TestFilesThatAreNotOfTheirSourceAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := Read("csv", []File{{Name: "some.file", Text: []byte("# A text\nwith lines\n")}})
+	_, err := Read("csv", []File{{Name: "some.file", Text: strings.NewReader("# A text\nwith lines\n")}})
 	require.ErrorContains(t, err, "no column says where a row is")
 	for of, text := range map[string]string{
 		"netbox": `{"a": 1}`, "csv": "", "infoblox": "network,10.0.0.0,255.0.0.0\n",
 		"aws": `{"IpamPools": 7}`, "whereabouts": "[]", "plan": "[]", "phpipam": "",
 	} {
-		_, err := Read(of, []File{{Name: "some.file", Text: []byte(text)}})
+		_, err := Read(of, []File{{Name: "some.file", Text: strings.NewReader(text)}})
 		require.ErrorContains(t, err, "some.file", of)
 	}
 }

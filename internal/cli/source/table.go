@@ -53,6 +53,7 @@ func (f File) column(title string) string {
 type lines struct {
 	File
 	comma rune
+	own   bool   // it is an export of ipamctl
 	first int    // lines of the file before the text that the CSV reader sees
 	none  string // the text of a cell without a value
 	csv   *csv.Reader
@@ -60,17 +61,21 @@ type lines struct {
 
 // linesOf starts to read a file. Lines may end with CR LF, LF or, in a file without any LF, CR.
 func linesOf(f File) *lines {
-	l := &lines{File: f}
-	if !bytes.Contains(f.Text, []byte("\n")) {
-		l.Text = bytes.ReplaceAll(f.Text, []byte("\r"), []byte("\n"))
+	l := &lines{File: f, own: bytes.HasPrefix(f.head, []byte(ownHeader))}
+	text, head := io.Reader(f.open()), f.head
+	if l.own || f.lines == 0 {
+		text = &carriageReturns{from: f.open(), own: l.own}
 	}
-	text := l.Text
-	if first, rest, found := bytes.Cut(text, []byte("\n")); found && len(bytes.TrimSpace(first)) == len("sep=,") && bytes.HasPrefix(first, []byte("sep=")) {
-		l.comma, l.first, text = rune(first[len("sep=")]), 1, rest // Excel declares the separator like this
+	if f.lines == 0 {
+		head = bytes.ReplaceAll(head, []byte("\r"), []byte("\n"))
+	}
+	if first, _, found := bytes.Cut(head, []byte("\n")); found && len(bytes.TrimSpace(first)) == len("sep=,") && bytes.HasPrefix(first, []byte("sep=")) {
+		l.comma, l.first = rune(first[len("sep=")]), 1         // Excel declares the separator like this
+		_, _ = io.CopyN(io.Discard, text, int64(len(first)+1)) // the next read reports an error
 	} else {
-		l.comma = separator(text)
+		l.comma = separator(head)
 	}
-	l.csv = csv.NewReader(bytes.NewReader(text))
+	l.csv = csv.NewReader(text)
 	l.csv.Comma, l.csv.FieldsPerRecord, l.csv.ReuseRecord = l.comma, -1, true
 	return l
 }
@@ -121,7 +126,7 @@ func (l *lines) misquoted(err error) error {
 
 // hidden returns a line within a quoted cell that looks like a row of the table, or "": two stray quotation marks can enclose rows.
 func (l *lines) hidden(cell string, columns int) string {
-	if !strings.Contains(cell, "\n") || bytes.HasPrefix(l.Text, []byte(ownHeader)) {
+	if !strings.Contains(cell, "\n") || l.own {
 		return ""
 	}
 	for line := range strings.SplitSeq(cell[strings.Index(cell, "\n")+1:], "\n") {
@@ -182,11 +187,6 @@ func (l *lines) header() (*header, error) {
 		h.names, h.titles = append(h.names, l.column(title)), append(h.titles, strings.TrimSpace(title))
 	}
 	return h, nil
-}
-
-// room allocates a file's records at once: growing by copies would need twice the memory.
-func (out *Reading) room(f File) {
-	out.Records = slices.Grow(out.Records, bytes.Count(f.Text, []byte("\n")))
 }
 
 // rows iterates over a table's rows. It refuses a row with more or fewer cells than titles: such a row was truncated, or joined with another

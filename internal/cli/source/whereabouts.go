@@ -52,14 +52,18 @@ func readWhereabouts(files []File, out *Reading) error {
 			return fmt.Errorf("%s: the list goes on: Kubernetes has %d more items (metadata.continue); ask without a limit", f.Name, list.Metadata.Remaining)
 		}
 		if list.Items == nil {
-			list.Items = []json.RawMessage{f.Text}
+			text, err := f.whole()
+			if err != nil {
+				return err
+			}
+			list.Items = []json.RawMessage{text}
 		}
 		for i, text := range list.Items {
 			var o whereaboutsObject
 			if err := json.Unmarshal(text, &o); err != nil {
 				return fmt.Errorf("%s: item %d: %w", f.Name, i+1, err)
 			}
-			out.Records = append(out.Records, o.records()...)
+			out.Records.add(o.records()...)
 		}
 	}
 	return nil

@@ -13,15 +13,21 @@ type Spec = map[string]json.RawMessage
 // ClaimRest returns the spec of a claim without its block and pool. It keeps a class of the claim's own project; for any other class only the pool
 // counts.
 func ClaimRest(c client.IPClaim) (Spec, error) {
-	spec, err := Rest(c.Spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
+	spec, err := Whole(c.Spec)
 	if err != nil {
 		return nil, err
 	}
-	if c.Status.ClassProject != c.Metadata.Project || c.Status.ClassName == "" {
+	return claimRest(spec, c.Metadata.Project, c.Status.ClassName, c.Status.ClassProject)
+}
+
+// claimRest is ClaimRest for a claim of a project with its spec by members and its class.
+func claimRest(spec Spec, project, class, classProject string) (rest Spec, err error) {
+	spec = without(spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
+	if classProject != project || class == "" {
 		delete(spec, "scope")
 		return spec, nil
 	}
-	spec["className"], err = show.Marshal(c.Status.ClassName)
+	spec["className"], err = show.Marshal(class)
 	return spec, err
 }
 
@@ -46,6 +52,11 @@ func Rest(spec any, but ...string) (Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	return without(all, but...), nil
+}
+
+// without removes some members of a spec, and the server's defaults.
+func without(all Spec, but ...string) Spec {
 	for _, name := range but {
 		delete(all, name)
 	}
@@ -59,5 +70,5 @@ func Rest(spec any, but ...string) (Spec, error) {
 			delete(all, name)
 		}
 	}
-	return all, nil
+	return all
 }

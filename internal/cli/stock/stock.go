@@ -18,7 +18,7 @@ type Stock struct {
 	Spaces  map[string]client.Space
 	Classes map[string]client.IPClass // by project/name, including usable classes of other projects
 	Pools   map[string]client.IPPool
-	Claims  map[string]client.IPClaim
+	Claims  *Claims
 }
 
 // In returns a session in another project.
@@ -28,8 +28,29 @@ func In(s *session.Session, project string) *session.Session {
 	return &there
 }
 
-// Read reads the whole project.
+// Read reads a project, with the part of its claims that comparisons need.
 func Read(ctx context.Context, s *session.Session) (*Stock, error) {
+	var claims *Claims
+	st, err := read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
+		claims, err = readClaims(ctx, s, total)
+		return err
+	})
+	if err == nil {
+		st.Claims = claims
+	}
+	return st, err
+}
+
+// ReadWhole reads a project with whole claims, by name.
+func ReadWhole(ctx context.Context, s *session.Session) (st *Stock, claims map[string]client.IPClaim, err error) {
+	st, err = read(ctx, s, func(ctx context.Context, total *atomic.Int64) (err error) {
+		claims, err = list(ctx, s, total, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
+		return err
+	})
+	return st, claims, err
+}
+
+func read(ctx context.Context, s *session.Session, claims func(context.Context, *atomic.Int64) error) (*Stock, error) {
 	if _, err := s.Ask(ctx, session.Get("projects", s.Project)); err != nil {
 		return nil, err
 	}
@@ -48,10 +69,7 @@ func Read(ctx context.Context, s *session.Session) (*Stock, error) {
 		st.Pools, err = list(ctx, s, &total, "pools", nil, func(v client.IPPool) string { return v.Metadata.Name })
 		return err
 	})
-	g.Go(func() (err error) {
-		st.Claims, err = list(ctx, s, &total, "claims", nil, func(v client.IPClaim) string { return v.Metadata.Name })
-		return err
-	})
+	g.Go(func() error { return claims(ctx, &total) })
 	return st, g.Wait()
 }
 
@@ -63,6 +81,15 @@ func List[T any](ctx context.Context, s *session.Session, collection string, fil
 // list is List with a count that it shares with other lists.
 func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, name func(T) string) (map[string]T, error) {
 	all := map[string]T{}
+	err := pages(ctx, s, total, collection, filters, func(v T) error {
+		all[name(v)] = v
+		return nil
+	})
+	return all, err
+}
+
+// pages reads all things of a kind, page by page.
+func pages[T any](ctx context.Context, s *session.Session, total *atomic.Int64, collection string, filters session.Query, each func(T) error) error {
 	_, err := s.Pages(ctx, session.Paging{Total: total, Drop: true}, func(ctx context.Context, paging session.Query) (session.Answer, error) {
 		return s.Ask(ctx, session.Request{Path: s.In(collection), Query: append(append(session.Query{}, filters...), paging...)})
 	}, func(doc json.RawMessage) error {
@@ -73,11 +100,13 @@ func list[T any](ctx context.Context, s *session.Session, total *atomic.Int64, c
 			return fmt.Errorf("cannot read the list: %w", err)
 		}
 		for _, v := range page.Items {
-			all[name(v)] = v
+			if err := each(v); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
-	return all, err
+	return err
 }
 
 // SpaceOf returns a pool's space as users write it: with its project, if that is another one.

@@ -100,7 +100,7 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := wish(mapping, s.Project, reading.Records)
+	w, err := wish(mapping, s.Project, &reading.Records)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 		}
 	}
 	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document contains all rows
-	out := account(plan.wishes, m.dry, !m.dry, func(out *report, line reportRow) bool { return whole || !m.p.Quiet && !out.plain(line) })
+	out := account(plan.wishes, m.dry, !m.dry, func(*report, reportRow) bool { return whole })
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
 			return err
@@ -179,7 +179,6 @@ func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths [
 	if err != nil {
 		return err
 	}
-	records := reading.Records
 	text, err := mapping.Write(reading)
 	if err != nil {
 		return err
@@ -195,7 +194,7 @@ func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths [
 		err = f.Close()
 	}
 	if err == nil {
-		m.p.Remark("%s says what becomes of %s: edit it, and import with --mapping %s", m.writeMapping, show.CountOf(len(records), "row"), m.writeMapping)
+		m.p.Remark("%s says what becomes of %s: edit it, and import with --mapping %s", m.writeMapping, show.CountOf(reading.Records.Len(), "row"), m.writeMapping)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ type origin struct {
 func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
 
 // from notes that a row of a routing domain maps to a space.
-func (w *wishes) from(d domain, o origin, r *source.Record) {
+func (w *wishes) from(d *domain, o origin, r *source.Record) {
 	if w.origins[d] == nil {
 		w.origins[d] = map[origin]string{}
 	}
@@ -38,7 +38,9 @@ func (w *wishes) from(d domain, o origin, r *source.Record) {
 // apart refuses an import that would merge two routing domains of the source into one space: their equal addresses would then count as the same. A
 // mapping that names each key's space is an explicit decision, and apart allows it.
 func (w *wishes) apart() error {
-	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b domain) int { return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.space, b.space)) }) {
+	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b *domain) int {
+		return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.space, b.space))
+	}) {
 		all := slices.SortedFunc(maps.Keys(w.origins[d]), func(a, b origin) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.identity, b.identity)) })
 		for n, o := range all {
 			row := w.origins[d][o]
@@ -85,7 +87,7 @@ func (w *wishes) strangers(states map[string]*state) error {
 }
 
 // spaceItem returns the item of a new space for a routing domain. It keeps the domain's name in the source as an annotation.
-func (w *wishes) spaceItem(d domain) *item {
+func (w *wishes) spaceItem(d *domain) *item {
 	i := &item{more: &more{}, domain: d, kind: string(source.Space), name: d.space}
 	var names []string
 	for o := range w.origins[d] {

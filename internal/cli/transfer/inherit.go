@@ -19,7 +19,7 @@ func (w *wishes) inherit(states map[string]*state) {
 	var byClass []*item
 	for _, i := range w.items {
 		if i.spec != nil && i.space == "" {
-			i.space = spaceAround(i, pools, states[i.project])
+			i.move(spaceAround(i, pools, states[i.project]))
 			if i.ownParent == "" && !i.isPool() {
 				byClass = append(byClass, i)
 			}
@@ -39,7 +39,7 @@ func (w *wishes) inherit(states map[string]*state) {
 	for _, i := range byClass {
 		for _, p := range classes[i.project+"/"+specOf(i).ClassName] {
 			if around(p, i) {
-				i.space = p.space
+				i.move(p.space)
 			}
 		}
 	}

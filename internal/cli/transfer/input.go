@@ -71,7 +71,7 @@ func (m *input) mapping() (mapping rules.Mapping, err error) {
 
 // frugal makes the garbage collector run more often while many rows are in memory: they stay until the end, so heap growth is no useful signal.
 func frugal() (over func()) {
-	const percent = 25
+	const percent = 10
 	before := debug.SetGCPercent(percent)
 	return func() { debug.SetGCPercent(before) }
 }
@@ -97,7 +97,7 @@ func (m *input) read(ctx context.Context, mapping rules.Mapping, paths []string)
 }
 
 // records reads files, or a live NetBox.
-func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) (*source.Reading, error) {
+func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []string) (reading *source.Reading, err error) {
 	if m.url != "" {
 		if len(paths) > 0 {
 			return nil, exit.Usagef("give files or --url, not both")
@@ -111,17 +111,27 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	if err != nil {
 		return nil, exit.Usagef("--encoding: %v", err)
 	}
-	files := make([]source.File, len(paths))
+	files, texts := make([]source.File, len(paths)), make([]*opened, len(paths))
 	for n, path := range paths {
-		text, err := m.p.Read(path)
-		if err != nil {
-			return nil, exit.Usagef("cannot read the file: %v", err)
+		text, failed := open(m.p, path)
+		if failed != nil {
+			return nil, exit.Usagef("cannot read the file: %v", failed)
 		}
+		defer func() {
+			if failed := text.close(); err == nil {
+				err = failed
+			}
+		}()
+		texts[n] = text
 		files[n] = source.File{Name: path, Text: text, Encoding: encoding, Columns: mapping.Columns}
 	}
-	reading, err := source.Read(m.of, files)
-	if err != nil {
+	if reading, err = source.Read(m.of, files); err != nil {
 		return nil, unreadable{err}
+	}
+	for _, text := range texts {
+		if err := text.unchanged(); err != nil {
+			return nil, unreadable{err}
+		}
 	}
 	return reading, nil
 }

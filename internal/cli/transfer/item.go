@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
+	"sync"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
@@ -35,12 +36,28 @@ const (
 	outcomeEnded     = "ended here" // Carve leads, and has released it since
 )
 
-// domain is a routing domain: a space of a project.
+// domain is a routing domain: a space of a project. Equal domains are one pointer, which takes less room in an item than their names.
 type domain struct{ project, space string }
+
+var domains sync.Map // domain -> *domain
+
+// domainOf returns the pointer of a domain.
+func domainOf(project, space string) *domain {
+	key := domain{project, space}
+	is, found := domains.Load(key)
+	if !found {
+		is, _ = domains.LoadOrStore(key, &key)
+	}
+	d, _ := is.(*domain) // nothing else is in the map
+	return d
+}
+
+// move sets an item's space.
+func (i *item) move(space string) { i.domain = domainOf(i.project, space) }
 
 // item is one thing, wanted or on the server. An import can have many, so fields that few items use are in more.
 type item struct {
-	domain
+	*domain
 	*more
 	kind  string // pool, claim, reservation, claims, auto
 	name  string
@@ -49,14 +66,13 @@ type item struct {
 
 	// by makes the labels, annotations and description of a source row on demand: a map for each of many rows would take more memory than all else.
 	// Items of Carve's own exports, of the mapping and of the server have their labels, annotations and description in more.
-	by     *making
-	record *source.Record // the row for by
+	by *making
 
-	row    int   // row of the source, from 1; 0: a server item or of the mapping
+	row    int32 // row of the source, from 1; 0: a server item or of the mapping
+	depth  int16 // pools around it; a pool of a deeper one would need more bits than an address has
 	there  bool  // on the server
 	stands bool  // a mirror made the pool of this block, which may contain more than the source
 	parent *item // the pool around it
-	depth  int
 	is     *item // the counterpart: on the server for a row, in the mirror for an object of the server
 
 	outcome string
@@ -72,6 +88,7 @@ type more struct {
 	spec        json.RawMessage                            // of Carve's own exports
 	serves      []string                                   // classes that a new pool will list
 	current     func() (map[string]json.RawMessage, error) // the spec on the server
+	claims      *stock.Claims                              // of the server; they have the labels, annotations, revision and spec of the item with its name
 	ownParent   string                                     // the pool that the item names, in Carve's own exports or on the server
 	revision    string                                     // on the server
 	holds       []client.Reservation
@@ -87,6 +104,28 @@ func (i *item) rich() *more {
 		i.more = &more{}
 	}
 	return i.more
+}
+
+// claim returns the server's claim of an item that has claims.
+func (i *item) claim() stock.Claim {
+	c, _ := i.claims.Get(i.name) // the item was made of it
+	return c
+}
+
+// changed returns the revision of a server item.
+func (i *item) changed() string {
+	if i.claims != nil {
+		return i.claim().Revision
+	}
+	return i.revision
+}
+
+// rest returns the spec of a server item.
+func (i *item) rest() (stock.Spec, error) {
+	if i.claims != nil {
+		return i.claim().Rest, nil
+	}
+	return i.current()
 }
 
 // end sets an item's outcome.

@@ -15,28 +15,50 @@ import (
 // The memory of an import grows with its rows, and by a bounded number of bytes and objects for each: 200,000 rows fit into 200 MB with the
 // program itself. A map, or a string for each cell, would exceed these bounds.
 func TestRowsOfAnImportHoldFewBytesAndObjects(t *testing.T) {
-	const rows, mostBytes, mostObjects = 20_000, 620, 6
+	const rows = 20_000
+	for of, text := range map[string]string{"csv": csvRows(rows), "netbox": netboxRows(rows)} {
+		t.Run(of, func(t *testing.T) {
+			const mostBytes, mostObjects = 480, 4
+			bytes, objects := live()
+			reading, err := source.Read(of, []source.File{{Name: "big", Text: strings.NewReader(text)}})
+			require.NoError(t, err)
+			w, err := wish(rules.Preset(of), "p", &reading.Records)
+			require.NoError(t, err)
+			w.names()
+			p := &plan{wishes: w, states: map[string]*state{}}
+			p.grow()
+			out := account(w, false, true, func(*report, reportRow) bool { return false })
+			moreBytes, moreObjects := live()
+			require.Equal(t, map[string]int{outcomeLeft: rows + 1}, out.Counts)
+			require.LessOrEqual(t, (moreBytes-bytes)/rows, mostBytes, "bytes for each row")
+			require.LessOrEqual(t, (moreObjects-objects)/rows, mostObjects, "objects for each row")
+			runtime.KeepAlive(w)
+			runtime.KeepAlive(p)
+		})
+	}
+}
+
+// csvRows returns a table of a network and many addresses.
+func csvRows(rows int) string {
 	var text strings.Builder
 	text.WriteString("cidr,name,status,description,owner,mac\n10.0.0.0/8,all,active,everything,,\n")
 	for n := range rows {
 		at := fmt.Sprintf("10.1.%d.%d", n/250, 1+n%250)
 		fmt.Fprintf(&text, "%s,host-%d.example.net,active,server %d in a rack,team-%d,00:50:56:00:%02x:%02x\n", at, n, n, n%50, n/250, n%250)
 	}
-	bytes, objects := live()
-	reading, err := source.Read("csv", []source.File{{Name: "big.csv", Text: []byte(text.String())}})
-	require.NoError(t, err)
-	w, err := wish(rules.Preset("csv"), "p", reading.Records)
-	require.NoError(t, err)
-	w.names()
-	p := &plan{wishes: w, states: map[string]*state{}}
-	p.grow()
-	out := account(w, false, true, func(out *report, line reportRow) bool { return !out.plain(line) && line.Outcome != outcomeLeft })
-	moreBytes, moreObjects := live()
-	require.Equal(t, map[string]int{outcomeLeft: rows + 1}, out.Counts)
-	require.LessOrEqual(t, (moreBytes-bytes)/rows, mostBytes, "bytes for each row")
-	require.LessOrEqual(t, (moreObjects-objects)/rows, mostObjects, "objects for each row")
-	runtime.KeepAlive(w)
-	runtime.KeepAlive(p)
+	return text.String()
+}
+
+// netboxRows returns a page of NetBox with a network and many addresses.
+func netboxRows(rows int) string {
+	var text strings.Builder
+	text.WriteString(`{"results":[{"id":1,"url":"https://nb.example.net/api/ipam/prefixes/1/","prefix":"10.0.0.0/8"}`)
+	for n := range rows {
+		fmt.Fprintf(&text, `,{"id":%d,"url":"https://nb.example.net/api/ipam/ip-addresses/%d/","address":"10.1.%d.%d/24","status":{"value":"active"},`+
+			`"tenant":{"id":1,"name":"team-%d"},"dns_name":"host-%d.example.net","description":"server %d in a rack","tags":[{"id":3,"name":"old"}],`+
+			`"custom_fields":{"asset":"A%d","owner":"o-%d"}}`, n+2, n+2, n/250, 1+n%250, n%50, n, n, n, n%20)
+	}
+	return text.String() + "]}"
 }
 
 // live counts the bytes and the objects that are reachable.

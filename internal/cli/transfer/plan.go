@@ -51,7 +51,7 @@ func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) 
 
 // grow nests wishes into the server's content, domain by domain.
 func (p *plan) grow() {
-	byDomain := map[domain][]*item{}
+	byDomain := map[*domain][]*item{}
 	for _, st := range p.states {
 		for _, e := range st.items {
 			byDomain[e.domain] = append(byDomain[e.domain], e)
@@ -60,7 +60,7 @@ func (p *plan) grow() {
 	for _, i := range slices.Concat(p.extras, p.items) {
 		byDomain[i.domain] = append(byDomain[i.domain], i)
 	}
-	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
+	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b *domain) int {
 		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
 	})
 	for _, d := range domains {
@@ -80,8 +80,8 @@ func (p *plan) byName() {
 		if pool, found := st.Pools[i.name]; found && i.isPool() {
 			is = pool.Status.AllocatedCIDR + " in space " + pool.Status.SpaceRef.Name
 		}
-		if claim, found := st.Claims[i.name]; found && i.kind == rules.AsClaim {
-			is = claim.Status.AllocatedCIDR + " of pool " + claim.Status.PoolRef.Name
+		if claim, found := st.Claims.Get(i.name); found && i.kind == rules.AsClaim {
+			is = claim.Block.String() + " of pool " + claim.Pool.Name
 			if is == i.block.String()+" of pool "+i.ownParent { // of another project's pool
 				i.end(outcomeSame, "")
 				continue
@@ -103,9 +103,9 @@ func (p *plan) byName() {
 // steps orders the missing items.
 func (p *plan) steps() {
 	var spaces, classes []*item
-	wanted := map[domain]bool{}
+	wanted := map[*domain]bool{}
 	for _, i := range p.spaces {
-		i.space = i.name
+		i.move(i.name)
 		if is, found := p.states[i.project].Spaces[i.name]; found {
 			p.compare(i, spaceOf(is))
 			continue
@@ -120,9 +120,9 @@ func (p *plan) steps() {
 		}
 		classes = append(classes, i)
 	}
-	levels := map[int][]*item{}
+	levels := map[int16][]*item{}
 	var claims []*item
-	deepest := 0
+	deepest := int16(0)
 	for _, i := range slices.Concat(p.extras, p.items) {
 		switch {
 		case i.outcome != "" || i.kind == rules.AsReservation || i.kind == rules.AsClaims:
@@ -139,7 +139,7 @@ func (p *plan) steps() {
 		}
 	}
 	p.create = append(p.create, spaces, classes)
-	for depth := 0; depth <= deepest; depth++ {
+	for depth := int16(0); depth <= deepest; depth++ {
 		p.create = append(p.create, levels[depth])
 	}
 	p.claims = batches(claims)
@@ -228,14 +228,15 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 
 // lengths sets the source's limits of the prefix lengths that may be carved from a pool.
 func (i *item) lengths(spec *client.IPPoolSpec) {
+	if i.by == nil { // the item comes from the server
+		return
+	}
+	record := i.record()
 	number := func(field string) *int {
-		if n, err := strconv.Atoi(i.record.Fields.Get(field)); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
+		if n, err := strconv.Atoi(record.Fields.Get(field)); err == nil && n >= i.block.Bits() && n <= i.block.Addr().BitLen() {
 			return &n
 		}
 		return nil
-	}
-	if i.record == nil { // the item comes from the server
-		return
 	}
 	doc := map[string]any{}
 	for _, name := range []string{"minPrefixLength", "maxPrefixLength", "defaultPrefixLength"} {

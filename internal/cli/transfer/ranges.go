@@ -117,7 +117,11 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 
 // mine reports whether an earlier import made this server claim from the range.
 func mine(r, c *item) bool {
-	return r.kind == rules.AsClaims && c.there && c.annotations["source-row"] != "" && c.annotations["source-row"] == r.annotationMap()["source-row"]
+	if r.kind != rules.AsClaims || !c.there {
+		return false
+	}
+	row := c.annotationMap()["source-row"]
+	return row != "" && row == r.annotationMap()["source-row"]
 }
 
 // reserve reserves a part of a range in its pool.
@@ -166,7 +170,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 		}
 	}
 	for _, part := range parts {
-		for _, e := range t.existing[part.block] {
+		for e := range t.existing(part.block) {
 			if e.kind != rules.AsClaim {
 				continue
 			}

@@ -1,10 +1,10 @@
 package transfer
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,7 +39,7 @@ type report struct {
 	ordered []string
 	shadow  string // a mirror's name
 	after   bool   // the import has started, so open rows were not reached
-	rows    []row  // of the source
+	of      *wishes
 }
 
 // order ranks outcomes by severity. A row with several items has the worst of their outcomes.
@@ -51,9 +51,9 @@ var order = []string{
 // account reports each row's outcome. after means that the import has started. It counts every row but keeps only those that keep selects,
 // because a row's report needs about as much memory as the row.
 func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) report {
-	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, rows: w.rows}
+	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, of: w}
 	for n := range w.rows {
-		line := out.line(w.rows[n])
+		line := out.line(w, n)
 		out.Counts[line.Outcome]++
 		if keep(&out, line) {
 			out.Items = append(out.Items, line)
@@ -63,10 +63,11 @@ func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) rep
 }
 
 // line returns a row's report.
-func (out *report) line(r row) reportRow {
-	line := reportRow{Row: r.ID, Kind: string(r.Kind), Block: r.Where()}
+func (out *report) line(w *wishes, n int) reportRow {
+	r, record := w.rows[n], w.records.At(n)
+	line := reportRow{Row: record.ID, Kind: string(record.Kind), Block: record.Where()}
 	line.Outcome, line.Why = r.ended()
-	if line.Block == "" || r.Own != nil && !r.Block.IsValid() {
+	if line.Block == "" || record.Own != nil && !record.Block.IsValid() {
 		line.Block = ""
 	}
 	var targets []string
@@ -81,7 +82,7 @@ func (out *report) line(r row) reportRow {
 				outcome = outcomeLeft
 			}
 		}
-		if out.shadow != "" && outcome == outcomeRefused && i.is != nil && i.is.there && i.is.labels[shadowLabel] != out.shadow {
+		if out.shadow != "" && outcome == outcomeRefused && i.is != nil && i.is.there && i.is.labelMap()[shadowLabel] != out.shadow {
 			outcome = outcomeTaken
 		}
 		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {
@@ -164,12 +165,12 @@ func (out *report) asSheet(w io.Writer) error {
 // lines yields all rows, including those that account did not keep.
 func (out *report) lines(yield func(reportRow) bool) {
 	for _, r := range out.Items {
-		if out.rows == nil && !yield(r) {
+		if out.of == nil && !yield(r) {
 			return
 		}
 	}
-	for _, r := range out.rows {
-		if !yield(out.line(r)) {
+	for n := 0; out.of != nil && n < out.Rows; n++ {
+		if !yield(out.line(out.of, n)) {
 			return
 		}
 	}
@@ -189,22 +190,19 @@ func (out *report) plain(r reportRow) bool {
 
 // diff prints the report for people: in a dry run every row that is not the same, and otherwise the rows that were not imported.
 func (out *report) diff(p *show.Printer, most int) error {
-	var rows []reportRow
-	for _, r := range out.Items {
-		if !out.plain(r) {
-			rows = append(rows, r)
+	rows, hidden := iter.Seq[reportRow](func(yield func(reportRow) bool) {
+		for r := range out.lines {
+			if !out.plain(r) && !yield(r) {
+				return
+			}
 		}
-	}
+	}), 0
 	if !out.DryRun {
-		slices.SortStableFunc(rows, func(a, b reportRow) int {
-			return cmp.Compare(slices.Index(order, b.Outcome), slices.Index(order, a.Outcome))
-		})
+		var some []reportRow
+		some, hidden = worst(rows, most)
+		rows = slices.Values(some)
 	}
-	hidden := 0
-	if !out.DryRun && len(rows) > most {
-		rows, hidden = rows[:most], len(rows)-most
-	}
-	text := show.Table(p, []show.Column[reportRow]{
+	columns := []show.Column[reportRow]{
 		{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
 		{Title: "ROW", Cell: func(r reportRow) string { return r.Row }},
 		{Title: "BLOCK", Whole: true, Cell: func(r reportRow) string { return r.Block }},
@@ -212,9 +210,31 @@ func (out *report) diff(p *show.Printer, most int) error {
 		{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
 		{Title: "IN CARVE", Cell: func(r reportRow) string { return r.Target }},
 		{Title: "WHY", Cell: func(r reportRow) string { return r.Why }},
-	}, rows)
-	if hidden > 0 {
-		text = fmt.Appendf(text, "and %d more: --report FILE has all of them\n", hidden)
 	}
-	return p.Write(fmt.Appendf(text, "%s\n", out.summary()))
+	return p.Stream(func(w io.Writer) error {
+		if err := show.WriteTable(w, p, columns, rows); err != nil {
+			return err
+		}
+		more := ""
+		if hidden > 0 {
+			more = fmt.Sprintf("and %d more: --report FILE has all of them\n", hidden)
+		}
+		_, err := fmt.Fprintf(w, "%s%s\n", more, out.summary())
+		return err
+	})
+}
+
+// worst returns the rows with the most severe outcomes, and the number of the other rows.
+func worst(rows iter.Seq[reportRow], most int) (out []reportRow, others int) {
+	ranked := make([][]reportRow, len(order))
+	for r := range rows {
+		rank := max(slices.Index(order, r.Outcome), 0)
+		if others++; len(ranked[rank]) < most {
+			ranked[rank] = append(ranked[rank], r)
+		}
+	}
+	slices.Reverse(ranked)
+	out = slices.Concat(ranked...)
+	out = out[:min(len(out), most)]
+	return out, others - len(out)
 }

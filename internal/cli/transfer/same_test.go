@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,13 +15,13 @@ func accounted(t *testing.T, of string, texts map[string]string) (out report, re
 	t.Helper()
 	var files []source.File
 	for name, text := range texts {
-		files = append(files, source.File{Name: name, Text: []byte(text)})
+		files = append(files, source.File{Name: name, Text: strings.NewReader(text)})
 	}
 	reading, err := source.Read(of, files)
 	require.NoError(t, err)
 	m := rules.Preset(of)
 	m.Roots = []rules.Root{{Name: "all", CIDR: "10.0.0.0/8"}}
-	w, err := wish(m, "p", reading.Records)
+	w, err := wish(m, "p", &reading.Records)
 	require.NoError(t, err)
 	w.names()
 	p := &plan{wishes: w, states: map[string]*state{}}

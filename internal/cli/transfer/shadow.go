@@ -45,7 +45,7 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := m.settle(reading.Records, kept{})
+	v, err := m.settle(&reading.Records, kept{})
 	switch {
 	case err != nil || len(v.releases) == 0:
 	case m.input.url != "":
@@ -131,7 +131,7 @@ type kept struct {
 }
 
 // settle compares until the releases are consistent: it releases a pool only with all its content, and releases nothing if a safety prevents it.
-func (m *mirror) settle(records []source.Record, k kept) (*view, error) {
+func (m *mirror) settle(records *source.Records, k kept) (*view, error) {
 	why, safety := maps.Clone(k.why), ""
 	if why == nil {
 		why = map[string]string{}
@@ -172,7 +172,7 @@ func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 	for _, e := range once.releases {
 		k.sure[e.id()] = true
 	}
-	return m.settle(reading.Records, k)
+	return m.settle(&reading.Records, k)
 }
 
 // follow applies the result of a comparison. It releases first, so that their blocks and names are free for new things.
@@ -222,6 +222,6 @@ func (m *mirror) forget(e *item) {
 	if e.isPool() {
 		delete(m.states[e.project].Pools, e.name)
 	} else {
-		delete(m.states[e.project].Claims, e.name)
+		m.states[e.project].Claims.Forget(e.name)
 	}
 }

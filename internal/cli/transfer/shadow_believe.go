@@ -35,7 +35,7 @@ func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
 	default:
 		return v, nil
 	}
-	held, err := m.settle(reading.Records, kept{sure: map[string]bool{}, otherwise: "it waits for a second reading"})
+	held, err := m.settle(&reading.Records, kept{sure: map[string]bool{}, otherwise: "it waits for a second reading"})
 	if err != nil {
 		return nil, err
 	}

@@ -48,19 +48,20 @@ func (m *mirror) change(i, e *item) change {
 			}
 		}
 	}
-	c.pairs("label", labels, e.labels, c.labels)
+	has, hasLabels := e.annotationMap(), e.labelMap()
+	c.pairs("label", labels, hasLabels, c.labels)
 	for key, value := range annotations {
-		if e.annotations[key] != "" && m.mapping.Unsteady(key, first(value, e.annotations[key])) {
+		if has[key] != "" && m.mapping.Unsteady(key, first(value, has[key])) {
 			delete(annotations, key)
 		}
 	}
-	c.pairs("annotation", annotations, e.annotations, c.annotations)
+	c.pairs("annotation", annotations, has, c.annotations)
 	if i.isPool() && i.text() != e.description {
 		c.what = append(c.what, fmt.Sprintf("description %q → %q", e.description, i.text()))
 		c.spec["description"] = orNull(i.text())
 	}
 	if i.isPool() && i.spec == nil {
-		c.reservations(e.labels[shadowLabel] == "")
+		c.reservations(hasLabels[shadowLabel] == "")
 		c.lengths()
 	}
 	return c
@@ -163,7 +164,7 @@ func (c *change) lengths() {
 	if want.Allocation == nil {
 		return
 	}
-	have, err := c.is.current()
+	have, err := c.is.rest()
 	if err != nil {
 		return
 	}
@@ -205,7 +206,7 @@ func (r *run) change(ctx context.Context, c change) error {
 		return err
 	}
 	_, err = r.patiently(ctx, func() (session.Answer, error) {
-		return r.Ask(ctx, session.Request{Method: http.MethodPatch, Path: c.is.path(), Body: body, Match: `"` + c.is.revision + `"`})
+		return r.Ask(ctx, session.Request{Method: http.MethodPatch, Path: c.is.path(), Body: body, Match: `"` + c.is.changed() + `"`})
 	})
 	items := append([]*item{c.i}, c.ranges...)
 	refusal, refused := errors.AsType[*session.Refusal](err)
@@ -257,7 +258,7 @@ func (m *mirror) release(ctx context.Context, items []*item) error {
 // remove deletes one thing. Revisions are never reused: if a request deleted it and the response was lost, the next request finds nothing.
 func (r *run) remove(ctx context.Context, e *item) error {
 	_, err := r.patiently(ctx, func() (session.Answer, error) {
-		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.revision + `"`})
+		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.changed() + `"`})
 	})
 	refusal, refused := errors.AsType[*session.Refusal](err)
 	switch {

@@ -25,7 +25,7 @@ func (v *view) judgeAside(m *mirror) {
 		here := map[netip.Prefix]*item{}
 		for _, e := range l.holds {
 			here[e.block] = e
-			gone := e.labels[shadowLabel] == m.name && !there[e.place()]
+			gone := e.labelMap()[shadowLabel] == m.name && !there[e.place()]
 			for _, r := range ranges {
 				gone = gone && (r.domain != e.domain || e.from().Less(r.from()) || r.to().Less(e.to()))
 			}

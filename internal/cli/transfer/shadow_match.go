@@ -23,7 +23,7 @@ func (v *view) wanted() []*item {
 	slices.SortStableFunc(all, func(a, b *item) int {
 		rank := func(i *item) int {
 			if i.isPool() {
-				return i.depth
+				return int(i.depth)
 			}
 			return 1 << 30
 		}
@@ -68,11 +68,12 @@ func sameParent(i, e *item) bool {
 // keep plans the changes of an existing thing. It leaves the things of others alone, unless the mirror may adopt them.
 func (v *view) keep(m *mirror, i *item) {
 	e := i.is
-	switch {
-	case e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped:
+	if e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped {
 		return
-	case e.labels[shadowLabel] == m.name && !v.leads(e):
-	case !m.adopt || e.labels[shadowLabel] != "" || e.labels[planLabel] != "" || v.leads(e):
+	}
+	switch labels := e.labelMap(); {
+	case labels[shadowLabel] == m.name && !v.leads(e):
+	case !m.adopt || labels[shadowLabel] != "" || labels[planLabel] != "" || v.leads(e):
 		return
 	}
 	if all := specDifferences(i, e); len(all) > 0 {
@@ -194,8 +195,8 @@ func (v *view) order() {
 			spaces[name] = stock.SpaceOf(p)
 			taken[named{project, name}] = spaces[name]
 		}
-		for name, c := range st.Claims {
-			taken[named{project, name}] = first(spaces[c.Status.PoolRef.Name], "another project's")
+		for c := range st.Claims.All() {
+			taken[named{project, c.Name}] = first(spaces[c.Pool.Name], "another project's")
 		}
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
@@ -222,8 +223,8 @@ type removals struct {
 // against returns the reason why a comparison's releases are refused, or "".
 func (r removals) against(v *view) string {
 	unreadable := 0
-	for _, row := range v.rows {
-		if outcome, _ := row.ended(); row.Problem != "" && outcome == outcomeRefused {
+	for n, row := range v.rows {
+		if outcome, _ := row.ended(); outcome == outcomeRefused && v.records.At(n).Problem != "" {
 			unreadable++
 		}
 	}

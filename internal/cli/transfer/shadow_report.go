@@ -33,8 +33,8 @@ type shadowReport struct {
 func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
 		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun}}
-	for _, r := range v.rows {
-		line := out.line(r)
+	for n := range v.rows {
+		line := out.line(v.wishes, n)
 		out.Counts[line.Outcome]++
 		out.Items = append(out.Items, line)
 	}

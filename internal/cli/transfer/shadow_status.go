@@ -84,7 +84,7 @@ the mirror and others have made. Below stands what the last pass of each mirror 
 		if err != nil {
 			return err
 		}
-		st, err := statusOf(has)
+		st, err := statusOf(s.Project, has)
 		switch {
 		case err != nil:
 			return err
@@ -97,7 +97,7 @@ the mirror and others have made. Below stands what the last pass of each mirror 
 }
 
 // statusOf counts the claims of each mirrored or switched pool.
-func statusOf(has *stock.Stock) (*shadowStatus, error) {
+func statusOf(project string, has *stock.Stock) (*shadowStatus, error) {
 	out := &shadowStatus{Mirrors: map[string]passNote{}, Pools: []*shadowPool{}}
 	for key, text := range has.Spaces["default"].Metadata.Annotations {
 		if name, is := strings.CutPrefix(key, shadowNote); is {
@@ -130,17 +130,17 @@ func statusOf(has *stock.Stock) (*shadowStatus, error) {
 			u.Leads = "carve"
 		}
 	}
-	for _, c := range has.Claims {
-		if c.Status.PoolRef.Project != c.Metadata.Project {
+	for c := range has.Claims.All() {
+		if c.Pool.Project != project {
 			continue
 		}
-		at := c.Status.PoolRef.Name
+		at := c.Pool.Name
 		for at != "" && units[at] == nil {
 			at = parent(has.Pools[at])
 		}
 		switch u := units[at]; {
 		case u == nil:
-		case c.Metadata.Labels[shadowLabel] == u.Shadow:
+		case c.Labels[shadowLabel] == u.Shadow:
 			u.Mirrored++
 		default:
 			u.Own++

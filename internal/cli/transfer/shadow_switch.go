@@ -108,7 +108,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	}
 	var left []reportRow
 	for n, r := range v.rows {
-		inside := r.Problem != ""
+		inside := v.records.At(n).Problem != ""
 		for _, i := range r.items() {
 			inside = inside || touches(i) && !led[i]
 		}

@@ -16,7 +16,7 @@ import (
 // view is the result of comparing both sides.
 type view struct {
 	*plan
-	records  []source.Record
+	records  *source.Records
 	made     []*item           // the mirror's things, where the other system leads
 	why      map[string]string // reason for each thing that is kept although it is no longer wanted
 	keeps    []*item           // the things of why
@@ -54,7 +54,7 @@ func (i *item) pool() string {
 
 // compare computes the result of an import into a server without the mirror's things: these are the wanted things. The mirror's things that are not
 // wanted are to be released.
-func (m *mirror) compare(records []source.Record, why map[string]string) (*view, error) {
+func (m *mirror) compare(records *source.Records, why map[string]string) (*view, error) {
 	w, err := wish(m.mapping, m.Project, records)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (v *view) sort(m *mirror, project string) error {
 		}
 		why, keep := v.why[e.id()]
 		switch {
-		case top == "" && e.labels[shadowLabel] == m.name && !keep:
+		case top == "" && e.labelMap()[shadowLabel] == m.name && !keep:
 			v.made = append(v.made, e)
 			continue
 		case keep:
@@ -154,7 +154,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
-	i := &item{domain: domain{project: project}, kind: "allocation", name: a.Metadata.Name, block: block, there: true,
+	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, there: true,
 		more: &more{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
 	switch a.Status.Phase {
 	case client.IPAllocationPhaseBound:
@@ -165,7 +165,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 		i.why = "it cools down"
 	}
 	if p, found := pools[i.ownParent]; found {
-		i.space = stock.SpaceOf(p)
+		i.move(stock.SpaceOf(p))
 	}
 	return i, nil
 }
@@ -191,7 +191,7 @@ func (v *view) mark(name string) {
 
 // place is a block in a routing domain.
 type place struct {
-	domain
+	*domain
 	block netip.Prefix
 }
 

@@ -44,7 +44,7 @@ func (st *state) place(project string) error {
 		if p.Status.ParentRef != nil {
 			parent = show.RefText(p.Status.ParentRef, project)
 		}
-		st.items = append(st.items, &item{domain: domain{project, stock.SpaceOf(p)}, kind: rules.AsPool, name: name, block: block, there: true,
+		st.items = append(st.items, &item{domain: domainOf(project, stock.SpaceOf(p)), kind: rules.AsPool, name: name, block: block, there: true,
 			more: &more{
 				labels: p.Metadata.Labels, annotations: p.Metadata.Annotations, description: p.Spec.Description, holds: p.Spec.Reservations,
 				ownParent: parent, revision: p.Metadata.Revision,
@@ -55,22 +55,16 @@ func (st *state) place(project string) error {
 	for _, i := range st.items {
 		spaces[i.name] = i.space
 	}
-	for _, name := range slices.Sorted(maps.Keys(st.Claims)) {
-		c := st.Claims[name]
-		block, err := netip.ParsePrefix(c.Status.AllocatedCIDR)
-		if err != nil {
-			return fmt.Errorf("claim %s: %w", name, err)
+	shared := map[client.ResolvedRef]*more{} // by pool
+	for c := range st.Claims.All() {
+		if shared[c.Pool] == nil {
+			shared[c.Pool] = &more{ownParent: show.RefText(&c.Pool, project), claims: st.Claims}
 		}
-		i := &item{domain: domain{project: project}, kind: rules.AsClaim, name: name, block: block, there: true,
-			more: &more{
-				labels: c.Metadata.Labels, annotations: c.Metadata.Annotations, ownParent: show.RefText(&c.Status.PoolRef, project),
-				revision: c.Metadata.Revision,
-				current:  func() (stock.Spec, error) { return stock.ClaimRest(c) },
-			}}
-		if c.Status.PoolRef.Project == project {
-			i.space = spaces[c.Status.PoolRef.Name]
+		space := ""
+		if c.Pool.Project == project {
+			space = spaces[c.Pool.Name]
 		}
-		st.items = append(st.items, i)
+		st.items = append(st.items, &item{domain: domainOf(project, space), kind: rules.AsClaim, name: c.Name, block: c.Block, there: true, more: shared[c.Pool]})
 	}
 	return nil
 }

@@ -1,8 +1,10 @@
 package transfer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"net/netip"
 	"reflect"
@@ -21,25 +23,23 @@ type tree struct {
 	taken    []span // taken by ranges, with the policy narrow
 	roots    []*item
 	children map[*item][]*item
-	existing map[netip.Prefix][]*item
 	refused  bool // a policy refuses the whole import
 }
 
 // grow nests a domain's items, and settles duplicates and overlaps by the policies.
 func grow(w *wishes, items []*item) *tree {
-	t := &tree{w: w, children: map[*item][]*item{}, existing: map[netip.Prefix][]*item{}}
+	t := &tree{w: w, children: map[*item][]*item{}}
 	for _, i := range items {
-		switch {
-		case i.isRange():
+		if i.isRange() {
 			t.ranges = append(t.ranges, i)
-			continue
-		case i.there:
-			t.existing[i.block] = append(t.existing[i.block], i)
+		} else {
+			t.items = append(t.items, i)
 		}
-		t.items = append(t.items, i)
 	}
-	t.decide()
 	byPlace(t.items)
+	if t.decide() {
+		byPlace(t.items)
+	}
 	t.duplicates()
 	t.nest()
 	t.settleRanges()
@@ -51,14 +51,29 @@ func grow(w *wishes, items []*item) *tree {
 	return t
 }
 
-// decide sets the open kind of items that exist already to the existing kind.
-func (t *tree) decide() {
+// decide sets the open kind of items that exist already to the existing kind. It reports whether there are such items.
+func (t *tree) decide() (changed bool) {
 	for _, i := range t.items {
 		if i.kind != rules.AsAuto {
 			continue
 		}
-		for _, e := range t.existing[i.block] {
-			i.kind = e.kind
+		for e := range t.existing(i.block) {
+			i.kind, changed = e.kind, true
+		}
+	}
+	return changed
+}
+
+// existing iterates over the server's items of a block.
+func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
+	at, _ := slices.BinarySearchFunc(t.items, block, func(i *item, block netip.Prefix) int {
+		return cmp.Or(i.from().Compare(block.Addr()), cmp.Compare(i.block.Bits(), block.Bits()))
+	})
+	return func(yield func(*item) bool) {
+		for ; at < len(t.items) && t.items[at].block == block; at++ {
+			if t.items[at].there && !yield(t.items[at]) {
+				return
+			}
 		}
 	}
 }
@@ -94,7 +109,7 @@ func (t *tree) duplicates() {
 			seen[k] = other
 		}
 		policy := t.w.mapping.OnDuplicate
-		if i.record != nil && other.record != nil && i.record.Same != "" && i.record.Same == other.record.Same {
+		if same := i.same(); same != "" && same == other.same() {
 			policy = rules.First // the source lists one thing in several rows
 		}
 		t.settle(policy, other, i, "the same block as", i)
@@ -125,7 +140,7 @@ func (t *tree) said(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
 	}
-	return t.w.rows[i.row-1].ID + " (" + i.where() + ")"
+	return t.w.records.At(int(i.row)-1).ID + " (" + i.where() + ")"
 }
 
 // nest finds the pool around each item.
@@ -258,7 +273,7 @@ func specDifferences(i, is *item) (all []string) {
 	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
 		return nil
 	}
-	have, err := is.current()
+	have, err := is.rest()
 	if err != nil {
 		return []string{err.Error()}
 	}
@@ -286,8 +301,8 @@ func (w *wishes) compare(i, is *item) {
 			}
 		}
 	}
-	differing("label", i.labelMap(), is.labels)
-	differing("annotation", i.annotationMap(), is.annotations)
+	differing("label", i.labelMap(), is.labelMap())
+	differing("annotation", i.annotationMap(), is.annotationMap())
 	if (i.isPool() || i.kind == string(source.Space)) && i.text() != is.description {
 		all = append(all, fmt.Sprintf("the description is %q, not %q", is.description, i.text()))
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
-// row is one source row with its result. There may be many, and nearly all of them become one item.
+// row is the result of one source row. There may be many, and nearly all of them become one item.
 type row struct {
-	*source.Record
 	item *item  // the only item made from it
 	rest *other // nil: there is one item
 }
@@ -49,24 +48,24 @@ func (r row) ended() (outcome, why string) {
 type wishes struct {
 	mapping rules.Mapping
 	project string // the default project
-	rows    []row
+	records *source.Records
+	rows    []row // of the records
 	items   []*item
-	extras  []*item                      // roots of the mapping
-	spaces  []*item                      // of Carve's own exports
-	makings []*making                    // by the mapping's rules
-	origins map[domain]map[origin]string // the routing domains that map to a space, each with one of its rows
+	extras  []*item                       // roots of the mapping
+	spaces  []*item                       // of Carve's own exports
+	makings []*making                     // by the mapping's rules
+	origins map[*domain]map[origin]string // the routing domains that map to a space, each with one of its rows
 	classes []*item
 }
 
 // wish applies the mapping to each record.
-func wish(m rules.Mapping, project string, records []source.Record) (*wishes, error) {
-	w := &wishes{mapping: m, project: project, rows: make([]row, len(records)), items: make([]*item, 0, len(records)), origins: map[domain]map[origin]string{}}
+func wish(m rules.Mapping, project string, records *source.Records) (*wishes, error) {
+	w := &wishes{mapping: m, project: project, records: records, rows: make([]row, records.Len()), items: make([]*item, 0, records.Len()), origins: map[*domain]map[origin]string{}}
 	for _, rule := range m.Rules {
-		w.makings = append(w.makings, &making{mapping: &w.mapping, rule: rule})
+		w.makings = append(w.makings, &making{mapping: &w.mapping, rule: rule, records: records})
 	}
-	for n := range records {
-		w.rows[n].Record = &records[n]
-		w.record(n, &records[n])
+	for n, r := range records.All() {
+		w.record(n, &r)
 	}
 	if err := w.apart(); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func wish(m rules.Mapping, project string, records []source.Record) (*wishes, er
 		if name == "" {
 			name = rules.Name(root.CIDR)
 		}
-		d := domain{first(root.Project, project), first(root.Space, "default")}
+		d := domainOf(first(root.Project, project), first(root.Space, "default"))
 		w.extras = append(w.extras, &item{more: none, domain: d, kind: rules.AsPool, name: name, block: block})
 	}
 	return w, nil
@@ -132,8 +131,8 @@ func (w *wishes) record(n int, r *source.Record) {
 		to.Space = first(rules.Name(key), "default")
 	}
 	i := &item{
-		domain: domain{first(to.Project, w.project), to.Space}, kind: w.mapping.Rules[at].As, block: r.Block, span: r.Span,
-		more: none, by: w.makings[at], record: r, row: n + 1,
+		domain: domainOf(first(to.Project, w.project), to.Space), kind: w.mapping.Rules[at].As, block: r.Block, span: r.Span,
+		more: none, by: w.makings[at], row: int32(n + 1), //nolint:gosec // G115: the rows of files
 	}
 	if why := i.fits(); why != "" {
 		end(outcomeRefused, why)
@@ -175,17 +174,36 @@ func (i *item) fits() string {
 type making struct {
 	mapping *rules.Mapping
 	rule    rules.Rule
+	records *source.Records
 	shadow  string // the mirror that makes them
+}
+
+// record returns the row of an item that has by.
+func (i *item) record() *source.Record {
+	r := i.by.records.At(int(i.row) - 1)
+	return &r
+}
+
+// same returns the group of rows about one thing to which an item's row belongs, or "".
+func (i *item) same() string {
+	if i.by == nil {
+		return ""
+	}
+	return i.record().Same
 }
 
 // labelMap returns an item's labels.
 func (i *item) labelMap() map[string]string {
-	if i.by == nil {
+	switch {
+	case i.claims != nil:
+		return i.claim().Labels
+	case i.by == nil:
 		return i.labels
 	}
 	all := map[string]string{}
+	record := i.record()
 	for key, of := range i.by.mapping.Labels {
-		if value := rules.Label(i.record.Field(of)); value != "" {
+		if value := rules.Label(record.Field(of)); value != "" {
 			all[key] = value
 		}
 	}
@@ -198,12 +216,16 @@ func (i *item) labelMap() map[string]string {
 
 // annotationMap returns an item's annotations.
 func (i *item) annotationMap() map[string]string {
-	if i.by == nil || i.annotations != nil {
+	switch {
+	case i.claims != nil:
+		return i.claim().Annotations
+	case i.by == nil || i.annotations != nil:
 		return i.annotations
 	}
 	all := map[string]string{}
+	record := i.record()
 	for key, of := range i.by.mapping.Annotations {
-		if value := rules.Text(i.record.Field(of), 1000); value != "" {
+		if value := rules.Text(record.Field(of), 1000); value != "" {
 			all[key] = value
 		}
 	}
@@ -215,13 +237,13 @@ func (i *item) text() string {
 	if i.by == nil {
 		return i.description
 	}
-	return rules.Text(strings.ReplaceAll(i.record.Fields.Get("description"), "\n", " "), 250)
+	return rules.Text(strings.ReplaceAll(i.record().Fields.Get("description"), "\n", " "), 250)
 }
 
 // own makes an item of a row in our own export, unchanged.
 func (w *wishes) own(n int, r *source.Record) {
 	i := &item{
-		domain: domain{w.project, r.Own.Space}, kind: string(r.Kind), name: r.Name, block: r.Block, row: n + 1,
+		domain: domainOf(w.project, r.Own.Space), kind: string(r.Kind), name: r.Name, block: r.Block, row: int32(n + 1), //nolint:gosec // G115: the rows of files
 		more: &more{
 			labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields.Get("description"), spec: r.Own.Spec,
 			ownParent: r.Own.Parent, serves: r.Own.Serves,
@@ -231,7 +253,7 @@ func (w *wishes) own(n int, r *source.Record) {
 		i.spec = []byte("{}")
 	}
 	if r.Kind != source.Pool && r.Kind != source.Claim { // these get their space in inherit
-		i.space = first(i.space, "default")
+		i.move(first(i.space, "default"))
 	}
 	switch r.Kind {
 	case source.Space:

@@ -1,0 +1,43 @@
+package source
+
+import (
+	"bufio"
+	"io"
+)
+
+// carriageReturns rewrites the carriage returns of a table for a CSV reader, which treats one before a line feed as a part of the line's end.
+type carriageReturns struct {
+	from *bufio.Reader
+	own  bool // write those before a line feed twice, since the lines of our own export end in LF; otherwise each one is a line's end
+	more bool // one more carriage return follows
+}
+
+// Read implements io.Reader.
+func (c *carriageReturns) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if c.more {
+			p[n], c.more = '\r', false
+			n++
+			continue
+		}
+		b, err := c.from.ReadByte()
+		if err != nil {
+			if n > 0 {
+				return n, nil
+			}
+			return 0, err
+		}
+		switch {
+		case b == '\r' && !c.own:
+			b = '\n'
+		case b == '\r':
+			next, err := c.from.Peek(1)
+			c.more = err == nil && next[0] == '\n'
+		}
+		p[n] = b
+		n++
+	}
+	return n, nil
+}
+
+var _ io.Reader = (*carriageReturns)(nil)

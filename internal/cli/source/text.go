@@ -1,0 +1,158 @@
+package source
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+)
+
+// Text is the content of a file. The readers read it in passes, so that it need not be in memory.
+type Text interface {
+	io.ReaderAt
+	Size() int64
+}
+
+// File is one input.
+type File struct {
+	Name string // as given; appears in row IDs
+	Text Text
+	// Encoding is the declared encoding of the text; nil is UTF-8.
+	Encoding encoding.Encoding
+	// Columns maps known names of columns to the file's names.
+	Columns map[string]string
+
+	scanned
+}
+
+// scanned are the properties of a text that the first pass finds. Offsets count bytes in UTF-8.
+type scanned struct {
+	from  encoding.Encoding // nil: UTF-8
+	begin int64             // of the text, after a byte order mark
+	head  []byte            // the first bytes, in UTF-8
+	lines int               // line feeds
+	end   int64             // of the text without white space at its end
+}
+
+// chunkSize is the number of bytes that one pass reads at once.
+const chunkSize = 16 << 10
+
+// mostHead is the number of bytes in head. The first line of a table is shorter.
+const mostHead = 64 << 10
+
+// open returns a reader of the text in UTF-8.
+func (f File) open() *bufio.Reader {
+	var r io.Reader = io.NewSectionReader(f.Text, f.begin, f.Text.Size()-f.begin)
+	if f.from != nil {
+		r = f.from.NewDecoder().Reader(r)
+	}
+	return bufio.NewReaderSize(r, chunkSize)
+}
+
+// whole returns the text in UTF-8.
+func (f File) whole() ([]byte, error) {
+	text, err := io.ReadAll(f.open())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return text, nil
+}
+
+// isJSON reports whether the text can be JSON: it is empty or begins with an object or a list.
+func (f File) isJSON() bool {
+	text := bytes.TrimSpace(f.head)
+	return len(text) == 0 || text[0] == '{' || text[0] == '['
+}
+
+// scan reads the text once. It returns an error unless the whole text is in the declared encoding.
+func (f *File) scan(sum hash.Hash) error {
+	_, _ = fmt.Fprintf(sum, "%d\n", f.Text.Size())
+	if _, err := io.Copy(sum, io.NewSectionReader(f.Text, 0, f.Text.Size())); err != nil {
+		return fmt.Errorf("%s: it cannot be read: %w", f.Name, err)
+	}
+	if err := f.decode(); err != nil {
+		return err
+	}
+	var zero, invalid int64 = -1, -1
+	chunk, kept := make([]byte, chunkSize), 0
+	for at, r := int64(0), f.open(); ; {
+		n, err := r.Read(chunk[kept:])
+		text := chunk[:kept+n]
+		if room := mostHead - len(f.head); room > 0 {
+			f.head = append(f.head, chunk[kept:kept+min(n, room)]...)
+		}
+		done := 0
+		for done < len(text) && (utf8.FullRune(text[done:]) || err != nil) {
+			r, size := utf8.DecodeRune(text[done:])
+			switch {
+			case r == utf8.RuneError && (size == 1 || f.from != nil) && invalid < 0:
+				invalid = at + int64(done)
+			case r == 0 && zero < 0:
+				zero = at + int64(done)
+			case r == '\n':
+				f.lines++
+			}
+			done += size
+			if r != ' ' && r != '\t' && r != '\r' && r != '\n' {
+				f.end = at + int64(done)
+			}
+		}
+		at, kept = at+int64(done), copy(chunk, text[done:])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s: it cannot be decoded: %w", f.Name, err)
+		}
+	}
+	switch {
+	case f.from != nil && invalid >= 0: // the decoder writes U+FFFD for bytes that it does not know
+		return fmt.Errorf("%s: the bytes there are not of the declared encoding", f.place(invalid))
+	case f.from == nil && zero >= 0:
+		return fmt.Errorf("%s: there is a zero byte: say --encoding utf-16le or utf-16be if it is such a text", f.place(zero))
+	case invalid >= 0:
+		return fmt.Errorf("%s: the text is not UTF-8: save the file as UTF-8, or say its encoding, as --encoding latin1 or --encoding windows-1252", f.place(invalid))
+	}
+	return nil
+}
+
+// place returns the line and the column of an offset, or of the end of a shorter text.
+func (f File) place(at int64) string {
+	line, column := 1, 1
+	for r := f.open(); at > 0; at-- {
+		b, err := r.ReadByte()
+		switch {
+		case err != nil:
+			return fmt.Sprintf("%s:%d:%d", f.Name, line, column)
+		case b == '\n':
+			line, column = line+1, 1
+		case utf8.RuneStart(b):
+			column++
+		}
+	}
+	return fmt.Sprintf("%s:%d:%d", f.Name, line, column)
+}
+
+// afterBlanks returns the offset of the first byte from at that is not white space.
+func (f File) afterBlanks(at int64) int64 {
+	r := f.open()
+	if _, err := io.CopyN(io.Discard, r, at); err != nil {
+		return at
+	}
+	for {
+		b, err := r.ReadByte()
+		if err != nil || !bytes.ContainsRune([]byte(" \t\r\n"), rune(b)) {
+			return at
+		}
+		at++
+	}
+}
+
+// atEnd is an offset after the end of any text.
+const atEnd = math.MaxInt64

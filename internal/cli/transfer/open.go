@@ -1,0 +1,75 @@
+package transfer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// opened is a file of a source, open for several passes.
+type opened struct {
+	*io.SectionReader
+	file      *os.File
+	before    os.FileInfo
+	temporary bool
+}
+
+var _ source.Text = (*opened)(nil)
+
+// open opens a file. It copies a text that can be read only once, as that of a pipe, into a temporary file.
+func open(p *session.Program, path string) (*opened, error) {
+	from := p.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		is, err := f.Stat()
+		switch {
+		case err != nil:
+			return nil, errors.Join(err, f.Close())
+		case is.Mode().IsRegular():
+			return &opened{SectionReader: io.NewSectionReader(f, 0, is.Size()), file: f, before: is}, nil
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		from = f
+	}
+	f, err := os.CreateTemp("", "ipamctl-import-")
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{file: f, temporary: true}
+	size, err := io.Copy(f, from)
+	if err == nil {
+		o.before, err = f.Stat()
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	o.SectionReader = io.NewSectionReader(f, 0, size)
+	return o, nil
+}
+
+// unchanged returns an error if the file changed since it was opened: two passes may have read different texts.
+func (o *opened) unchanged() error {
+	now, err := o.file.Stat()
+	if err != nil {
+		return err
+	}
+	if now.Size() != o.before.Size() || !now.ModTime().Equal(o.before.ModTime()) {
+		return fmt.Errorf("%s changed while it was read: import it when it is complete", o.file.Name())
+	}
+	return nil
+}
+
+func (o *opened) close() error {
+	err := o.file.Close()
+	if o.temporary {
+		err = errors.Join(err, os.Remove(o.file.Name()))
+	}
+	return err
+}
