@@ -6,11 +6,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/client"
@@ -63,6 +65,45 @@ func TestEveryCodeIsAConstant(t *testing.T) {
 		told = append(told, strings.TrimSuffix(filepath.Base(page), ".md"))
 	}
 	require.ElementsMatch(t, said, told)
+}
+
+func TestEverySuccessOfTheContractIsAccepted(t *testing.T) {
+	t.Parallel()
+	doc, err := contract()
+	require.NoError(t, err)
+	var status int
+	var mediaType string
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		if mediaType != "" {
+			w.Header().Set("Content-Type", mediaType)
+		}
+		w.WriteHeader(status)
+		if mediaType != "" {
+			_, err := w.Write([]byte("{}"))
+			assert.NoError(t, err)
+		}
+	})
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			for code, response := range op.Responses.Map() {
+				if !strings.HasPrefix(code, "2") {
+					continue
+				}
+				status, err = strconv.Atoi(code)
+				require.NoError(t, err)
+				mediaType = ""
+				if len(response.Value.Content) > 0 {
+					mediaType = "application/json"
+				}
+				req, err := http.NewRequestWithContext(t.Context(), method, c.Raw.Server+strings.TrimPrefix(path, "/"), http.NoBody)
+				require.NoError(t, err)
+				resp, err := c.Raw.Client.Do(req)
+				require.NoError(t, err, "%s %s", op.OperationID, code)
+				require.Equal(t, status, resp.StatusCode)
+				require.NoError(t, resp.Body.Close())
+			}
+		}
+	}
 }
 
 func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {

@@ -61,6 +61,8 @@ function succeeded(request: Request, answer: Whole): boolean {
       return isJson && request.method !== "DELETE" && (request.method !== "POST" || takesNoKey(request));
     case 201:
       return isJson && (request.method === "PUT" || (request.method === "POST" && !takesNoKey(request)));
+    case 202:
+      return isJson && request.method === "DELETE";
     case 204:
       return request.method === "DELETE";
     default:
