@@ -17,9 +17,12 @@ func giveKey(req *http.Request) {
 	}
 }
 
+// explanations is the path suffix for the POST that writes nothing.
+const explanations = "/claim-explanations"
+
 // keyless lists the path suffixes for the POSTs that take no key: a query that is too long for a URL, operations that are idempotent, and a release
 // of many claims, which a token or createdBefore bounds.
-var keyless = []string{"/claim-explanations", "/claim-releases", "/consumer-renewals", "/expiry-confirmations", "/retries"}
+var keyless = []string{explanations, "/claim-releases", "/consumer-renewals", "/expiry-confirmations", "/retries"}
 
 // takesNoKey reports whether a POST takes no key. Repeating such a POST changes nothing more.
 func takesNoKey(req *http.Request) bool {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 )
 
 // worthRepeating reports whether a retry may succeed, and the reason for it.
@@ -59,7 +60,9 @@ func stillOpen(before bool, req *http.Request, resp *http.Response, err error) b
 		return false
 	default:
 		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
-		return before && !safeTwice(req) || before && req.Method == http.MethodDelete
+		// Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a renewal or
+		// a confirmation fails once the caller lacks the right. None of these refusals undoes the first attempt.
+		return before && (!safeTwice(req) || takesNoKey(req) || req.Method == http.MethodDelete)
 	}
 }
 
@@ -75,16 +78,17 @@ func mayBeDone(resp *http.Response) bool {
 	}
 }
 
-// harmless reports whether a request changes nothing, or changes nothing more when it is repeated.
+// harmless reports whether a request changes nothing.
 func harmless(req *http.Request) bool {
-	return req.Method == http.MethodGet || req.Method == http.MethodHead || dry(req) || takesNoKey(req)
+	return req.Method == http.MethodGet || req.Method == http.MethodHead || dry(req) ||
+		req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, explanations)
 }
 
 // safeTwice reports whether the server may carry out a request twice.
 func safeTwice(req *http.Request) bool {
 	tag := req.Header.Get("If-Match")
 	switch {
-	case harmless(req):
+	case harmless(req), takesNoKey(req):
 		return true
 	case req.Method == http.MethodPost:
 		return req.Header.Get(keyHeader) != ""

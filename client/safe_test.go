@@ -27,6 +27,13 @@ func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 		{"PostWithoutAKeyThatNeverLeft", "POST", claims, nil, errRefused, 1, false},
 		{"AQuestionAfterACut", "POST", "/v1/projects/team-a/claim-explanations", nil, errCut, 2, false},
 		{"AReleaseOfManyAfterACut", "POST", "/v1/projects/team-a/claim-releases", nil, errCut, 2, false},
+		{"AReleaseOfManyThatNeverLeft", "POST", "/v1/projects/team-a/claim-releases", nil, errRefused, 2, false},
+		{"AReleaseOfManyPastItsDeadline", "POST", "/v1/projects/team-a/claim-releases", nil, ProblemCodeDeadline, 1, true},
+		{"ADryReleaseOfManyPastItsDeadline", "POST", "/v1/projects/team-a/claim-releases?dryRun=true", nil, ProblemCodeDeadline, 1, false},
+		{"ARenewalPastItsDeadline", "POST", "/v1/projects/team-a/consumer-renewals", nil, ProblemCodeDeadline, 1, true},
+		{"AConfirmationPastItsDeadline", "POST", "/v1/projects/team-a/realms/default/expiry-confirmations", nil, ProblemCodeDeadline, 1, true},
+		{"ADeadLetterSentAgainPastItsDeadline", "POST", "/v1/projects/team-a/webhooks/w/deliveries/1/retries", nil, ProblemCodeDeadline, 1, true},
+		{"AQuestionPastItsDeadline", "POST", "/v1/projects/team-a/claim-explanations", nil, ProblemCodeDeadline, 1, false},
 		{"PutAfterACut", "PUT", claims + "/web", nil, errCut, 2, false},
 		{"PutOfARevisionAfterACut", "PUT", claims + "/web", []string{"If-Match", `"r"`}, errCut, 1, true},
 		{"PutThatCreatesOnlyAfterACut", "PUT", claims + "/web", []string{"If-None-Match", "*"}, errCut, 1, true},
@@ -68,28 +75,35 @@ func TestOnlyWhatIsSafeIsSentAgain(t *testing.T) {
 func TestWhatBecameOfAnEarlierAttemptIsRemembered(t *testing.T) {
 	t.Parallel()
 	key, revision := []string{keyHeader, "k"}, []string{"If-Match", `"r"`}
+	releases, questions := "/v1/projects/team-a/claim-releases", "/v1/projects/team-a/claim-explanations"
 	for _, tc := range []struct {
 		name    string
 		method  string
+		path    string
 		header  []string
 		replies []any
 		status  int // 0: no response
 		open    bool
 	}{
-		{"TheServerNeverCameBack", "POST", key, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},
-		{"ItNeverLeft", "POST", key, []any{errRefused, errRefused, errRefused, errRefused, errRefused}, 0, false},
-		{"ThenItWasBusy", "POST", key, []any{errCut, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable}, 503, true},
-		{"ThenTheKeyToldThatItWasRefused", "POST", key, []any{errCut, ProblemCodePoolExhausted}, 409, false},
-		{"ADeletedThingIsGone", "DELETE", revision, []any{errCut, ProblemCodeNotFound}, 204, false},
-		{"ANotFoundThatIsNotCarvesTellsNothing", "DELETE", revision, []any{errCut, 404}, 404, true},
-		{"AnotherThingOfThatNameStays", "DELETE", revision, []any{errCut, ProblemCodePreconditionFailed}, 412, true},
-		{"WhatNeverWasThereIsNotFound", "DELETE", revision, []any{ProblemCodeUnavailable, ProblemCodeNotFound}, 404, false},
+		{"TheServerNeverCameBack", "POST", claims, key, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},
+		{"ItNeverLeft", "POST", claims, key, []any{errRefused, errRefused, errRefused, errRefused, errRefused}, 0, false},
+		{"ThenItWasBusy", "POST", claims, key, []any{errCut, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable, ProblemCodeUnavailable}, 503, true},
+		{"ThenTheKeyToldThatItWasRefused", "POST", claims, key, []any{errCut, ProblemCodePoolExhausted}, 409, false},
+		{"AReleaseWithoutAnAnswer", "POST", releases, nil, []any{errCut, errRefused, errRefused, errRefused, errRefused}, 0, true},
+		{"AReleaseThatIsThenRefused", "POST", releases, nil, []any{errCut, ProblemCodePreconditionFailed}, 412, true},
+		{"AReleaseThatIsThenCarriedOut", "POST", releases, nil, []any{errCut, answer(200, "application/json", "{}")}, 200, false},
+		{"AReleaseThatIsOnlyRefused", "POST", releases, nil, []any{errRefused, ProblemCodePreconditionFailed}, 412, false},
+		{"AQuestionWithoutAnAnswer", "POST", questions, nil, []any{errCut, errCut, errCut, errCut, errCut}, 0, false},
+		{"ADeletedThingIsGone", "DELETE", claims, revision, []any{errCut, ProblemCodeNotFound}, 204, false},
+		{"ANotFoundThatIsNotCarvesTellsNothing", "DELETE", claims, revision, []any{errCut, 404}, 404, true},
+		{"AnotherThingOfThatNameStays", "DELETE", claims, revision, []any{errCut, ProblemCodePreconditionFailed}, 412, true},
+		{"WhatNeverWasThereIsNotFound", "DELETE", claims, revision, []any{ProblemCodeUnavailable, ProblemCodeNotFound}, 404, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{replies: tc.replies}
-				resp, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, tc.method, claims, tc.header...))
+				resp, end := Repeater{Next: s, Policy: DefaultRetry()}.do(request(t, tc.method, tc.path, tc.header...))
 				require.Empty(t, s.replies)
 				require.Equal(t, tc.open, end.mayBeDone)
 				if tc.status == 0 {

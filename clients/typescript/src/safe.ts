@@ -26,7 +26,9 @@ export function stillOpen(before: boolean, request: Request, outcome: Outcome): 
   if (status >= 500 || status === 429) return before; // this attempt was not carried out, but an earlier one may have been
   if (status < 300) return false;
   // A retry with a key or a name returns the outcome of the first attempt. A failed precondition does not reveal it.
-  return before && (!isSafeTwice(request) || request.method === "DELETE");
+  // Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a renewal or a
+  // confirmation fails once the caller lacks the right. None of these refusals undoes the first attempt.
+  return before && (!isSafeTwice(request) || takesNoKey(request) || request.method === "DELETE");
 }
 
 /**
@@ -47,15 +49,16 @@ export function takesNoKey(request: Request): boolean {
   return request.method === "POST" && /\/(claim-explanations|claim-releases|consumer-renewals|expiry-confirmations|retries)$/.test(new URL(request.url).pathname);
 }
 
-/** Reports whether a request changes nothing, or a repeat of it changes nothing more. */
+/** Reports whether a request changes nothing. */
 function isHarmless(request: Request): boolean {
-  const dry = new URL(request.url).searchParams.get("dryRun") === "true";
-  return request.method === "GET" || request.method === "HEAD" || dry || takesNoKey(request);
+  const { pathname, searchParams } = new URL(request.url);
+  const explains = request.method === "POST" && pathname.endsWith("/claim-explanations");
+  return request.method === "GET" || request.method === "HEAD" || searchParams.get("dryRun") === "true" || explains;
 }
 
 /** Reports whether the server may carry out a request twice. */
 export function isSafeTwice(request: Request): boolean {
-  if (isHarmless(request)) return true;
+  if (isHarmless(request) || takesNoKey(request)) return true;
   const tag = request.headers.get("If-Match");
   switch (request.method) {
     case "POST":

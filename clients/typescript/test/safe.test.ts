@@ -49,6 +49,14 @@ test("only what is safe is sent again", async (t) => {
     ["POST without a key after a cut", "POST", "claims", {}, "cut", 1, true],
     ["POST without a key that never left", "POST", "claims", {}, "refused", 1, false],
     ["a question after a cut", "POST", "claim-explanations", {}, "cut", 2, false],
+    ["a release of many after a cut", "POST", "claim-releases", {}, "cut", 2, false],
+    ["a release of many that never left", "POST", "claim-releases", {}, "refused", 2, false],
+    ["a release of many past its deadline", "POST", "claim-releases", {}, "deadline", 1, true],
+    ["a dry release of many past its deadline", "POST", "claim-releases?dryRun=true", {}, "deadline", 1, false],
+    ["a renewal past its deadline", "POST", "consumer-renewals", {}, "deadline", 1, true],
+    ["a confirmation past its deadline", "POST", "realms/default/expiry-confirmations", {}, "deadline", 1, true],
+    ["a dead letter sent again past its deadline", "POST", "webhooks/w/deliveries/1/retries", {}, "deadline", 1, true],
+    ["a question past its deadline", "POST", "claim-explanations", {}, "deadline", 1, false],
     ["PUT after a cut", "PUT", "claims/web", {}, "cut", 2, false],
     ["PUT of a revision after a cut", "PUT", "claims/web", revision, "cut", 1, true],
     ["PUT that creates only after a cut", "PUT", "claims/web", { "If-None-Match": "*" }, "cut", 1, true],
@@ -83,19 +91,24 @@ test("only what is safe is sent again", async (t) => {
 test("what became of an earlier attempt is remembered", async (t) => {
   const busy: Reply[] = Array.from({ length: 4 }, () => "unavailable");
   const away: Reply[] = Array.from({ length: 4 }, () => "refused");
-  const cases: [name: string, method: string, headers: Record<string, string>, replies: Reply[], status: number, open: boolean][] = [
-    ["the server never came back", "POST", key, ["cut", ...away], 0, true],
-    ["it never left", "POST", key, ["refused", ...away], 0, false],
-    ["then it was busy", "POST", key, ["cut", ...busy], 503, true],
-    ["then the key told that it was refused", "POST", key, ["cut", "pool_exhausted"], 409, false],
-    ["a deleted thing is gone", "DELETE", revision, ["cut", "not_found"], 204, false],
-    ["a not found that is not Carve's tells nothing", "DELETE", revision, ["cut", 404], 404, true],
-    ["another thing of that name stays", "DELETE", revision, ["cut", "precondition_failed"], 412, true],
-    ["what never was there is not found", "DELETE", revision, ["unavailable", "not_found"], 404, false],
+  const cases: [name: string, method: string, path: string, headers: Record<string, string>, replies: Reply[], status: number, open: boolean][] = [
+    ["the server never came back", "POST", "claims", key, ["cut", ...away], 0, true],
+    ["it never left", "POST", "claims", key, ["refused", ...away], 0, false],
+    ["then it was busy", "POST", "claims", key, ["cut", ...busy], 503, true],
+    ["then the key told that it was refused", "POST", "claims", key, ["cut", "pool_exhausted"], 409, false],
+    ["a release without an answer", "POST", "claim-releases", {}, ["cut", ...away], 0, true],
+    ["a release that is then refused", "POST", "claim-releases", {}, ["cut", "precondition_failed"], 412, true],
+    ["a release that is then carried out", "POST", "claim-releases", {}, ["cut", 200], 200, false],
+    ["a release that is only refused", "POST", "claim-releases", {}, ["refused", "precondition_failed"], 412, false],
+    ["a question without an answer", "POST", "claim-explanations", {}, ["cut", ...away], 0, false],
+    ["a deleted thing is gone", "DELETE", "claims", revision, ["cut", "not_found"], 204, false],
+    ["a not found that is not Carve's tells nothing", "DELETE", "claims", revision, ["cut", 404], 404, true],
+    ["another thing of that name stays", "DELETE", "claims", revision, ["cut", "precondition_failed"], 412, true],
+    ["what never was there is not found", "DELETE", "claims", revision, ["unavailable", "not_found"], 404, false],
   ];
-  for (const [name, method, headers, replies, status, open] of cases) {
+  for (const [name, method, path, headers, replies, status, open] of cases) {
     await t.test(name, async () => {
-      const got = await sendBy(replies, method, "claims", headers);
+      const got = await sendBy(replies, method, path, headers);
       assert.equal(got.sent, replies.length);
       assert.equal(got.status, status);
       assert.equal(got.end.mayBeDone, open);
