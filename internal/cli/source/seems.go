@@ -85,8 +85,9 @@ func namesOf(doc map[string]json.RawMessage) string {
 
 // seemsTable describes the probable content of a text that is not JSON.
 func (f File) seemsTable(text []byte) string {
-	f.Columns = nil
-	h, err := linesOf(f).header()
+	unnamed := f
+	unnamed.Columns = nil
+	h, err := linesOf(unnamed).header()
 	switch {
 	case err != nil || len(h.names) < 2:
 		return "no table: its first line is " + shown(string(bytes.SplitN(text, []byte("\n"), 2)[0]))

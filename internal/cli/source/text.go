@@ -8,6 +8,7 @@ import (
 	"hash"
 	"io"
 	"math"
+	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -147,7 +148,7 @@ func (f File) afterBlanks(at int64) int64 {
 	}
 	for {
 		b, err := r.ReadByte()
-		if err != nil || !bytes.ContainsRune([]byte(" \t\r\n"), rune(b)) {
+		if err != nil || !strings.ContainsRune(" \t\r\n", rune(b)) {
 			return at
 		}
 		at++

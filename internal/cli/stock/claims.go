@@ -39,8 +39,16 @@ type Claims struct {
 
 // Get returns a claim.
 func (cs *Claims) Get(name string) (c Claim, found bool) {
+	if cs.gone[name] {
+		return Claim{}, false
+	}
+	return cs.AsRead(name)
+}
+
+// AsRead returns a claim as it was read, even after Forget.
+func (cs *Claims) AsRead(name string) (c Claim, found bool) {
 	n, found := slices.BinarySearchFunc(cs.packed, name, func(claim, name string) int { return strings.Compare(nameOf(claim), name) })
-	if !found || cs.gone[name] {
+	if !found {
 		return Claim{}, false
 	}
 	return cs.at(n), true

@@ -111,19 +111,21 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 	if err != nil {
 		return nil, exit.Usagef("--encoding: %v", err)
 	}
-	files, texts := make([]source.File, len(paths)), make([]*opened, len(paths))
-	for n, path := range paths {
+	files, texts := make([]source.File, 0, len(paths)), make([]*opened, 0, len(paths))
+	defer func() {
+		for _, text := range texts {
+			if failed := text.close(); err == nil {
+				err = failed
+			}
+		}
+	}()
+	for _, path := range paths {
 		text, failed := open(m.p, path)
 		if failed != nil {
 			return nil, exit.Usagef("cannot read the file: %v", failed)
 		}
-		defer func() {
-			if failed := text.close(); err == nil {
-				err = failed
-			}
-		}()
-		texts[n] = text
-		files[n] = source.File{Name: path, Text: text, Encoding: encoding, Columns: mapping.Columns}
+		texts = append(texts, text)
+		files = append(files, source.File{Name: path, Text: text, Encoding: encoding, Columns: mapping.Columns})
 	}
 	if reading, err = source.Read(m.of, files); err != nil {
 		return nil, unreadable{err}

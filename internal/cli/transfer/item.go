@@ -106,9 +106,9 @@ func (i *item) rich() *more {
 	return i.more
 }
 
-// claim returns the server's claim of an item that has claims.
+// claim returns the server's claim of an item that has claims, even after its release, because a report shows it.
 func (i *item) claim() stock.Claim {
-	c, _ := i.claims.Get(i.name) // the item was made of it
+	c, _ := i.claims.AsRead(i.name) // the item was made of it
 	return c
 }
 
