@@ -2,6 +2,8 @@ package claims_test
 
 import (
 	"context"
+	"os"
+	"runtime/pprof"
 	"testing"
 	"time"
 
@@ -74,7 +76,11 @@ func (s story) runs(toCluster *rest.Config, add ...func(ctrl.Manager, *claims.Re
 		if cancel != nil {
 			cancel()
 			cancel = nil
-			require.NoError(s, <-ended)
+			err := <-ended
+			if err != nil { // a goroutine that does not end is the cause; the list shows which
+				_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+			}
+			require.NoError(s, err)
 		}
 	}
 	s.Cleanup(stop)
