@@ -13,7 +13,7 @@ import (
 )
 
 // floors are the rooms of the command line from the ground up.
-var floors = []string{"exit", "show", "session", "verbs", "kinds", "plan", "source", "rules", "stock", "export", "transfer", "operate"}
+var floors = []string{"exit", "packed", "show", "session", "verbs", "kinds", "plan", "source", "rules", "stock", "export", "transfer", "operate"}
 
 func TestARoomKnowsOnlyThoseBelowIt(t *testing.T) {
 	t.Parallel()
