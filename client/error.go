@@ -21,7 +21,7 @@ type Error struct {
 	// RetryAfter is the time that the server asked the client to wait, or 0.
 	RetryAfter time.Duration
 	// MayBeDone is true if the client cannot know whether the server carried out the request. It is safe to repeat the call with the same
-	// IdempotencyKey or the same name: the server carries it out once. Without a key and a name, read first.
+	// IdempotencyKey or the same name: the server carries it out once. A POST that takes no key can be repeated as well. For any other request, read first.
 	MayBeDone bool
 	// IdempotencyKey is the key that was sent with a POST.
 	IdempotencyKey string

@@ -16,7 +16,7 @@ func worthRepeating(ctx context.Context, resp *http.Response, err error) (reason
 	case ctx.Err() != nil, strange(err), errors.Is(err, errTooLarge):
 		return "", false
 	case errors.Is(err, context.DeadlineExceeded):
-		return "there was no answer in time", true
+		return "there was no response in time", true
 	case err != nil && neverLeft(err):
 		return "the server cannot be reached", true
 	case err != nil:
@@ -24,10 +24,10 @@ func worthRepeating(ctx context.Context, resp *http.Response, err error) (reason
 	}
 	switch resp.StatusCode {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		return fmt.Sprintf("the server said %d, not now", resp.StatusCode), true
+		return fmt.Sprintf("the server responded %d and asked to wait", resp.StatusCode), true
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		// Carve's own 504 has used up the request's deadline; a retry would too. A proxy's 504 means that it lost its server.
-		return fmt.Sprintf("something before the server said %d", resp.StatusCode), !isProblem(resp)
+		return fmt.Sprintf("a proxy responded %d", resp.StatusCode), !isProblem(resp)
 	default:
 		return "", false
 	}
@@ -45,36 +45,39 @@ func strange(err error) bool {
 	return unverified || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// stillOpen reports whether, after one more attempt, it is still unknown whether the server carried out the request.
+// stillOpen reports whether, after one more attempt, it is still unknown whether the server carried out the request. Only a success of the contract
+// and a refusal by Carve settle it.
 func stillOpen(before bool, req *http.Request, resp *http.Response, err error) bool {
 	switch {
 	case harmless(req):
 		return false
 	case err != nil:
 		return before || !neverLeft(err)
-	case mayBeDone(resp):
-		return true
-	case resp.StatusCode >= http.StatusInternalServerError, resp.StatusCode == http.StatusTooManyRequests:
-		return before // this attempt was not carried out, but an earlier one may have been
-	case resp.StatusCode < http.StatusMultipleChoices:
+	case succeeded(req, resp):
 		return false
-	default:
-		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
-		// Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a renewal or
-		// a confirmation fails once the caller lacks the right. None of these refusals undoes the first attempt.
-		return before && (!safeTwice(req) || takesNoKey(req) || req.Method == http.MethodDelete)
 	}
+	if p, ok := readProblem(resp); ok && resp.StatusCode >= http.StatusBadRequest {
+		return refusedButOpen(before, req, p.Code, resp.StatusCode)
+	}
+	// The response of a proxy or another server. Its 3xx and 4xx mean that it did not pass this attempt on. Behind any other status, Carve may have
+	// carried out the request.
+	return before || resp.StatusCode < http.StatusMultipleChoices || resp.StatusCode >= http.StatusInternalServerError
 }
 
-// mayBeDone reports whether a response leaves open if the request was carried out: the server reports it so, or a proxy in front of the server lost
-// the request.
-func mayBeDone(resp *http.Response) bool {
-	switch resp.StatusCode {
-	case http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusBadGateway:
-		p, ok := readProblem(resp)
-		return !ok || p.Code == ProblemCodeOutcomeUnknown || p.Code == ProblemCodeDeadline
+// refusedButOpen reports whether it is still unknown, after a refusal by Carve, whether the server carried out the request.
+func refusedButOpen(before bool, req *http.Request, code ProblemCode, status int) bool {
+	switch {
+	case code == ProblemCodeOutcomeUnknown, code == ProblemCodeDeadline:
+		return true
+	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests:
+		return before // this attempt was not carried out, but an earlier one may have been
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+		return before // the caller may have lost its access since an earlier attempt
 	default:
-		return false
+		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
+		// Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a
+		// confirmation fails once the project has confirmed 100 realms. None of these refusals undoes the first attempt.
+		return before && (!safeTwice(req) || takesNoKey(req) || req.Method == http.MethodDelete)
 	}
 }
 

@@ -21,7 +21,7 @@ type script struct {
 var statusOf = map[ProblemCode]int{
 	ProblemCodeRateLimited: 429, ProblemCodeContention: 503, ProblemCodeUnavailable: 503, ProblemCodeOutcomeUnknown: 503,
 	ProblemCodeDeadline: 504, ProblemCodeInternal: 500, ProblemCodePoolExhausted: 409, ProblemCodeNotFound: 404,
-	ProblemCodePreconditionFailed: 412,
+	ProblemCodePreconditionFailed: 412, ProblemCodeUnauthenticated: 401, ProblemCodePermissionDenied: 403,
 }
 
 func (s *script) Do(req *http.Request) (*http.Response, error) {
@@ -54,6 +54,17 @@ func answer(status int, mediaType, body string) *http.Response {
 		StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {mediaType}},
 		Body: io.NopCloser(strings.NewReader(body)),
 	}
+}
+
+// success returns the success of the contract for a request.
+func success(req *http.Request) *http.Response {
+	switch {
+	case req.Method == http.MethodDelete:
+		return answer(http.StatusNoContent, "", "")
+	case req.Method == http.MethodPost && !takesNoKey(req):
+		return answer(http.StatusCreated, "application/json", "{}")
+	}
+	return answer(http.StatusOK, "application/json", "{}")
 }
 
 func asked(resp *http.Response, seconds string) *http.Response {

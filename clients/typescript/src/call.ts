@@ -1,10 +1,10 @@
 import { parseBaseUrl } from "./address.js";
 import { CarveForeignAnswer, CarveNoAnswer, CarveProblem, type Circumstances } from "./errors.js";
 import type { CarveOptions } from "./options.js";
-import { readProblem, type Whole } from "./problem.js";
+import { readProblem } from "./problem.js";
 import { repeat, type Ending } from "./repeat.js";
 import { checkRetry, defaultRetry, retryAfter } from "./retry.js";
-import { takesNoKey } from "./safe.js";
+import { succeeded, takesNoKey } from "./safe.js";
 import { contractVersion } from "./version.js";
 
 /** The base URL of a client and the fetch that it uses. */
@@ -20,7 +20,7 @@ export function calling(options: CarveOptions): Calling {
   const timeout = options.timeout ?? 60_000;
   if (!(timeout > 0)) throw new RangeError("carve: timeout must be more than nothing");
   if (options.apiKey !== undefined && !/^[\x21-\x7e]+$/.test(options.apiKey)) {
-    throw new TypeError("carve: apiKey is empty, or holds what no API key holds");
+    throw new TypeError("carve: apiKey is empty, or contains a space, a control character or a non-ASCII character");
   }
   const send = options.fetch ?? ((...args: Parameters<typeof fetch>) => fetch(...args));
 
@@ -51,23 +51,6 @@ async function headersOf(request: Request, options: CarveOptions): Promise<Heade
   const credential = options.token === undefined ? options.apiKey : await options.token();
   if (credential !== undefined && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${credential}`);
   return headers;
-}
-
-/** Reports whether a response is the success that the contract defines for the request. */
-function succeeded(request: Request, answer: Whole): boolean {
-  const isJson = answer.mediaType === "application/json";
-  switch (answer.response.status) {
-    case 200:
-      return isJson && request.method !== "DELETE" && (request.method !== "POST" || takesNoKey(request));
-    case 201:
-      return isJson && (request.method === "PUT" || (request.method === "POST" && !takesNoKey(request)));
-    case 202:
-      return isJson && request.method === "DELETE";
-    case 204:
-      return request.method === "DELETE";
-    default:
-      return false;
-  }
 }
 
 function unusable(request: Request, end: Ending): CarveProblem | CarveNoAnswer | CarveForeignAnswer {

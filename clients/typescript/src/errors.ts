@@ -10,7 +10,7 @@ export interface Circumstances {
   readonly attempts: number;
   /**
    * The client cannot know whether the server carried out the request. It is safe to repeat the call with the same Idempotency-Key or the same name:
-   * the server carries it out once. Without a key and a name, read first.
+   * the server carries it out once. A POST that takes no key can be repeated as well. For any other request, read first.
    */
   readonly mayBeDone: boolean;
   /** The key that was sent with a POST. */

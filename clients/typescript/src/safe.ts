@@ -1,4 +1,4 @@
-import { readProblem, type Whole } from "./problem.js";
+import { readProblem, type ProblemCode, type Whole } from "./problem.js";
 
 /** The outcome of one attempt. */
 export type Outcome = { readonly answer: Whole } | { readonly failure: unknown };
@@ -7,38 +7,58 @@ export type Outcome = { readonly answer: Whole } | { readonly failure: unknown }
 export function worthRepeating(outcome: Outcome): string | undefined {
   if ("failure" in outcome) {
     if (strange(outcome.failure)) return undefined;
-    if (outcome.failure instanceof DOMException && outcome.failure.name === "TimeoutError") return "there was no answer in time";
+    if (outcome.failure instanceof DOMException && outcome.failure.name === "TimeoutError") return "there was no response in time";
     return neverLeft(outcome.failure) ? "the server cannot be reached" : "the connection was lost";
   }
   const { status } = outcome.answer.response;
-  if (status === 503 || status === 429) return `the server said ${status}, not now`;
+  if (status === 503 || status === 429) return `the server responded ${status} and asked to wait`;
   // Carve's own 504 has used up the request's deadline; a retry would too. The 504 of a proxy means that it lost its server.
-  if ((status === 502 || status === 504) && readProblem(outcome.answer) === undefined) return `something before the server said ${status}`;
+  if ((status === 502 || status === 504) && readProblem(outcome.answer) === undefined) return `a proxy responded ${status}`;
   return undefined;
 }
 
-/** Reports whether, after one more attempt, it is still unknown whether the server carried out the request. */
+/**
+ * Reports whether, after one more attempt, it is still unknown whether the server carried out the request. Only a success of the contract and a
+ * refusal by Carve settle it.
+ */
 export function stillOpen(before: boolean, request: Request, outcome: Outcome): boolean {
   if (isHarmless(request)) return false;
   if ("failure" in outcome) return before || !(neverLeft(outcome.failure) || strange(outcome.failure));
+  if (succeeded(request, outcome.answer)) return false;
   const { status } = outcome.answer.response;
-  if (mayBeDone(outcome.answer)) return true;
+  const problem = readProblem(outcome.answer);
+  if (problem !== undefined && status >= 400) return refusedButOpen(before, request, problem.code, status);
+  // The response of a proxy or another server. Its 3xx and 4xx mean that it did not pass this attempt on. Behind any other status, Carve may have
+  // carried out the request.
+  return before || status < 300 || status >= 500;
+}
+
+/** Reports whether it is still unknown, after a refusal by Carve, whether the server carried out the request. */
+function refusedButOpen(before: boolean, request: Request, code: ProblemCode, status: number): boolean {
+  if (code === "outcome_unknown" || code === "deadline") return true;
   if (status >= 500 || status === 429) return before; // this attempt was not carried out, but an earlier one may have been
-  if (status < 300) return false;
+  if (status === 401 || status === 403 || status === 404) return before; // the caller may have lost its access since an earlier attempt
   // A retry with a key or a name returns the outcome of the first attempt. A failed precondition does not reveal it.
-  // Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a renewal or a
-  // confirmation fails once the caller lacks the right. None of these refusals undoes the first attempt.
+  // Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a confirmation
+  // fails once the project has confirmed 100 realms. None of these refusals undoes the first attempt.
   return before && (!isSafeTwice(request) || takesNoKey(request) || request.method === "DELETE");
 }
 
-/**
- * Reports whether a response leaves open if the request was carried out: the server reports it so, or a proxy in front of the server lost the
- * request.
- */
-function mayBeDone(answer: Whole): boolean {
-  if (![502, 503, 504].includes(answer.response.status)) return false;
-  const problem = readProblem(answer);
-  return problem === undefined || problem.code === "outcome_unknown" || problem.code === "deadline";
+/** Reports whether a response is the success that the contract defines for the request. */
+export function succeeded(request: Request, answer: Whole): boolean {
+  const isJson = answer.mediaType === "application/json";
+  switch (answer.response.status) {
+    case 200:
+      return isJson && request.method !== "DELETE" && (request.method !== "POST" || takesNoKey(request));
+    case 201:
+      return isJson && (request.method === "PUT" || (request.method === "POST" && !takesNoKey(request)));
+    case 202:
+      return isJson && request.method === "DELETE";
+    case 204:
+      return request.method === "DELETE";
+    default:
+      return false;
+  }
 }
 
 /**

@@ -19,7 +19,7 @@ test("pauses outlast the restart of a server", () => {
   assert.ok(all > 7_000, String(all));
 });
 
-test("Retry-After is waited for, and who is asked for too long gives up", () => {
+test("a pause is at least Retry-After, and a longer one than the limit ends the call", () => {
   assert.deepEqual(pauseAfter(defaultRetry, 1, asking(429, "7")), { pause: 7000, bounded: true });
   assert.equal(pauseAfter(defaultRetry, 1, asking(503, "3600")).bounded, false);
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
@@ -27,7 +27,7 @@ test("Retry-After is waited for, and who is asked for too long gives up", () => 
   assert.ok(pause > 30_000 && pause <= 60_000, String(pause));
 });
 
-test("a pause ends with its signal", async () => {
+test("a signal ends the pause", async () => {
   const end = new AbortController();
   const pause = wait(2 ** 30, end.signal);
   end.abort(new Error("enough"));
@@ -46,7 +46,7 @@ function client(fetch: typeof globalThis.fetch, options: Partial<CarveOptions> =
   return { carve, repeats };
 }
 
-test("an attempt that gets no answer in time is made again", async () => {
+test("an attempt without a response in time is retried", async () => {
   let calls = 0;
   const silentAtFirst: typeof fetch = (input) => {
     if (++calls > 1) return Promise.resolve(Response.json({}));
@@ -58,16 +58,16 @@ test("an attempt that gets no answer in time is made again", async () => {
   const alive = setInterval(() => undefined, 1000); // the timers of AbortSignal do not keep a program alive
   await carve.GET("/v1/version");
   clearInterval(alive);
-  assert.deepEqual(repeats.map((r) => r.reason), ["there was no answer in time"]);
+  assert.deepEqual(repeats.map((r) => r.reason), ["there was no response in time"]);
 });
 
-test("a pause that outlasts the call is not begun", async () => {
+test("a pause longer than the call is not begun", async () => {
   const { carve, repeats } = client(() => Promise.resolve(asking(503, "9")), { timeout: 5000 });
   await assert.rejects(carve.GET("/v1/version"));
   assert.equal(repeats.length, 0);
 });
 
-test("every request is signed, and a question takes no key", async () => {
+test("every request has the credential, and an explanation has no key", async () => {
   const answer = mock.fn((_: string | URL | Request) => Promise.resolve(Response.json({})));
   const { carve } = client(answer, { token: () => Promise.resolve("jwt"), headers: { "X-Request-Id": "deploy-42" }, userAgent: "deployer/1.4" });
   await carve.POST("/v1/projects/{project}/claim-explanations", { params: { path: { project: "team-a" } }, body: { spec: {} } });
@@ -80,7 +80,7 @@ test("every request is signed, and a question takes no key", async () => {
   assert.equal(sent.redirect, "manual", "it would take the credential elsewhere");
 });
 
-test("a credential is not sent in the clear", () => {
+test("a credential over plain HTTP is refused", () => {
   for (const baseUrl of ["http://127.0.0.1:8080", "http://localhost", "http://[::1]:8080", "https://carve.example.com"]) {
     createCarve({ baseUrl, apiKey: "carve_a_b" });
   }
@@ -90,7 +90,7 @@ test("a credential is not sent in the clear", () => {
   }
 });
 
-test("what cannot work is refused at once and not repeated in the error", () => {
+test("an invalid option is refused without its value in the error", () => {
   for (const baseUrl of ["", "carve.example.com", "ftp://carve.example.com", "https://x/?a=b", "https://x/#a", "https://me:hunter2@x"]) {
     assert.throws(() => createCarve({ baseUrl }), (e) => e instanceof TypeError && !e.message.includes("hunter2"));
   }

@@ -3,8 +3,9 @@ import { test } from "node:test";
 
 import { repeat } from "../src/repeat.js";
 import { defaultRetry } from "../src/retry.js";
+import { takesNoKey } from "../src/safe.js";
 
-type Reply = "cut" | "refused" | number | string; // number: a proxy's response; string: the code of a problem
+type Reply = "cut" | "refused" | "done" | number | string; // number: a proxy's response; another string: the code of a problem
 
 const statuses: Record<string, number> = {
   rate_limited: 429,
@@ -16,7 +17,16 @@ const statuses: Record<string, number> = {
   pool_exhausted: 409,
   not_found: 404,
   precondition_failed: 412,
+  unauthenticated: 401,
+  permission_denied: 403,
 };
+
+/** Returns the success of the contract for a request. */
+function success(request: Request): Response {
+  if (request.method === "DELETE") return new Response(null, { status: 204 });
+  const status = request.method === "POST" && !takesNoKey(request) ? 201 : 200;
+  return new Response("{}", { status, headers: { "Content-Type": "application/json" } });
+}
 
 /** Sends a request to a fetch that replies by a script. */
 async function sendBy(replies: Reply[], method: string, path: string, headers: Record<string, string>, policy = {}) {
@@ -24,9 +34,10 @@ async function sendBy(replies: Reply[], method: string, path: string, headers: R
   const send = async (input: string | URL | Request): Promise<Response> => {
     assert.ok(input instanceof Request);
     sent.push({ headers: [...input.headers], body: await input.text() });
-    const reply = replies[sent.length - 1] ?? 200;
+    const reply = replies[sent.length - 1] ?? "done";
     if (reply === "cut") throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
     if (reply === "refused") throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) });
+    if (reply === "done") return success(input);
     if (typeof reply === "number") return new Response("{}", { status: reply, headers: { "Content-Type": "text/html", "Retry-After": "0" } });
     const body = JSON.stringify({ code: reply });
     return new Response(body, { status: statuses[reply] ?? 0, headers: { "Content-Type": "application/problem+json" } });
@@ -40,15 +51,15 @@ async function sendBy(replies: Reply[], method: string, path: string, headers: R
 
 const key = { "Idempotency-Key": "k" };
 const revision = { "If-Match": '"r"' };
-const whichever = { "If-Match": "*" };
+const anyRevision = { "If-Match": "*" };
 
-test("only what is safe is sent again", async (t) => {
+test("only safe requests are retried", async (t) => {
   const cases: [name: string, method: string, path: string, headers: Record<string, string>, first: Reply, sent: number, open: boolean][] = [
     ["GET after a cut", "GET", "claims", {}, "cut", 2, false],
     ["POST with its key after a cut", "POST", "claims", key, "cut", 2, false],
     ["POST without a key after a cut", "POST", "claims", {}, "cut", 1, true],
     ["POST without a key that never left", "POST", "claims", {}, "refused", 1, false],
-    ["a question after a cut", "POST", "claim-explanations", {}, "cut", 2, false],
+    ["an explanation after a cut", "POST", "claim-explanations", {}, "cut", 2, false],
     ["a release of many after a cut", "POST", "claim-releases", {}, "cut", 2, false],
     ["a release of many that never left", "POST", "claim-releases", {}, "refused", 2, false],
     ["a release of many past its deadline", "POST", "claim-releases", {}, "deadline", 1, true],
@@ -56,22 +67,22 @@ test("only what is safe is sent again", async (t) => {
     ["a renewal past its deadline", "POST", "consumer-renewals", {}, "deadline", 1, true],
     ["a confirmation past its deadline", "POST", "realms/default/expiry-confirmations", {}, "deadline", 1, true],
     ["a dead letter sent again past its deadline", "POST", "webhooks/w/deliveries/1/retries", {}, "deadline", 1, true],
-    ["a question past its deadline", "POST", "claim-explanations", {}, "deadline", 1, false],
+    ["an explanation past its deadline", "POST", "claim-explanations", {}, "deadline", 1, false],
     ["PUT after a cut", "PUT", "claims/web", {}, "cut", 2, false],
     ["PUT of a revision after a cut", "PUT", "claims/web", revision, "cut", 1, true],
     ["PUT that creates only after a cut", "PUT", "claims/web", { "If-None-Match": "*" }, "cut", 1, true],
     ["PUT of a revision that never left", "PUT", "claims/web", revision, "refused", 2, false],
     ["DELETE after a cut", "DELETE", "claims/web", {}, "cut", 1, true],
-    ["DELETE of whichever after a cut", "DELETE", "claims/web", whichever, "cut", 1, true],
+    ["DELETE of any revision after a cut", "DELETE", "claims/web", anyRevision, "cut", 1, true],
     ["DELETE of a revision after a cut", "DELETE", "claims/web", revision, "cut", 2, false],
-    ["DELETE that was not let in", "DELETE", "claims/web", {}, "unavailable", 2, false],
+    ["DELETE that the server was too busy for", "DELETE", "claims/web", {}, "unavailable", 2, false],
     ["DELETE of unknown outcome", "DELETE", "claims/web", {}, "outcome_unknown", 1, true],
     ["DELETE that a proxy lost", "DELETE", "claims/web", {}, 503, 1, true],
     ["dry DELETE after a cut", "DELETE", "claims/web?dryRun=true", {}, "cut", 2, false],
     ["PATCH of a revision after a cut", "PATCH", "claims/web", revision, "cut", 1, true],
-    ["PATCH of whichever after a cut", "PATCH", "claims/web", whichever, "cut", 2, false],
+    ["PATCH of any revision after a cut", "PATCH", "claims/web", anyRevision, "cut", 2, false],
     ["POST of unknown outcome", "POST", "claims", key, "outcome_unknown", 2, false],
-    ["POST that met others", "POST", "claims", key, "contention", 2, false],
+    ["POST with contention", "POST", "claims", key, "contention", 2, false],
     ["POST over the limit", "POST", "claims", key, "rate_limited", 2, false],
     ["POST that a proxy lost", "POST", "claims", key, 502, 2, false],
     ["POST that was refused", "POST", "claims", key, "pool_exhausted", 1, false],
@@ -88,23 +99,33 @@ test("only what is safe is sent again", async (t) => {
   }
 });
 
-test("what became of an earlier attempt is remembered", async (t) => {
+test("a lost attempt keeps the outcome open", async (t) => {
   const busy: Reply[] = Array.from({ length: 4 }, () => "unavailable");
   const away: Reply[] = Array.from({ length: 4 }, () => "refused");
   const cases: [name: string, method: string, path: string, headers: Record<string, string>, replies: Reply[], status: number, open: boolean][] = [
-    ["the server never came back", "POST", "claims", key, ["cut", ...away], 0, true],
-    ["it never left", "POST", "claims", key, ["refused", ...away], 0, false],
-    ["then it was busy", "POST", "claims", key, ["cut", ...busy], 503, true],
-    ["then the key told that it was refused", "POST", "claims", key, ["cut", "pool_exhausted"], 409, false],
-    ["a release without an answer", "POST", "claim-releases", {}, ["cut", ...away], 0, true],
-    ["a release that is then refused", "POST", "claim-releases", {}, ["cut", "precondition_failed"], 412, true],
-    ["a release that is then carried out", "POST", "claim-releases", {}, ["cut", 200], 200, false],
-    ["a release that is only refused", "POST", "claim-releases", {}, ["refused", "precondition_failed"], 412, false],
-    ["a question without an answer", "POST", "claim-explanations", {}, ["cut", ...away], 0, false],
-    ["a deleted thing is gone", "DELETE", "claims", revision, ["cut", "not_found"], 204, false],
-    ["a not found that is not Carve's tells nothing", "DELETE", "claims", revision, ["cut", 404], 404, true],
-    ["another thing of that name stays", "DELETE", "claims", revision, ["cut", "precondition_failed"], 412, true],
-    ["what never was there is not found", "DELETE", "claims", revision, ["unavailable", "not_found"], 404, false],
+    ["POST lost, then no connection", "POST", "claims", key, ["cut", ...away], 0, true],
+    ["POST that never left", "POST", "claims", key, ["refused", ...away], 0, false],
+    ["POST lost, then busy", "POST", "claims", key, ["cut", ...busy], 503, true],
+    ["POST lost, then refused", "POST", "claims", key, ["cut", "pool_exhausted"], 409, false],
+    ["release lost, then no connection", "POST", "claim-releases", {}, ["cut", ...away], 0, true],
+    ["release lost, then refused", "POST", "claim-releases", {}, ["cut", "precondition_failed"], 412, true],
+    ["release lost, then done", "POST", "claim-releases", {}, ["cut", "done"], 200, false],
+    ["release that never left, then refused", "POST", "claim-releases", {}, ["refused", "precondition_failed"], 412, false],
+    ["explanation lost", "POST", "claim-explanations", {}, ["cut", ...away], 0, false],
+    ["DELETE lost, then not found", "DELETE", "claims", revision, ["cut", "not_found"], 204, false],
+    ["DELETE lost, then not found from a proxy", "DELETE", "claims", revision, ["cut", 404], 404, true],
+    ["DELETE lost, then another revision", "DELETE", "claims", revision, ["cut", "precondition_failed"], 412, true],
+    ["POST lost, then unauthenticated", "POST", "claims", key, ["cut", "unauthenticated"], 401, true],
+    ["POST lost, then denied", "POST", "claims", key, ["cut", "permission_denied"], 403, true],
+    ["POST lost, then no access to the project", "POST", "claims", key, ["cut", "not_found"], 404, true],
+    ["POST lost, then the redirect of a proxy", "POST", "claims", key, ["cut", 302], 302, true],
+    ["POST lost, then the refusal of a proxy", "POST", "claims", key, ["cut", 403], 403, true],
+    ["PUT lost, then the refusal of a proxy", "PUT", "claims/web", {}, ["cut", 413], 413, true],
+    ["POST lost, then done", "POST", "claims", key, ["cut", "done"], 201, false],
+    ["POST that a proxy refused", "POST", "claims", key, [403], 403, false],
+    ["POST that a proxy answered", "POST", "claims", key, [200], 200, true],
+    ["POST that a proxy failed", "POST", "claims", key, [500], 500, true],
+    ["DELETE of a missing object", "DELETE", "claims", revision, ["unavailable", "not_found"], 404, false],
   ];
   for (const [name, method, path, headers, replies, status, open] of cases) {
     await t.test(name, async () => {
