@@ -130,7 +130,7 @@ conform: deps ## Make every kind of request of openapi.yaml and judge the answer
 	@mkdir -p bin && go -C lab test -count=1 -timeout=60m ./conform -args -conform.report=$(CURDIR)/bin/conform-report.txt $(FLAGS)
 	@tail -1 bin/conform-report.txt
 oracle: deps ## Measure, on a quiet machine, whether the time of a refusal tells what other projects have
-	go test -count=1 -timeout=30m -tags=oracle -v -run=TimeDoesNotTell $(TESTFLAGS) ./internal/crdb
+	go test -count=1 -timeout=30m -tags=oracle -v -run=ResponseTimeDoesNotReveal $(TESTFLAGS) ./internal/crdb
 bench: deps ## Run the benchmarks (FLAGS=-bench=pattern)
 	@for module in . lab; do go -C $$module test -run='^$$' -bench=. -benchmem -timeout=30m $(FLAGS) ./...; done
 load: deps build bin/k6 ## Run k6's load tests briefly against a fresh server, and audit its data (LOAD_PROFILE=full, SCENARIOS='hot-pool soak')

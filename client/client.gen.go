@@ -1700,7 +1700,7 @@ type ChangesEnd struct {
 
 	// Detail Reason and next step, in one sentence.
 	//
-	// Example: The server shuts down. Connect again and go on from the last cursor.
+	// Example: The server shuts down. Connect again and continue from the last cursor.
 	Detail string `json:"detail"`
 
 	// Cursor Position from which to continue. Absent if the client cannot continue.
@@ -1837,7 +1837,7 @@ type ClaimRelease struct {
 	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: token that stands for the claims shown.
+	// Token Dry run: token that stands for the counted claims.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1944,7 +1944,7 @@ type ClaimSkipped struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: Claim team-a/web-eu has changed since it was looked at.
+	// Example: Claim team-a/web-eu has changed since it was read.
 	Detail string `json:"detail"`
 }
 
@@ -2151,7 +2151,7 @@ type DecisionStep struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: is the platform's default class of IPv4.
+	// Example: It is the default class for IPv4 of project "platform"; the claim names none.
 	Detail string `json:"detail"`
 }
 
@@ -3881,7 +3881,7 @@ type Remedy struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: A /26 is free.
+	// Example: Ask for a /26, the largest block that is free now.
 	Detail string `json:"detail"`
 }
 
@@ -4799,8 +4799,8 @@ type ListAuditEventsParams struct {
 	// subject are found too.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
-	// `platform`.
+	// Operation Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
+	// created the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about this kind of resource.
@@ -5363,8 +5363,8 @@ type GetPoolMapParams struct {
 	// Within The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`.
 	Within *CIDR `form:"within,omitempty" json:"within,omitempty"`
 
-	// Depth How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
-	// for each address if the block has fewer addresses.
+	// Depth Prefix length of the cells minus the block's prefix length. With `depth` N the map has 2^N cells. If the block
+	// has fewer addresses, the map has one cell for each address.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
@@ -5383,7 +5383,7 @@ type GetPoolUtilizationParams struct {
 	// Until Time at which the points end, after `since`; the default is now.
 	Until *Time `form:"until,omitempty" json:"until,omitempty"`
 
-	// Points Maximum number of points. The response has fewer if the points would be closer together than the records.
+	// Points Maximum number of points. The response has fewer if the range has fewer records.
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
@@ -6011,10 +6011,10 @@ type ClientInterface interface {
 
 	// DeleteAllocation Delete a retained allocation
 	//
-	// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
-	// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
-	// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
-	// allocation, which ends the cool-down early.
+	// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
+	// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
+	// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
+	// a `CoolingDown` allocation, which ends the cool-down early.
 	//
 	// Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
 	// that holds the block.
@@ -6193,14 +6193,15 @@ type ClientInterface interface {
 
 	// ReleaseClaimsWithBody Release many claims
 	//
-	// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+	// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
 	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
 	// them; the operation is not all or nothing.
 	//
 	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-	// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-	// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-	// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+	// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+	// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+	// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+	// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
 	// `Idempotency-Key`: `gone` counts the claims that are gone already.
 	//
 	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -6214,14 +6215,15 @@ type ClientInterface interface {
 
 	// ReleaseClaims Release many claims
 	//
-	// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+	// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
 	// history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
 	// them; the operation is not all or nothing.
 	//
 	// First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-	// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-	// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-	// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+	// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+	// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+	// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+	// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
 	// `Idempotency-Key`: `gone` counts the claims that are gone already.
 	//
 	// One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -6521,8 +6523,8 @@ type ClientInterface interface {
 
 	// GetClass Read a class
 	//
-	// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
-	// `platform`. `status` has exact current figures for the pools behind it for this project.
+	// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
+	// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
 	//
 	// Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 	GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7666,10 +7668,10 @@ func (c *Client) ListAllocations(ctx context.Context, project ProjectName, param
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
-// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
-// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
-// allocation, which ends the cool-down early.
+// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
+// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
+// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
+// a `CoolingDown` allocation, which ends the cool-down early.
 //
 // Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
 // that holds the block.
@@ -7978,14 +7980,15 @@ func (c *Client) ExplainClaim(ctx context.Context, project ProjectName, body Exp
 
 // ReleaseClaimsWithBody Release many claims
 //
-// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
 // history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
 // them; the operation is not all or nothing.
 //
 // First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
 // `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -8009,14 +8012,15 @@ func (c *Client) ReleaseClaimsWithBody(ctx context.Context, project ProjectName,
 
 // ReleaseClaims Release many claims
 //
-// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
 // history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
 // them; the operation is not all or nothing.
 //
 // First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
 // `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -8496,8 +8500,8 @@ func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className
 
 // GetClass Read a class
 //
-// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
-// `platform`. `status` has exact current figures for the pools behind it for this project.
+// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
+// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
 //
 // Corresponds with GET /v1/projects/{project}/classes/{className} (the `GetClass` operationId).
 func (c *Client) GetClass(ctx context.Context, project ProjectName, className ClassName, params *GetClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17808,10 +17812,10 @@ func (c *Carve) ListAllocations(ctx context.Context, project ProjectName, params
 
 // DeleteAllocation Delete a retained allocation
 //
-// Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
-// free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
-// (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
-// allocation, which ends the cool-down early.
+// Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
+// If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
+// block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
+// a `CoolingDown` allocation, which ends the cool-down early.
 //
 // Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
 // that holds the block.
@@ -17948,14 +17952,15 @@ func (c *Carve) ExplainClaim(ctx context.Context, project ProjectName, body Clai
 
 // ReleaseClaims Release many claims
 //
-// Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+// Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
 // history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
 // them; the operation is not all or nothing.
 //
 // First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-// a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-// changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-// a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+// a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+// created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+// another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+// `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
 // `Idempotency-Key`: `gone` counts the claims that are gone already.
 //
 // One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -18145,8 +18150,8 @@ func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className 
 
 // GetClass Read a class
 //
-// Returns the class that the project's claims find by this name: the project's own, or else the shared one in
-// `platform`. `status` has exact current figures for the pools behind it for this project.
+// Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
+// `platform`. `status` describes the pools behind the class for this project, with exact current figures.
 func (c *Carve) GetClass(ctx context.Context, project ProjectName, className ClassName, params ...GetClassParams) (*IPClass, error) {
 	rsp, err := c.Raw.GetClass(ctx, project, className, first(params))
 	return read[IPClass](rsp, err)

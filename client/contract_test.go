@@ -48,7 +48,7 @@ func TestTheClientHasTheVersionOfTheContract(t *testing.T) {
 	require.Equal(t, client.ContractVersion, doc.Info.Version)
 }
 
-func TestEveryCodeIsAConstant(t *testing.T) {
+func TestEveryProblemCodeHasAConstantAndAPage(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestEveryCodeIsAConstant(t *testing.T) {
 	require.ElementsMatch(t, said, told)
 }
 
-func TestEverySuccessOfTheContractIsAccepted(t *testing.T) {
+func TestEverySuccessStatusOfTheContractIsAccepted(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestEverySuccessOfTheContractIsAccepted(t *testing.T) {
 	}
 }
 
-func TestEveryPostThatTakesAKeyGetsOne(t *testing.T) {
+func TestEveryPostThatTakesAnIdempotencyKeyGetsOne(t *testing.T) {
 	t.Parallel()
 	with, without := operations(t, http.MethodPost, "Idempotency-Key")
 	for id := range with {
@@ -185,7 +185,7 @@ func end[T any](seq func(yield func(T, error) bool)) error {
 	return nil
 }
 
-func TestEveryListIsASequence(t *testing.T) {
+func TestEveryListOperationHasAnIterator(t *testing.T) {
 	t.Parallel()
 	with, _ := operations(t, http.MethodGet, "cursor")
 	for id := range with {
@@ -220,7 +220,7 @@ func TestEveryListIsASequence(t *testing.T) {
 }
 
 // A program that imports the client must not import parts of the server, and few other modules.
-func TestTheClientCanBeImportedAlone(t *testing.T) {
+func TestClientImportsNoServerPackage(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	require.NoError(t, err)

@@ -52,7 +52,7 @@ func until[T any](t *testing.T, told <-chan follow.Event[T], is func() bool) {
 }
 
 // Claims come and go while responses are lost. The cache then has exactly the objects of the list.
-func TestACacheIsWhatTheListsAnswer(t *testing.T) {
+func TestCacheEqualsTheListsDespiteLostResponses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	cache, told := keep(t, follow.Claims(w.Carve, "team-a", ""))
@@ -113,7 +113,7 @@ func TestPoolsClassesAndQuotasAreFollowed(t *testing.T) {
 }
 
 // A watch whose cursor is too old lists again and yields a Delete for objects that have gone meanwhile.
-func TestAWatchBeginsAgainWhenItsCursorIsTooOld(t *testing.T) {
+func TestWatchListsAgainWhenItsCursorHasExpired(t *testing.T) {
 	t.Parallel()
 	answers := []struct {
 		status int
@@ -165,7 +165,7 @@ func TestAWatchBeginsAgainWhenItsCursorIsTooOld(t *testing.T) {
 	require.Equal(t, []string{"", "x", "x", "y", "", "z"}, asked)
 }
 
-func TestAWatchEndsWithWhoListens(t *testing.T) {
+func TestWatchEndsWithItsLoopItsContextOrARefusal(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for e, err := range follow.Pools(w.Carve, "team-a", "").Watch(t.Context()) {

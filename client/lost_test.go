@@ -31,7 +31,7 @@ func claimThroughLoss(t *testing.T, losses int, midway bool, opts ...client.Opti
 	return answer.Status.AllocatedCIDR, lost, len(w.claims(t))
 }
 
-func TestALostAnswerIsAnsweredAgainWithTheSameBlock(t *testing.T) {
+func TestRetryAfterALostResponseReturnsTheSameBlock(t *testing.T) {
 	t.Parallel()
 	for name, midway := range map[string]bool{"CutBeforeItsFirstByte": false, "CutInItsMiddle": true} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +58,7 @@ func (rekey) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // The test above would detect a client that changes its key: with rekey there are as many claims as attempts.
-func TestWithoutTheSameKeyBlocksAreLost(t *testing.T) {
+func TestRetryWithANewKeyClaimsASecondBlock(t *testing.T) {
 	t.Parallel()
 	got, lost, rows := claimThroughLoss(t, 1, false, client.WithHTTP(&http.Client{Transport: rekey{}}))
 	require.Equal(t, 2, rows)
@@ -113,7 +113,7 @@ var posts = map[string]func(ctx context.Context, c *client.Carve) (*http.Respons
 	},
 }
 
-func TestEveryPostGetsTheAnswerThatWasLost(t *testing.T) {
+func TestRetryOfEveryPostReplaysTheLostResponse(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	for name, post := range posts { // one after the other: they share the proxy that loses responses
@@ -132,7 +132,7 @@ func TestEveryPostGetsTheAnswerThatWasLost(t *testing.T) {
 	}
 }
 
-func TestAKeyOfTheCallersOwnIsKept(t *testing.T) {
+func TestCallersIdempotencyKeyIsSent(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	key := client.IdempotencyKey("deploy-42")
@@ -147,7 +147,7 @@ func TestAKeyOfTheCallersOwnIsKept(t *testing.T) {
 	require.NotEqual(t, first.Metadata.UID, third.Metadata.UID, "each call has a key of its own")
 }
 
-func TestClaimAndReleaseSurviveLostAnswers(t *testing.T) {
+func TestClaimAndReleaseSucceedDespiteLostResponses(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.lose(1, false)
@@ -168,7 +168,7 @@ func TestClaimAndReleaseSurviveLostAnswers(t *testing.T) {
 }
 
 // The error of a DELETE that cannot be retried safely reports that the server may have carried it out.
-func TestWhatCannotBeRepeatedSaysThatItMayBeDone(t *testing.T) {
+func TestLostDeleteWithoutARevisionIsReportedAsPossiblyDone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	_, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))

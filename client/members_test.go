@@ -49,7 +49,7 @@ func connect(t *testing.T) *client.Carve {
 }
 
 // Names that are not DNS labels arrive at the server unchanged over a real connection.
-func TestNamesArriveAsTheyWereGiven(t *testing.T) {
+func TestNamesReachTheServerUnchanged(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 
@@ -73,7 +73,7 @@ func TestNamesArriveAsTheyWereGiven(t *testing.T) {
 	}
 }
 
-func TestFiltersArriveAsTheyWereGiven(t *testing.T) {
+func TestFiltersReachTheServerUnchanged(t *testing.T) {
 	t.Parallel()
 	subject, name := "key:team-a/pipeline", "corp:a|b+c=d@e"
 	since := time.Date(2026, 3, 2, 9, 30, 0, 5e8, time.FixedZone("", 3600))

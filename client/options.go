@@ -35,7 +35,7 @@ func WithAPIKey(key string) Option {
 	return func(s *settings) error {
 		key = strings.TrimSpace(key)
 		if key == "" || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return errors.New("client: the API key is empty, or holds what no API key holds")
+			return errors.New("client: the API key is empty, or contains a space, a control character or a non-ASCII character")
 		}
 		s.token = func(context.Context) (string, error) { return key, nil }
 		return nil

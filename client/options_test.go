@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-func TestACredentialIsNotSentInTheClear(t *testing.T) {
+func TestCredentialOverPlainHTTPIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"http://127.0.0.1:8080", "http://localhost", "http://LOCALHOST:1/x/", "http://[::1]:8080", "https://carve.example.com"} {
 		_, err := client.New(url, client.WithAPIKey("carve_a_b"))
@@ -25,7 +25,7 @@ func TestACredentialIsNotSentInTheClear(t *testing.T) {
 	}
 }
 
-func TestWhatCannotWorkIsRefusedAtOnceAndNotRepeated(t *testing.T) {
+func TestInvalidOptionIsRefusedWithoutItsValue(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"", "carve.example.com", "ftp://carve.example.com", "https://", "https://x/?a=b", "https://x/#a", "https://me:hunter2@x"} {
 		_, err := client.New(url)
@@ -46,7 +46,7 @@ func TestWhatCannotWorkIsRefusedAtOnceAndNotRepeated(t *testing.T) {
 	}
 }
 
-func TestEveryRequestIsSignedOnce(t *testing.T) {
+func TestEveryRequestHasItsHeadersAndOneToken(t *testing.T) {
 	t.Parallel()
 	var got http.Header
 	note := func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,7 @@ func TestEveryRequestIsSignedOnce(t *testing.T) {
 	require.Equal(t, "this-one", got.Get("X-Request-Id"))
 }
 
-func TestWithoutACredentialNothingIsSent(t *testing.T) {
+func TestNothingIsSentWhenTheTokenSourceFails(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("no issuer")
 	c := answering(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") },

@@ -25,14 +25,14 @@ func (w world) batch(t testing.TB, n int) {
 	w.lose(0, false) // reset the recorded requests
 }
 
-func TestAListIsGoneThroughPageByPage(t *testing.T) {
+func TestListIsReadPageByPage(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.batch(t, 7)
 	limit := 3
 	params := client.ListClaimsParams{Limit: &limit}
 
-	t.Run("EveryItemOnceInPagesAsLargeAsAsked", func(t *testing.T) {
+	t.Run("ItemsComeOnceInPagesOfTheRequestedSize", func(t *testing.T) {
 		w.lose(0, false)
 		var names []string
 		for _, claim := range all(t, w.Claims(t.Context(), "team-a", params)) {
@@ -45,19 +45,19 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 		}
 		require.Nil(t, params.Cursor, "the caller's parameters stay as they are")
 	})
-	t.Run("NoPageIsAskedForThatNobodyWants", func(t *testing.T) {
+	t.Run("LoopThatEndsEarlyFetchesNoFurtherPage", func(t *testing.T) {
 		w.lose(0, false)
 		for range w.Claims(t.Context(), "team-a", params) {
 			break
 		}
 		require.Len(t, w.requests(), 1)
 	})
-	t.Run("APageWhoseAnswerIsLostIsAskedForAgain", func(t *testing.T) {
+	t.Run("PageWithALostResponseIsRetried", func(t *testing.T) {
 		w.lose(2, true)
 		require.Len(t, all(t, w.Claims(t.Context(), "team-a", params)), 7)
 		require.Len(t, w.requests(), 5)
 	})
-	t.Run("ItEndsWithItsContext", func(t *testing.T) {
+	t.Run("ContextEndsTheList", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		seen := 0
@@ -73,7 +73,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 		}
 		t.Fatal("it went on without its context")
 	})
-	t.Run("ARefusalIsItsLastItem", func(t *testing.T) {
+	t.Run("RefusalIsTheLastItem", func(t *testing.T) {
 		last := slices.Collect(func(yield func(error) bool) {
 			for _, err := range w.Claims(t.Context(), "nobody") {
 				if !yield(err) {
@@ -87,7 +87,7 @@ func TestAListIsGoneThroughPageByPage(t *testing.T) {
 }
 
 // A server that always returns the same page must not keep its client in an endless loop.
-func TestAPageThatIsTheSameAgainEndsTheList(t *testing.T) {
+func TestRepeatedPageEndsTheListWithAnError(t *testing.T) {
 	t.Parallel()
 	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -31,7 +31,7 @@ func changesOf(t *testing.T, change func(*client.Project)) string {
 	return string(changes)
 }
 
-func TestAPatchIsWhatDiffers(t *testing.T) {
+func TestPatchContainsOnlyChangedFields(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, changesOf(t, func(*client.Project) {}))
 	require.Empty(t, changesOf(t, func(c *client.Project) { c.Metadata.Annotations = client.Annotations{} }), "what is empty equals what is absent")
@@ -46,7 +46,7 @@ func TestAPatchIsWhatDiffers(t *testing.T) {
 	require.ErrorContains(t, err, "metadata.revision")
 }
 
-func TestWhatDoesNotDifferIsNotSent(t *testing.T) {
+func TestUnchangedObjectSendsNoPatch(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.lose(0, false)
@@ -68,7 +68,7 @@ func TestWhatDoesNotDifferIsNotSent(t *testing.T) {
 }
 
 // Sixteen goroutines increment one label. No increment is lost, because each patch requires the revision that was read.
-func TestAChangeBeginsAgainWithWhatOthersLeft(t *testing.T) {
+func TestChangeIsRetriedOnTheNewRevisionAfterAConflict(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	_, err := w.Claim(t.Context(), "team-a", "web", fromProd(24))
@@ -97,7 +97,7 @@ func TestAChangeBeginsAgainWithWhatOthersLeft(t *testing.T) {
 	require.Equal(t, "16", w.claims(t)[0].Metadata.Labels["count"])
 }
 
-func TestAPatchOfWhatOthersChangedIsAConflict(t *testing.T) {
+func TestPatchOfAStaleObjectIsAConflict(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	team, spaces := patch.Project(w.Carve, "team-a"), patch.Space(w.Carve, "team-a", "default")

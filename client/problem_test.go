@@ -57,7 +57,7 @@ func TestARefusalIsATypedError(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestTheEndOfAConsumerIsRead(t *testing.T) {
+func TestEndConsumerReturnsTheNumberOfAttachedClaims(t *testing.T) {
 	left := int64(1204)
 	carve := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		if left == 0 {
@@ -86,7 +86,7 @@ func TestAStaleRevisionIsAConflict(t *testing.T) {
 }
 
 // The client does not take the response of a proxy for a response of Carve.
-func TestWhatIsNotCarveIsToldApart(t *testing.T) {
+func TestResponseOfAProxyIsAForeignError(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{
 		"AnErrorPage": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>no</h1>", http.StatusForbidden) },
@@ -110,7 +110,7 @@ func TestWhatIsNotCarveIsToldApart(t *testing.T) {
 	}
 }
 
-func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
+func TestUnknownOutcomeNamesTheIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/problem+json")
@@ -127,7 +127,7 @@ func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
 	require.ErrorContains(t, err, call.IdempotencyKey)
 }
 
-func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
+func TestRequestIsRetriedUntilTheServerHasRestarted(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	url, stop := serve(t, dsn, "--listen="+again())
@@ -146,7 +146,7 @@ func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestALimitedCallerIsSlowedDownAndNotRefused(t *testing.T) {
+func TestRateLimitedRequestIsRetriedAfterRetryAfter(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := start(t, dsn, "--auth=keys", "--rate-limit-reads=1")

@@ -22,7 +22,7 @@ func TestThePageShowsTheQuickStart(t *testing.T) {
 	require.Contains(t, program, "\t"+strings.ReplaceAll(shown, "\n", "\n\t")+"\n")
 }
 
-func TestTheQuickStartSaysWhatThePageSays(t *testing.T) {
+func TestQuickStartPrintsTheOutputOnItsPage(t *testing.T) {
 	t.Parallel()
 	_, rest, found := strings.Cut(read(t, "../docs/clients.md"), "$ go run ./examples/clients/go\n")
 	require.True(t, found)

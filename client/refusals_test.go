@@ -54,7 +54,7 @@ func shown(t *testing.T) map[string]client.Problem {
 	return out
 }
 
-func TestARefusalIsOfTheTypeOfItsCodeAlone(t *testing.T) {
+func TestRefusalMatchesOnlyTheErrorTypeOfItsCode(t *testing.T) {
 	t.Parallel()
 	seen := map[client.ProblemCode]bool{}
 	for name, p := range shown(t) {
@@ -85,7 +85,7 @@ func TestARefusalIsOfTheTypeOfItsCodeAlone(t *testing.T) {
 }
 
 // The contract's table lists the figures of each code. Only members of a problem count as figures, not headers.
-func TestEveryCodeWithFiguresHasAType(t *testing.T) {
+func TestEveryCodeWithFiguresHasAnErrorType(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()
 	require.NoError(t, err)

@@ -63,7 +63,7 @@ func spawn(t *testing.T, dsn, listen string) (address string, kill func()) {
 }
 
 // A server is killed and restarted while another one changes the followed objects. The watch continues where it was.
-func TestAWatchOutlivesItsServer(t *testing.T) {
+func TestWatchContinuesAfterAServerRestart(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	direct, _ := serve(t, dsn)

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRepeatsAreBounded(t *testing.T) {
+func TestRetriesAreBounded(t *testing.T) {
 	t.Parallel()
-	t.Run("InNumberAndTheyGrowApart", func(t *testing.T) {
+	t.Run("AttemptsAreFiveWithGrowingPauses", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			busy := ProblemCodeUnavailable
@@ -37,7 +37,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Equal(t, all, time.Since(begin), "pauses are really made")
 		})
 	})
-	t.Run("ButOutlastTheRestartOfAServer", func(t *testing.T) {
+	t.Run("RetriesLastLongerThanAServerRestart", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			begin := time.Now()
@@ -52,7 +52,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Equal(t, 200, resp.StatusCode)
 		})
 	})
-	t.Run("RetryAfterIsWaitedFor", func(t *testing.T) {
+	t.Run("PauseIsRetryAfter", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{replies: []any{asked(answer(429, "text/plain", ""), "7"), answer(200, "application/json", "{}")}}
@@ -62,7 +62,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Equal(t, 7*time.Second, time.Since(begin))
 		})
 	})
-	t.Run("WhoIsAskedToWaitForTooLongDoesNotComeBackEarlier", func(t *testing.T) {
+	t.Run("RetryAfterBeyondTheLimitEndsTheCall", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{replies: []any{asked(answer(429, "text/plain", ""), "3600")}}
@@ -73,7 +73,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Zero(t, time.Since(begin))
 		})
 	})
-	t.Run("APauseThatOutlastsTheCallIsNotBegun", func(t *testing.T) {
+	t.Run("PauseLongerThanTheCallIsNotBegun", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{replies: []any{asked(answer(503, "text/plain", ""), "9")}}
@@ -85,7 +85,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Zero(t, time.Since(begin))
 		})
 	})
-	t.Run("ASilentServerIsAskedAgain", func(t *testing.T) {
+	t.Run("AttemptWithoutAResponseIsRetried", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
@@ -100,7 +100,7 @@ func TestRepeatsAreBounded(t *testing.T) {
 			require.Equal(t, 200, resp.StatusCode)
 		})
 	})
-	t.Run("ACancelledCallEndsInItsPause", func(t *testing.T) {
+	t.Run("CancelEndsThePause", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())

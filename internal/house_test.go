@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryPackageIsInTheArchitecture(t *testing.T) {
+func TestEveryPackageIsInTheArchitecturePage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join("..", "docs", "architecture.md"))
 	require.NoError(t, err)

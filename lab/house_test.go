@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryPackageIsOnThePage(t *testing.T) {
+func TestREADMENamesEveryPackage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestEveryPackageIsOnThePage(t *testing.T) {
 }
 
 // The laboratory's own dependencies must not change the versions of the product's dependencies.
-func TestTheProductIsBuiltOfWhatIsShipped(t *testing.T) {
+func TestLabHasTheProductsModuleVersions(t *testing.T) {
 	t.Parallel()
 	product, lab := required(t, "../go.mod"), required(t, "go.mod")
 	require.Greater(t, len(product), 20)

@@ -32,7 +32,7 @@ type Snapshot struct {
 func Take(object any) (*Snapshot, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
-		return nil, fmt.Errorf("patch: the object as it was read: %w", err)
+		return nil, fmt.Errorf("patch: cannot encode the original object: %w", err)
 	}
 	var of struct {
 		Metadata struct {
@@ -40,7 +40,7 @@ func Take(object any) (*Snapshot, error) {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(text, &of); err != nil || of.Metadata.Revision == "" {
-		return nil, errors.New("patch: the object has no metadata.revision; take it as the server answered it")
+		return nil, errors.New("patch: the object has no metadata.revision: pass the object that the server returned")
 	}
 	return &Snapshot{text: text, ifMatch: strconv.Quote(of.Metadata.Revision)}, nil
 }
@@ -53,11 +53,11 @@ func (s *Snapshot) IfMatch() string { return s.ifMatch }
 func (s *Snapshot) Changes(object any) (json.RawMessage, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
-		return nil, fmt.Errorf("patch: the object as it was changed: %w", err)
+		return nil, fmt.Errorf("patch: cannot encode the changed object: %w", err)
 	}
 	changes, err := jsonpatch.CreateMergePatch(s.text, text)
 	if err != nil {
-		return nil, fmt.Errorf("patch: comparing the object with what was read: %w", err)
+		return nil, fmt.Errorf("patch: cannot compare the changed object with the original: %w", err)
 	}
 	if string(changes) == "{}" {
 		return nil, nil

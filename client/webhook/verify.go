@@ -41,7 +41,7 @@ type MessageType string
 const (
 	// Changes is the type for messages with changes.
 	Changes MessageType = "changes"
-	// Resync is the type for messages that report lost changes, which will not be sent: list again, and apply the messages sent after it.
+	// Resync is the type for messages that report lost changes. The receiver must list the objects again and then apply the messages after this one.
 	Resync MessageType = "resync"
 )
 
@@ -80,7 +80,7 @@ func verifySignature(secrets []string, headers http.Header, body []byte) error {
 	for i, secret := range secrets {
 		bytes, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil || len(bytes) < shortestKey {
-			return fmt.Errorf("webhook: secret %d is not as the server answered it", i+1)
+			return fmt.Errorf("webhook: secret %d is malformed: use the secret exactly as the server returned it", i+1)
 		}
 		if keys[i], err = webhooks.NewWebhookRaw(bytes); err != nil {
 			return err

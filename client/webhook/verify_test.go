@@ -76,7 +76,7 @@ func (v vector) header(changes ...string) http.Header {
 	return h
 }
 
-func TestTheVectorIsWhatAServerSends(t *testing.T) {
+func TestVectorEqualsTheServersRequest(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("testdata", "delivery.json")
 	at := time.Date(2026, 3, 2, 9, 30, 5, 0, time.UTC)
@@ -108,7 +108,7 @@ func TestTheVectorIsWhatAServerSends(t *testing.T) {
 	}, d.Message)
 }
 
-func TestOtherTypesOfMessages(t *testing.T) {
+func TestVerifyAcceptsUnknownMessageTypes(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []webhook.MessageType{webhook.Resync, "of a later server"} {
 		v := deliver(t, time.Now(), `{"type":"`+string(kind)+`","webhook":"inventory","project":"team-a","cursor":"AQ","more":1}`)
@@ -122,7 +122,7 @@ func TestOtherTypesOfMessages(t *testing.T) {
 	require.ErrorAs(t, err, &syntax)
 }
 
-func TestARequestThatIsNotFromTheServer(t *testing.T) {
+func TestVerifyRefusesAForgedRequest(t *testing.T) {
 	t.Parallel()
 	v := deliver(t, time.Now(), body)
 	signature := v.Headers["Webhook-Signature"]
@@ -160,7 +160,7 @@ func TestARequestThatIsNotFromTheServer(t *testing.T) {
 	}
 }
 
-func TestARequestOfAnotherTime(t *testing.T) {
+func TestVerifyRefusesATimeOutsideTheTolerance(t *testing.T) {
 	t.Parallel()
 	for late, want := range map[time.Duration]error{
 		4 * time.Minute: nil, 6 * time.Minute: webhook.ErrTime, -4 * time.Minute: nil, -6 * time.Minute: webhook.ErrTime,

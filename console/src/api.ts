@@ -72,7 +72,7 @@ export async function send(input: RequestInfo | URL, init: RequestInit & { waits
     const cancelled = request.signal.aborted;
     settle(id, timer, !cancelled);
     if (cancelled) throw cause;
-    throw new Lost("The server did not answer.", { cause });
+    throw new Lost("The server did not respond.", { cause });
   }
 }
 
@@ -109,9 +109,9 @@ export async function askPath<T>(path: string, init: RequestInit = {}): Promise<
 function asProblem(body: unknown, response: Response): Problem {
   if (typeof body === "object" && body !== null && "code" in body) return body as Problem;
   return {
-    title: response.statusText || "No answer",
+    title: response.statusText || "No response",
     status: response.status,
-    detail: `The server answered ${response.status} and did not say why. Something between this page and the server may have answered in its place.`,
+    detail: `The server returned ${response.status} without a reason. A proxy between this page and the server may have responded in its place.`,
     code: "",
   };
 }

@@ -124,5 +124,5 @@ function title(found: Found | undefined): string {
 }
 
 function Nowhere() {
-  return <Heading title="There is no such page" note="The address may be mistyped, or the link is of another version." />;
+  return <Heading title="There is no such page" note="Check the address. The link may come from another version." />;
 }

@@ -81,7 +81,7 @@ export function asTerraform(project: string, { metadata, spec }: Body): string {
   if (Object.keys(metadata.labels ?? {}).length > 0) attributes.push(["labels", map(metadata.labels!)]);
   const width = Math.max(...attributes.map(([name]) => name.length));
   const lines = attributes.map(([name, value]) => `  ${name.padEnd(width)} = ${value}`);
-  if (metadata.name === undefined) lines[1] += " # Terraform knows a claim by its name: choose one";
+  if (metadata.name === undefined) lines[1] += " # Terraform identifies a claim by its name: choose one";
   return [`resource "carve_claim" "${identifier(metadata.name ?? "block")}" {`, ...lines, "}"].join("\n");
 }
 

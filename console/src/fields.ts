@@ -7,9 +7,9 @@ const nameForm = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export function nameError(name: string): string | undefined {
   if (name === "" || nameForm.test(name)) return undefined;
   if (/[A-Z]/.test(name)) return "Use lower-case letters.";
-  if (name.length > 63) return "A name has at most 63 characters.";
-  if (/[^a-z0-9-]/.test(name)) return "A name has lower-case letters, digits and hyphens only.";
-  return "A name begins and ends with a letter or a digit.";
+  if (name.length > 63) return "Use at most 63 characters.";
+  if (/[^a-z0-9-]/.test(name)) return "Use only lower-case letters, digits and hyphens.";
+  return "Begin and end with a letter or a digit.";
 }
 
 export interface Labels { labels: Record<string, string>; error?: string }
@@ -21,7 +21,7 @@ export function labelsOf(text: string): Labels {
     const at = part.indexOf("=");
     if (at < 1) return { labels, error: `“${part}” is not a label. Write name=value, such as env=prod.` };
     const name = part.slice(0, at);
-    if (name in labels) return { labels, error: `The label ${name} is there twice.` };
+    if (name in labels) return { labels, error: `The label ${name} is listed twice.` };
     labels[name] = part.slice(at + 1);
   }
   return { labels };
@@ -32,7 +32,7 @@ export const lengthText = (text: string) => text.replace(/^\s*\//, "").trim();
 
 export function lengthError(text: string, most = 128): string | undefined {
   if (text === "") return undefined;
-  return /^\d{1,3}$/.test(text) && Number(text) <= most ? undefined : `Give the length of the prefix as a number from 0 to ${most}.`;
+  return /^\d{1,3}$/.test(text) && Number(text) <= most ? undefined : `Enter the prefix length as a number from 0 to ${most}.`;
 }
 
 /** The names of fields on the screen, by their JSON pointer in a request. */

@@ -104,14 +104,14 @@ function Switcher({ project }: { project: string }) {
 function Connection() {
   const state = network.value === "lost" ? "lost" : live.value ? "live" : "";
   const words = state === "lost" ? "No connection" : state === "live" ? "Live" : "";
-  return <span class={`connection ${state}`} title={state === "live" ? "Changes are shown as they come" : undefined}>{words}</span>;
+  return <span class={`connection ${state}`} title={state === "live" ? "The page shows changes immediately" : undefined}>{words}</span>;
 }
 
 function NetworkNote() {
   return (
     <div role="status" class="network">
-      {network.value === "lost" && <p class="strip lost">The server cannot be reached. What you see may be out of date; the console keeps trying.</p>}
-      {network.value === "slow" && <p class="strip">The server takes longer than usual to answer.</p>}
+      {network.value === "lost" && <p class="strip lost">The server cannot be reached. This page may be out of date; the console keeps trying.</p>}
+      {network.value === "slow" && <p class="strip">The server takes longer than usual to respond.</p>}
     </div>
   );
 }

@@ -42,10 +42,10 @@ export const operationWords: Record<string, string> = {
   patchWebhook: "changed webhook",
   deleteWebhook: "deleted webhook",
   deleteWebhookDelivery: "dropped a delivery of",
-  retryWebhookDelivery: "sent again a delivery of",
+  retryWebhookDelivery: "retried a delivery of",
   createAlertRule: "created alert rule",
   patchAlertRule: "changed alert rule",
   deleteAlertRule: "deleted alert rule",
-  deleteAllocation: "gave back allocation",
-  bootstrap: "made the first key",
+  deleteAllocation: "deleted allocation",
+  bootstrap: "created the first key",
 };

@@ -34,10 +34,10 @@ export const again = {
     await at("/projects/lost-claim/new-claim?pool=net");
     await page.getByLabel("Size").fill("25");
     await page.getByRole("button", { name: "Claim", exact: true }).click();
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.getByRole("button", { name: "Claim", exact: true }).click();
     await page.waitForFunction(() => document.querySelector("form button")?.textContent === "Claim");
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.reload();
     assert.equal(await page.getByLabel("Size").inputValue(), "25");
     await page.getByRole("button", { name: "Claim", exact: true }).click();
@@ -61,7 +61,7 @@ export const again = {
     await page.getByRole("textbox", { name: "Name" }).fill("sub");
     await page.getByLabel("Size").fill("24");
     await page.getByRole("button", { name: "Create pool" }).click();
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.getByRole("button", { name: "Create pool" }).click();
     await page.getByRole("heading", { name: "sub", exact: true }).waitFor();
     const rule = await cut(page, "**/v1/projects/lost-others/alert-rules", "POST");
@@ -69,7 +69,7 @@ export const again = {
     await page.getByRole("button", { name: "New rule" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("full");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("row").filter({ hasText: "full" }).waitFor();
     const made = await cut(page, "**/v1/projects", "POST");
@@ -77,7 +77,7 @@ export const again = {
     await page.getByRole("button", { name: "New project" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill("lost-made");
     await page.getByRole("button", { name: "Create project" }).click();
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.getByRole("button", { name: "Create project" }).click();
     await page.getByRole("heading", { name: "lost-made" }).waitFor();
     for (const { keys } of [pool, rule, made]) {
@@ -94,12 +94,12 @@ export const again = {
     await at("/projects/cut-split/pools/net/split");
     await page.getByText("4 parts of 4 can be carved").waitFor();
     await page.getByRole("button", { name: "Carve 4 pools" }).click();
-    await page.getByText("The server did not answer").waitFor();
-    await page.getByText("2 parts of 4 can be carved, 2 are there already.").waitFor();
+    await page.getByText("The server did not respond").waitFor();
+    await page.getByText("2 parts of 4 can be carved, 2 exist already.").waitFor();
     await page.unroute("**/v1/projects/cut-split/pools");
     await page.reload();
-    await page.getByText("2 parts of 4 can be carved, 2 are there already.").waitFor();
-    await page.getByRole("button", { name: "Go on: carve 2 pools" }).click();
+    await page.getByText("2 parts of 4 can be carved, 2 exist already.").waitFor();
+    await page.getByRole("button", { name: "Continue: carve 2 pools" }).click();
     await page.getByText("All 4 parts are child pools.").waitFor();
     assert.deepEqual(await pools("cut-split"), ["net", "net-1", "net-2", "net-3", "net-4"]);
     await page.context().close();
@@ -115,12 +115,12 @@ export const again = {
     await page.getByRole("combobox", { name: "Team" }).fill("shop");
     await page.getByText("Would be carved").waitFor();
     await page.getByRole("button", { name: "Carve and hand over" }).click();
-    await page.getByText("The server did not answer").waitFor();
-    await page.getByText("shop may not claim from it yet: the grant is missing.").waitFor();
+    await page.getByText("The server did not respond").waitFor();
+    await page.getByText("shop cannot claim from it yet: the grant is missing.").waitFor();
     assert.equal(await page.getByText("Would be carved").count(), 0);
     await page.unroute(grants);
     await page.reload();
-    await page.getByText("shop may not claim from it yet: the grant is missing.").waitFor();
+    await page.getByText("shop cannot claim from it yet: the grant is missing.").waitFor();
     await page.getByRole("button", { name: "Grant the pool" }).click();
     await page.getByText("Project shop can now claim from").waitFor();
     assert.deepEqual(await pools("cut-team"), ["net", "shop-24"]);
@@ -138,10 +138,10 @@ export const again = {
     const { page, at, wrong } = await open(browser);
     await cut(page, "**/v1/projects/cut-release/claim-releases", "POST");
     await at("/projects/cut-release/unused?days=0");
-    await page.getByLabel("All that are shown").check();
+    await page.getByLabel("All shown claims").check();
     await page.getByRole("button", { name: "Release 5 claims…" }).click();
     await page.getByRole("button", { name: "Release 5 claims", exact: true }).click();
-    await page.getByText("The server did not answer").waitFor();
+    await page.getByText("The server did not respond").waitFor();
     await page.getByRole("button", { name: "Release 5 claims", exact: true }).click();
     await page.getByText("5 claims had been released before.").waitFor();
     await page.getByRole("heading", { name: "Release 5 claims?" }).waitFor();

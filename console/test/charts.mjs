@@ -27,7 +27,7 @@ export const charts = {
       await at(`/projects/${project}/pools/eu-prod-apps`);
       await page.getByRole("tab", { name: "Over time" }).click();
       await page.getByRole("img", { name: "How much of eu-prod-apps was used" }).waitFor();
-      await page.getByText(/^Full on .* if it goes on as in the last 14 days: 2 % more each day/).waitFor();
+      await page.getByText(/^Full on .* at the rate of the last 14 days: 2 % more each day/).waitFor();
       assert.equal(await page.locator(".chart polyline.used").count(), 2, "nothing is drawn where nothing was recorded");
       await page.getByText("The same as a table").click();
       await page.getByRole("row").nth(past().points.length).waitFor();
@@ -42,7 +42,7 @@ export const charts = {
     }
   },
 
-  async "the overview has it in the size of a word"(browser, assert) {
+  async "the overview shows the past as a small chart"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await withPast(page);
     await at(`/projects/${project}`);
@@ -54,11 +54,11 @@ export const charts = {
     assert.deepEqual(wrong, []);
   },
 
-  async "a pool without a past says so, with what the server really answers"(browser, assert) {
+  async "a pool without a past shows that, from the server's response"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await call("POST", `/v1/projects/${project}/pools`, { metadata: { name: "fresh" }, spec: { cidr: "192.168.0.0/24" } });
     await at(`/projects/${project}/pools/fresh?tab=history`);
-    await page.getByText("Nothing is recorded yet but the present").waitFor();
+    await page.getByText("Only the current value is recorded so far").waitFor();
     await call("DELETE", `/v1/projects/${project}/pools/fresh`);
     await page.context().close();
     assert.deepEqual(wrong, []);

@@ -21,7 +21,7 @@ export const forms = {
       await says(page, "Labels", "“branches” is not a label.");
       assert.ok(await send.isDisabled());
       await page.getByRole("textbox", { name: "Labels" }).fill("env=prod env=test");
-      await says(page, "Labels", "The label env is there twice.");
+      await says(page, "Labels", "The label env is listed twice.");
       await page.getByRole("textbox", { name: "Labels" }).fill("env=prod");
       await page.waitForFunction((text) => ![...document.querySelectorAll("button")].find((b) => b.textContent === text).disabled, button);
     }
@@ -38,7 +38,7 @@ export const forms = {
     await says(page, "Name", "Use lower-case letters.");
     assert.equal(await page.getByText("Would get").count(), 0);
     await page.getByRole("textbox", { name: "Name" }).fill("web-1");
-    await says(page, "Name", "This project has a claim of this name already.");
+    await says(page, "Name", "This project already has a claim with this name.");
     assert.equal(await page.getByText("Would get").count(), 0);
     await page.getByRole("textbox", { name: "Name" }).fill("web-new");
     await page.getByText("Would get").waitFor();
@@ -81,14 +81,14 @@ export const forms = {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/na-prod/hand-over`);
     await page.getByRole("combobox", { name: "Team" }).fill("chekout");
-    await page.getByText("You see no project chekout.").waitFor();
+    await page.getByText("You can see no project chekout.").waitFor();
     await page.getByRole("combobox", { name: "Team" }).fill("shop");
-    await page.getByText("You see no project").waitFor({ state: "detached" });
+    await page.getByText("You can see no project").waitFor({ state: "detached" });
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
 
-  async "what was typed survives Back and the end of the session"(browser, assert) {
+  async "typed text survives Back and the end of the session"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     const name = page.getByRole("textbox", { name: "Name" });
     await at(claimForm);
@@ -97,16 +97,16 @@ export const forms = {
     await page.getByRole("link", { name: "Quotas" }).click();
     await page.getByRole("heading", { name: "Quotas" }).waitFor();
     await page.goBack();
-    await page.getByText("The form has what you typed before.").waitFor();
+    await page.getByText("The form has your earlier input.").waitFor();
     assert.equal(await name.inputValue(), "half-filled");
     await page.route("**/v1/**", (route) => route.fulfill({ status: 401, contentType: "application/problem+json", body: JSON.stringify({ title: "No", status: 401, detail: "No.", code: "unauthenticated" }) }));
     await page.getByLabel("Size").fill("29");
     await page.getByRole("heading", { name: "Sign in to Carve" }).waitFor();
     await page.unroute("**/v1/**");
     await page.getByRole("button", { name: /without signing in/ }).click();
-    await page.getByText("The form has what you typed before.").waitFor();
+    await page.getByText("The form has your earlier input.").waitFor();
     assert.deepEqual([await name.inputValue(), await page.getByLabel("Size").inputValue(), await page.getByRole("textbox", { name: "Labels" }).inputValue()], ["half-filled", "29", "team=web"]);
-    await page.getByRole("button", { name: "Empty it" }).click();
+    await page.getByRole("button", { name: "Clear it" }).click();
     assert.equal(await name.inputValue(), "");
     await page.context().close();
     assert.deepEqual(wrong, []);
@@ -116,10 +116,10 @@ export const forms = {
     await call("POST", `/v1/projects/${project}/pools`, { metadata: { name: "bounded" }, spec: { cidr: "192.168.0.0/16", allocation: { minPrefixLength: 20, maxPrefixLength: 26 } } });
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/bounded?tab=free`);
-    await page.getByText("This pool hands out /20 to /26 only").waitFor();
+    await page.getByText("This pool allows only /20 to /26").waitFor();
     await page.getByRole("link", { name: "192.168.0.0/16" }).click();
     await page.getByText("Would get").waitFor();
-    await page.getByLabel("This very block or address").fill("192.168.0.0/16");
+    await page.getByLabel("Exact block or address").fill("192.168.0.0/16");
     await page.getByRole("button", { name: "Use 192.168.0.0/20" }).click();
     await page.getByText("Would get").waitFor();
     await page.context().close();
@@ -131,7 +131,7 @@ export const forms = {
     await call("POST", "/v1/projects", { metadata: { name: "classy" } });
     const { page, at, wrong } = await open(browser);
     await at("/projects/classy/new-claim");
-    await page.getByText("Choose where the block comes from.").waitFor();
+    await page.getByText("Choose the source of the block.").waitFor();
     assert.equal(await page.getByLabel("From").inputValue(), "pool");
     await call("POST", "/v1/projects/classy/classes", { metadata: { name: "only" }, spec: { ipFamily: "IPv4" } });
     await page.reload();

@@ -26,7 +26,7 @@ export const journeys = {
     await page.getByText("Held by claims and child pools").waitFor();
     await page.getByText("Would be refused").waitFor();
     await page.getByText("pool_exhausted").waitFor();
-    assert.ok(await page.getByText("What would help").isVisible());
+    assert.ok(await page.getByText("Remedies").isVisible());
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
@@ -53,7 +53,7 @@ export const journeys = {
     assert.deepEqual(wrong, []);
   },
 
-  async "find what nobody used for 90 days, and release it"(browser, assert) {
+  async "find claims unused for 90 days, and release them"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await page.clock.setFixedTime(Date.now() + 91 * 86_400_000);
     await call("PUT", `/v1/projects/${project}/claims/used`, {
@@ -90,7 +90,7 @@ export const journeys = {
     await event.click();
     await page.getByRole("row").filter({ hasText: "spec.limits.claims" }).getByText("100").waitFor();
     await page.getByRole("button", { name: "Today" }).click();
-    await page.getByText("Nothing was changed on this day").waitFor();
+    await page.getByText("No matching change on this day").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },

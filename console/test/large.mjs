@@ -7,7 +7,7 @@ const goal = 100; // ms of the page's thread for one action
 const frame = 16; // ms of the page's thread for a frame while scrolling
 
 export const large = {
-  async "what somebody does is done, and what it costs is told"(browser, assert, pools, claims) {
+  async "each action succeeds, and its cost is reported"(browser, assert, pools, claims) {
     const { page, at, wrong } = await open(browser);
     await watch(page);
     const rows = [];

@@ -88,7 +88,7 @@ export const looks = {
     assert.deepEqual(wrong, []);
   },
 
-  async "the switch wins over the system, and stays"(browser, assert) {
+  async "the scheme switch overrides the system, and is kept"(browser, assert) {
     const { page, at: go } = await open(browser, { colorScheme: "light" });
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await settle(page, go, pages.projects);

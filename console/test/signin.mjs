@@ -40,7 +40,7 @@ export const signIn = {
     assert.deepEqual(wrong, []);
   },
 
-  async "who signs in anew leaves no session behind"(browser, assert, at) {
+  async "a new sign-in ends the previous session"(browser, assert, at) {
     const { context, page, wrong, session, heading, enter } = await person(browser, at);
     await enter("alice");
     await heading("Projects");
@@ -55,7 +55,7 @@ export const signIn = {
     assert.deepEqual(wrong, []);
   },
 
-  async "whom the issuer refuses is told so; who has no role sees nothing"(browser, assert, at) {
+  async "a user refused by the issuer sees the refusal; a user without a role sees nothing"(browser, assert, at) {
     const { context, page, wrong, session, heading, enter } = await person(browser, at);
     await enter("nobody");
     await heading("You are not signed in");
@@ -69,7 +69,7 @@ export const signIn = {
     assert.deepEqual(wrong, []);
   },
 
-  async "an answer with another state, or of nobody's asking, signs nobody in"(browser, assert, at) {
+  async "a response with another state, or without a request, signs no user in"(browser, assert, at) {
     const { context, page, wrong, session, heading } = await person(browser, at);
     await page.goto(`${at.server.url}/console/callback?code=stolen&state=x`);
     await heading("You are not signed in");
@@ -84,7 +84,7 @@ export const signIn = {
     assert.deepEqual(wrong, []);
   },
 
-  async "a link on another site asks before it signs anybody in, and leads nowhere else"(browser, assert, at) {
+  async "a link on another site asks before the sign-in, and redirects nowhere else"(browser, assert, at) {
     const { context, page, wrong, session, heading } = await person(browser, at);
     const login = `${at.server.url}/console/login?issuer=corp&amp;return=https://evil.example/`;
     at.issuer.portal = `<a href="${login}">Carve</a><iframe src="${login}" title="frame"></iframe><form method="post" enctype="text/plain" action="${at.server.url}/console/session"><button name='{"key":"' value='x"}'>Send</button></form>`;
@@ -108,7 +108,7 @@ export const signIn = {
     assert.deepEqual(wrong.filter((each) => !/frame-ancestors|X-Frame-Options|CORS|refused to connect|Refused to (display|frame)|Framing|policy: /i.test(each)), []);
   },
 
-  async "who signs out is out in the other tab, and at the other server"(browser, assert, at) {
+  async "a sign-out ends the session in the other tab and at the other server"(browser, assert, at) {
     const { context, page, wrong, session, heading, enter } = await person(browser, at);
     await enter("alice", "/console/projects/platform/claims");
     await heading("Claims");

@@ -23,7 +23,7 @@ const project = (server, name) => ask(server, "POST", "/v1/projects", { metadata
 const claims = async (server, name) => (await ask(server, "GET", `/v1/projects/${name}/claims?limit=500`)).body.items;
 
 export const transfer = {
-  async "what is exported is imported elsewhere, byte for byte, and no cell is a formula"(browser, assert, { server }) {
+  async "an export imports elsewhere byte for byte, and no cell is a formula"(browser, assert, { server }) {
     const { context, page, wrong, choose, download, status, at } = await visitor(browser, server);
     await project(server, "from");
     await project(server, "into");
@@ -38,7 +38,7 @@ export const transfer = {
     assert.ok(first.text.includes(`"'=HYPERLINK(""https`), first.text);
     await at("into/import");
     await choose(first.text);
-    await status("5 rows, 5 new, 0 there already, 0 different and left alone, 0 refused. Nothing was changed yet");
+    await status("5 rows, 5 new, 0 existing, 0 different and left unchanged, 0 refused. Nothing was changed yet");
     assert.equal((await claims(server, "into")).length, 0);
     await page.getByRole("button", { name: "Import 5 rows" }).click();
     await status("5 imported");
@@ -46,13 +46,13 @@ export const transfer = {
     assert.equal((await download("Export as CSV")).text, first.text);
     await at("into/import");
     await choose(first.text);
-    await status("5 rows, 5 there already");
+    await status("5 rows, 5 existing");
     assert.equal(await page.getByRole("button", { name: /^Import/ }).count(), 0, "there is nothing to do");
     await context.close();
     assert.deepEqual(wrong, []);
   },
 
-  async "what is exported is the table that the tests of ipamctl import"(browser, assert, { server }) {
+  async "the export is the table that the tests of ipamctl import"(browser, assert, { server }) {
     const { context, wrong, download, at } = await visitor(browser, server);
     await office((...of) => ask(server, ...of), "office");
     await at("office/export");
@@ -62,7 +62,7 @@ export const transfer = {
     assert.deepEqual(wrong, []);
   },
 
-  async "each row says what would become of it, and the report has it too"(browser, assert, { server }) {
+  async "each row and the report show the row's outcome"(browser, assert, { server }) {
     const { context, page, wrong, choose, download, status, at } = await visitor(browser, server);
     await project(server, "rows");
     await ask(server, "POST", "/v1/projects/rows/pools", { metadata: { name: "p" }, spec: { cidr: "10.0.0.0/24" } });
@@ -73,14 +73,14 @@ export const transfer = {
       head, "claim,there,10.0.0.0/28,p,,,,,,env=test", "claim,same,10.0.0.16/28,p,,,,,,", "claim,fresh,/28,p,,,,,,", "claim,taken,10.0.0.8/29,p,,,,,,", "claim,outside,10.9.0.0/28,p,,,,,,",
       "claim,nowhere,/28,gone,,,,,,", "claim,Bad Name,/28,p,,,,,,", "claim,fresh,/28,p,,,,,,", "router,x,/28,p,,,,,,", "claim,one,10.0.0.64/26,p,,,,,,", "claim,two,10.0.0.80/28,p,,,,,,",
     ]);
-    await status("11 rows, 2 new, 1 there already, 1 different");
+    await status("11 rows, 2 new, 1 existing, 1 different");
     const row = (text) => page.getByRole("row").filter({ hasText: text });
-    await row("there").getByText("labels: env=prod there, env=test in the file").waitFor();
+    await row("there").getByText("labels: env=prod in Carve, env=test in the file").waitFor();
     await row("taken").getByText("block_taken").waitFor();
     await row("outside").getByText("never_satisfiable").or(row("outside").getByText("invalid_argument")).first().waitFor();
     await row("nowhere").getByText("not_found").waitFor();
     await row("Bad Name").getByText("lower-case").waitFor();
-    await row("two").getByText("overlaps that of one in line 11").waitFor();
+    await row("two").getByText("overlaps the block of one in line 11").waitFor();
     await page.getByRole("button", { name: "Refused 7" }).click();
     assert.equal(await page.getByRole("row").count(), 8);
     await page.getByRole("button", { name: "Import 2 rows" }).click();
@@ -94,22 +94,22 @@ export const transfer = {
     assert.match(report.text, /claim,taken,.*,refused,.*block_taken/);
     await page.getByRole("button", { name: "Another file" }).click();
     await choose(report.text, "report.csv");
-    await status("report.csv: 11 rows, 3 there already");
+    await status("report.csv: 11 rows, 3 existing");
     await context.close();
     assert.deepEqual(wrong, []);
   },
 
-  async "a file that is none says why"(browser, assert, { server }) {
+  async "an invalid file is refused with a reason"(browser, assert, { server }) {
     const { context, page, wrong, choose, at } = await visitor(browser, server);
     await project(server, "none");
     await at("none/import");
     const row = "claim,a,/28,p,,,,,,";
     const files = [
-      ["", "The file is empty"], ["name;cidr;vlan\nx;y;z", "columns that are not known: vlan"], ["name,cidr\nx,y", "no column kind"],
-      [`${head}\n"open`, "Line 2, column 1: a quotation mark is opened and never closed"], [`${head}\nclaim,b"c,/28,p,,,,,,`, "Line 2, column 8: a quotation mark inside a field"],
+      ["", "The file is empty"], ["name;cidr;vlan\nx;y;z", "unknown columns: vlan"], ["name,cidr\nx,y", "no column kind"],
+      [`${head}\n"open`, "Line 2, column 1: a quotation mark is not closed"], [`${head}\nclaim,b"c,/28,p,,,,,,`, "Line 2, column 8: a quotation mark inside a field"],
       [`${head}\n"a"b,c`, "Line 2, column 1: text follows the closing quotation mark"], ["\0\u0001\u0002,\n", "not a text file"],
       [Buffer.concat([Buffer.from(`${head}\n${row}\nclaim,gr`), Buffer.from([0xfc]), Buffer.from("n,/28,p,,,,,,")]), "not UTF-8 text (line 3)"],
-      [Buffer.from(`${head}\n${row}`, "utf16le"), "UTF-16 without the mark"],
+      [Buffer.from(`${head}\n${row}`, "utf16le"), "UTF-16 without a byte order mark"],
       [`${head}\n${row}\n${head}\n`, "Line 3 names the columns again: the file has two tables"], [`${head},name\n${row},b`, "names the column name twice"],
     ];
     for (const [text, why] of files) {
@@ -118,13 +118,13 @@ export const transfer = {
       await page.getByRole("alert").getByText("The file was not read").waitFor();
     }
     await choose(Buffer.from(`\ufeff${head}\n${row}\nclaim,c,/28\nclaim,d,/28,p,,,,,,a=1 a=2`, "utf16le"));
-    await page.getByRole("row").filter({ hasText: "It has 3 fields, and the first line has 10." }).waitFor();
+    await page.getByRole("row").filter({ hasText: "The line has 3 fields, but the first line has 10." }).waitFor();
     await page.getByRole("row").filter({ hasText: "labels has a twice." }).waitFor();
     await context.close();
     assert.deepEqual(wrong, []);
   },
 
-  async "ten thousand rows: the page answers, and what is stopped goes on"(browser, assert, { server }) {
+  async "ten thousand rows: the page responds, and a stopped import continues"(browser, assert, { server }) {
     const { context, page, wrong, choose, status, at } = await visitor(browser, server);
     await project(server, "large");
     const lines = [head, "pool,big,10.0.0.0/8,,,,,,,"];
@@ -148,9 +148,9 @@ export const transfer = {
     const before = (await page.getByRole("status").filter({ hasText: "rows.csv" }).textContent()).match(/([\d,]+) imported/)[1];
     await page.reload();
     await choose(lines);
-    await status(/rows.csv: 10,001 rows, [\d,]+ new, [1-9][\d,]* there already/);
+    await status(/rows.csv: 10,001 rows, [\d,]+ new, [1-9][\d,]* existing/);
     await page.getByRole("button", { name: /^Import/ }).click();
-    await status(/10,001 rows, [\d,]+ imported, [\d,]+ there already, 0 different and left alone, 0 refused/);
+    await status(/10,001 rows, [\d,]+ imported, [\d,]+ existing, 0 different and left unchanged, 0 refused/);
     console.log(`  10,001 rows: compared after ${compared} ms, stopped after ${before}, all after ${Date.now() - began} ms; the page was busy for ${longest} ms at most`);
     const stats = await ask(server, "GET", "/v1/projects/large/pools/big");
     assert.equal(stats.body.status.capacity.allocated, String(10_000 * 16));
@@ -158,7 +158,7 @@ export const transfer = {
     assert.deepEqual(wrong, []);
   },
 
-  async "the whole export of it is cancelled, and comes"(browser, assert, { server }) {
+  async "the export of all rows can be cancelled and completed"(browser, assert, { server }) {
     const { context, page, wrong, download, status, at } = await visitor(browser, server);
     await at("large/export");
     let release;
@@ -176,7 +176,7 @@ export const transfer = {
     assert.deepEqual(wrong, []);
   },
 
-  async "a server that refuses for a while is waited for"(browser, assert, { server }) {
+  async "an import waits for a server that refuses for a while"(browser, assert, { server }) {
     const { context, page, wrong, choose, status, at } = await visitor(browser, server);
     await project(server, "waits");
     await ask(server, "POST", "/v1/projects/waits/pools", { metadata: { name: "p" }, spec: { cidr: "10.0.0.0/24" } });

@@ -9,19 +9,19 @@ const problem = (status, code, title, detail) => ({
 });
 
 export const trouble = {
-  async "a refusal says what, why, and what to do"(browser, assert) {
+  async "a refusal shows the fault, the reason and the remedy"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/eu-prod-apps`);
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete the pool" }).click();
     const note = page.getByRole("dialog").getByRole("alert");
-    await note.getByText("Release what it holds first.").waitFor();
+    await note.getByText("First release or delete its contents.").waitFor();
     assert.equal(await note.getByRole("link", { name: /in_use/ }).getAttribute("href"), "/problems/in_use");
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
 
-  async "somebody else changed it meanwhile"(browser, assert) {
+  async "a change by another user is shown as a conflict"(browser, assert) {
     const { page, at } = await open(browser);
     await call("PUT", `/v1/projects/${project}/claims/raced`, { spec: { poolRef: { name: "eu-prod-apps" }, prefixLength: 32 } });
     await at(`/projects/${project}/claims/raced`);
@@ -29,27 +29,27 @@ export const trouble = {
     await page.route("**/claims/raced", (route) => (route.request().method() === "DELETE"
       ? route.fulfill(problem(412, "precondition_failed", "The precondition does not hold", "It was changed.")) : route.continue()));
     await page.getByRole("button", { name: /^Release 10/ }).click();
-    await page.getByText("Somebody changed it meanwhile").waitFor();
+    await page.getByText("Another user changed it meanwhile").waitFor();
     await page.context().close();
     assert.ok(true);
   },
 
-  async "what is not there, and what one may not see"(browser, assert) {
+  async "a missing object and a hidden object are not found"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/pools/gone`);
     await page.getByText(`There is no pool gone in project ${project}.`).waitFor();
-    await page.getByText("you have no role that lets you see it").waitFor();
+    await page.getByText("you may have no role in its project").waitFor();
     await page.context().close();
     assert.deepEqual(wrong, []);
   },
 
-  async "an answer that is no problem document"(browser, assert) {
+  async "a response that is no problem document is an error"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await page.route("**/v1/projects/*/quotas*", (route) =>
       route.fulfill({ status: 502, body: "<html>bad gateway</html>", contentType: "text/html" }),
     );
     await at(`/projects/${project}/quotas`);
-    await page.getByText("Something between this page and the server").waitFor();
+    await page.getByText("A proxy between this page and the server").waitFor();
     await page.unroute("**/v1/projects/*/quotas*");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("row").filter({ hasText: "total" }).waitFor();
@@ -57,7 +57,7 @@ export const trouble = {
     assert.deepEqual(wrong, []);
   },
 
-  async "a slow server: the page says so, and shows what comes"(browser, assert) {
+  async "a slow server: the page shows that it waits, then the response"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     let release;
     const held = new Promise((done) => { release = done; });
@@ -72,7 +72,7 @@ export const trouble = {
     assert.deepEqual(wrong, []);
   },
 
-  async "a lost connection: what was shown stays, and it goes on by itself"(browser, assert) {
+  async "a lost connection: the page keeps its contents and reconnects"(browser, assert) {
     const { page, at, context } = await open(browser);
     await at(`/projects/${project}/claims`);
     await page.getByRole("link", { name: "web-1", exact: true }).waitFor();
@@ -88,7 +88,7 @@ export const trouble = {
     assert.ok(true);
   },
 
-  async "a session that ends asks for a new one, and goes on at the same place"(browser, assert) {
+  async "an ended session asks for a sign-in, and continues on the same page"(browser, assert) {
     const { page, at, context } = await open(browser);
     await page.route("**/console/session", (route) =>
       route.fulfill({ json: { signedIn: false, methods: ["key", "oidc"], issuers: [{ name: "corp" }] } }),
@@ -101,13 +101,13 @@ export const trouble = {
     await page.getByLabel("API key").fill("carve_x_y");
     await page.unroute("**/console/session");
     await page.route("**/console/session", (route) => (route.request().method() === "POST"
-      ? route.fulfill(problem(401, "unauthenticated", "No valid credentials", "This is no API key that is valid here.")) : route.continue()));
+      ? route.fulfill(problem(401, "unauthenticated", "No valid credentials", "This API key is not valid on this server.")) : route.continue()));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await page.getByText("This is no API key that is valid here.").waitFor();
+    await page.getByText("This API key is not valid on this server.").waitFor();
     await context.close();
   },
 
-  async "buttons by role: who may only look sees none that change anything"(browser, assert) {
+  async "buttons by role: a viewer sees no button that changes anything"(browser, assert) {
     const { page, at, wrong } = await open(browser);
     await page.route("**/v1/whoami", (route) =>
       route.fulfill({ json: { subject: "corp:alice", method: "corp", platformAdmin: false, roles: [{ project, role: "viewer" }] } }),

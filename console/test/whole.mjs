@@ -81,8 +81,8 @@ export const whole = {
     assert.equal(await fullest.getByRole("link", { name: "zz-divided" }).count(), 0);
     await fullest.getByText(/^Of (all|the first) [\d,]+ pools/).waitFor();
     await at(`/projects/${many}/pools/zz-divided`);
-    await page.getByText("Handed out in full").waitFor();
-    await page.getByText("Each child pool says how much of it is used").waitFor();
+    await page.getByText("Fully carved").waitFor();
+    await page.getByText("Each child pool shows its own use").waitFor();
     await page.locator(".summary .bar.divided").waitFor();
     await at(`/projects/${many}/alerts`);
     await page.getByRole("listitem").filter({ hasText: "zz-divided" }).getByText("divided among child pools").waitFor();
@@ -105,7 +105,7 @@ export const whole = {
     assert.deepEqual(wrong, []);
   },
 
-  async "what is gone says who deleted it, and offers nothing"(browser, assert) {
+  async "a deleted object names its deleter and offers no action"(browser, assert) {
     await claim(project, "brief", { poolRef: { name: "eu-prod-apps" }, prefixLength: 32 });
     const { page, at, wrong } = await open(browser);
     await at(`/projects/${project}/claims/brief`);

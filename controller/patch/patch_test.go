@@ -122,7 +122,7 @@ func TestPatchSendsMetadataBeforeTheStatusInTwoRequests(t *testing.T) {
 }
 
 // Other clients write annotations, a finalizer, a condition and another field while the test changes an old copy.
-func TestPatchOfAnOldCopyKeepsWhatOthersWrote(t *testing.T) {
+func TestPatchOfAnOldCopyKeepsOtherWritersChanges(t *testing.T) {
 	t.Parallel()
 	c := claim(t)
 	first := helper(t, c, world.Client)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestChangeWithoutTheRightToIsRecorded(t *testing.T) {
+func TestUnauthorizedChangeIsRecordedInTheTrail(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -27,7 +27,7 @@ func TestChangeWithoutTheRightToIsRecorded(t *testing.T) {
 		{"TooSmallARole", tenancy.Viewer, tenancy.ClaimsWrite, project, tenancy.Origin{Operation: "deleteClaim", Resource: "web"}, ipam.CodePermissionDenied, project, "IPClaim", "web"},
 		{"Stranger", "", tenancy.MembersWrite, project, tenancy.Origin{Operation: "putMember", Resource: "corp:mallory"}, ipam.CodeNotFound, project, "Member", "corp:mallory"},
 		{"MissingProject", tenancy.Admin, tenancy.PoolsWrite, "none", tenancy.Origin{Operation: "createPool"}, ipam.CodeNotFound, ipam.PlatformProject, "IPPool", ""},
-		{"NameThatNobodyCanHave", tenancy.Admin, tenancy.PoolsWrite, "\x00'; --", tenancy.Origin{Operation: "createPool", Resource: "\x00"}, ipam.CodeNotFound, ipam.PlatformProject, "IPPool", ""},
+		{"ImpossibleName", tenancy.Admin, tenancy.PoolsWrite, "\x00'; --", tenancy.Origin{Operation: "createPool", Resource: "\x00"}, ipam.CodeNotFound, ipam.PlatformProject, "IPPool", ""},
 		{"CreateProject", tenancy.Admin, tenancy.ProjectsCreate, "", tenancy.Origin{Operation: "createProject"}, ipam.CodePermissionDenied, ipam.PlatformProject, "Project", ""},
 		{"DeleteProject", tenancy.Admin, tenancy.ProjectsDelete, project, tenancy.Origin{Operation: "deleteProject"}, ipam.CodePermissionDenied, project, "Project", project},
 		{"PatchProject", tenancy.Viewer, tenancy.ProjectsWrite, project, tenancy.Origin{Operation: "patchProject"}, ipam.CodePermissionDenied, project, "Project", project},
@@ -37,10 +37,10 @@ func TestChangeWithoutTheRightToIsRecorded(t *testing.T) {
 		{"Allocation", tenancy.Viewer, tenancy.AllocationsWrite, project, tenancy.Origin{}, ipam.CodePermissionDenied, project, "IPAllocation", ""},
 		{"Key", tenancy.Provider, tenancy.KeysWrite, project, tenancy.Origin{}, ipam.CodePermissionDenied, project, "ApiKey", ""},
 		{"Quota", tenancy.Provider, tenancy.QuotasWrite, project, tenancy.Origin{}, ipam.CodePermissionDenied, project, "Quota", ""},
-		{"ReadingIsNot", tenancy.Viewer, tenancy.MembersRead, project, tenancy.Origin{}, ipam.CodePermissionDenied, "", "", ""},
-		{"ReadingByAStrangerIsNot", "", tenancy.PoolsRead, project, tenancy.Origin{}, ipam.CodeNotFound, "", "", ""},
-		{"WithTheRightIsNot", tenancy.Consumer, tenancy.ClaimsWrite, project, tenancy.Origin{}, "", "", "", ""},
-		{"WhoamiIsNot", "", tenancy.Whoami, "", tenancy.Origin{}, "", "", "", ""},
+		{"ReadIsNotRecorded", tenancy.Viewer, tenancy.MembersRead, project, tenancy.Origin{}, ipam.CodePermissionDenied, "", "", ""},
+		{"ReadByAStrangerIsNotRecorded", "", tenancy.PoolsRead, project, tenancy.Origin{}, ipam.CodeNotFound, "", "", ""},
+		{"AllowedChangeIsNotRecorded", tenancy.Consumer, tenancy.ClaimsWrite, project, tenancy.Origin{}, "", "", "", ""},
+		{"WhoamiIsNotRecorded", "", tenancy.Whoami, "", tenancy.Origin{}, "", "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +71,7 @@ func TestChangeWithoutTheRightToIsRecorded(t *testing.T) {
 	}
 }
 
-func TestNobodyIsNotRecorded(t *testing.T) {
+func TestUnauthenticatedCallerIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := b.dump(t)
@@ -120,7 +120,7 @@ func (t countingTx) Write(ctx context.Context, ch storage.Changes) error {
 }
 
 // How long a refusal takes tells nothing about whether there is such a project: the database is asked as often.
-func TestRefusalAsksAsMuchForAProjectThatExistsAsForOneThatDoesNot(t *testing.T) {
+func TestRefusalCostsEqualQueriesForExistingAndMissingProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)
@@ -134,7 +134,7 @@ func TestRefusalAsksAsMuchForAProjectThatExistsAsForOneThatDoesNot(t *testing.T)
 	require.Equal(t, map[string]int{project: 3, "none": 3, "Not a name": 3}, asked)
 }
 
-func TestRefusalStandsThoughItCannotBeRecorded(t *testing.T) {
+func TestRefusalIsReturnedWhenTheTrailCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)

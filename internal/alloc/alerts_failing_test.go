@@ -27,7 +27,7 @@ func (d *deaf) PoolList(ctx context.Context, in storage.ProjectKey, after string
 }
 
 // Rules that cannot be looked after stay due, as many as a server looks after at once; those of others have their turn all the same, and they when they can.
-func TestRulesThatFailKeepNoOthersFromTheirTurn(t *testing.T) {
+func TestFailingAlertRulesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)

@@ -16,7 +16,7 @@ import (
 const pastAPlan = 11 * time.Minute
 
 // A pool from which somebody claims each hour will be full in some days. The alert stays when it is full, and ends when it grows no more.
-func TestAnAlertBeginsBeforeAPoolIsFull(t *testing.T) {
+func TestRunwayAlertBeginsBeforeAPoolIsFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -63,7 +63,7 @@ func TestAnAlertBeginsBeforeAPoolIsFull(t *testing.T) {
 	require.Equal(t, []string{"begins five-days/net", "ends five-days/net"}, b.toldOfAlerts(t))
 }
 
-func TestARuleGoesFromAPercentageToATime(t *testing.T) {
+func TestAlertRuleChangesFromPercentToRunway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/30"))

@@ -73,7 +73,7 @@ func (b *bundle) toldOfAlerts(t testing.TB) (told []string) {
 	return told
 }
 
-func TestAnAlertBeginsAtThePercentageAndEndsTwoPointsBelow(t *testing.T) {
+func TestAlertBeginsAtItsPercentageAndEndsTwoPointsBelow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/28")) // 6.25 % each
@@ -114,7 +114,7 @@ func TestAnAlertBeginsAtThePercentageAndEndsTwoPointsBelow(t *testing.T) {
 	}
 }
 
-func TestWhichPoolsARuleIsAbout(t *testing.T) {
+func TestAlertRuleMatchesPoolsByItsFilters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("gold"))
@@ -159,7 +159,7 @@ func TestWhichPoolsARuleIsAbout(t *testing.T) {
 	require.Zero(t, b.looks(t))
 }
 
-func TestAPoolThatWasMadeAnewHasAnAlertOfItsOwn(t *testing.T) {
+func TestRecreatedPoolGetsANewAlert(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.rule(t, onPools("full", 100))
@@ -175,7 +175,7 @@ func TestAPoolThatWasMadeAnewHasAnAlertOfItsOwn(t *testing.T) {
 	require.Equal(t, []string{"begins full/net", "ends full/net", "begins full/net"}, b.toldOfAlerts(t))
 }
 
-func TestARuleAboutManyPoolsIsKeptInSteps(t *testing.T) {
+func TestAlertRuleWithManyPoolsIsEvaluatedInBatches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -202,7 +202,7 @@ func TestARuleAboutManyPoolsIsKeptInSteps(t *testing.T) {
 	require.Equal(t, []string{"full/p-000"}, b.alerts(t))
 }
 
-func TestQuotasHaveAlerts(t *testing.T) {
+func TestAlertRuleCoversQuotas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -227,7 +227,7 @@ func TestQuotasHaveAlerts(t *testing.T) {
 	require.Equal(t, []string{"most/none"}, b.alerts(t))
 }
 
-func TestAPoolInSeveralRegionsIsOne(t *testing.T) {
+func TestAlertSumsTheRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/30")
@@ -254,7 +254,7 @@ func TestAPoolInSeveralRegionsIsOne(t *testing.T) {
 	require.Equal(t, []string{"abroad/net", "most/net"}, w.alerts(t))
 }
 
-func TestServersThatLookAtTheSameTimeTellOnce(t *testing.T) {
+func TestConcurrentAlertScansRecordEachAlertOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	other, _ := b.server(t)
@@ -281,7 +281,7 @@ func TestServersThatLookAtTheSameTimeTellOnce(t *testing.T) {
 	}
 }
 
-func TestALookWhoseOutcomeIsNotKnownIsTakenOnce(t *testing.T) {
+func TestAlertScanWithUnknownOutcomeCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, f := range []fault{lostBefore, lostAfter, landsLate} {
 		t.Run(string(f), func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestALookWhoseOutcomeIsNotKnownIsTakenOnce(t *testing.T) {
 	}
 }
 
-func TestAlertsAreToldByWebhooks(t *testing.T) {
+func TestWebhooksDeliverAlerts(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	r := receive(t, ok)
@@ -329,7 +329,7 @@ func TestAlertsAreToldByWebhooks(t *testing.T) {
 	require.Equal(t, []string{"Put Alert full/small", "Delete Alert full/small"}, r.changes())
 }
 
-func TestAlertRulesThatAreRefused(t *testing.T) {
+func TestInvalidAlertRulesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	create := func(r ipam.AlertRule) error {
@@ -364,7 +364,7 @@ func TestAlertRulesThatAreRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestHowItStandsWithAlertsIsMeasured(t *testing.T) {
+func TestAlertMetricsCountAlertsAndLag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	count, late := b.AlertsStand()

@@ -23,7 +23,7 @@ import (
 )
 
 // Every use case asks who is there before it does anything.
-func TestNothingIsDoneForStrangers(t *testing.T) {
+func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

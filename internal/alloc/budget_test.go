@@ -49,7 +49,7 @@ func (p *purse) Reserve(_ context.Context, bytes int) (keep func(int), err error
 	}, nil
 }
 
-func TestABatchIsChargedByItsBlocksBeforeAnythingIsLookedFor(t *testing.T) {
+func TestBatchIsChargedByItsBlocksBeforeTheSearch(t *testing.T) {
 	t.Parallel()
 	b, rows := setupWeighing(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -70,7 +70,7 @@ func TestABatchIsChargedByItsBlocksBeforeAnythingIsLookedFor(t *testing.T) {
 	}
 }
 
-func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
+func TestListIsChargedByTheRowsItScans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -95,8 +95,8 @@ func TestAListIsChargedByTheRowsItLooksAt(t *testing.T) {
 	}
 }
 
-// TestRequestIsChargedByWhatTheDatabaseLooksAt is about requests whose answers have few rows, or none.
-func TestRequestIsChargedByWhatTheDatabaseLooksAt(t *testing.T) {
+// TestRequestIsChargedByTheRowsTheDatabaseScans is about requests whose answers have few rows, or none.
+func TestRequestIsChargedByTheRowsTheDatabaseScans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -151,7 +151,7 @@ func TestQuotaIsNotCountedForACallerInDebt(t *testing.T) {
 }
 
 // Lists that look at many rows wait for each other, project by project, and not for a connection that claims need.
-func TestSearchesOfOneProjectHaveFewPlaces(t *testing.T) {
+func TestConcurrentScansOfOneProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

@@ -71,7 +71,7 @@ func (b *bundle) start(name string, p ipam.Pool) <-chan error {
 }
 
 // Pools that are ready while all carriers are on their way go together in the next transaction.
-func TestPoolsThatAreReadyShareATransaction(t *testing.T) {
+func TestReadyPoolsShareATransaction(t *testing.T) {
 	t.Parallel()
 	b, c, pools := setupMany(t, 16+runtime.GOMAXPROCS(0)+2)
 	c.pools, c.gate = nil, make(chan struct{})
@@ -100,7 +100,7 @@ func TestPoolsThatAreReadyShareATransaction(t *testing.T) {
 }
 
 // A pool that another server works on, for as long as it likes, keeps nobody waiting who claims from others, in the same transaction or not.
-func TestNobodyWaitsForAStrangersSlowPool(t *testing.T) {
+func TestSlowPoolDoesNotDelayClaimsOnOtherPools(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	b, c, pools := setupMany(t, 12)

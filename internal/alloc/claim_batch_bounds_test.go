@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestBatchIsBoundedInWhatItLooksFor makes batches whose claims all ask for something else: each would be looked for among all
+// TestBatchSearchIsBounded makes batches whose claims all ask for something else: each would be looked for among all
 // pools of the project, for as long as the request may take.
-func TestBatchIsBoundedInWhatItLooksFor(t *testing.T) {
+func TestBatchSearchIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", labelled("for", "hosts")))

@@ -115,7 +115,7 @@ func manyClaims(prefix, pool string, n, bits int) []ipam.Claim {
 
 // However scattered the pool is by batches before it, what a batch of Random claims reads and changes is bounded, and with that how long
 // it holds the pool.
-func TestABatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
+func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	t.Parallel()
 	b, rows := setupWeighing(t)
 	b.pool(t, root("net", "10.0.0.0/8", strategy(ipam.Random)))
@@ -131,7 +131,7 @@ func TestABatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 }
 
 // Few rows are read for Random claims; that there are no more is found out before the batch is refused.
-func TestABatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
+func TestBatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
 	t.Parallel()
 	b, _ := setupWeighing(t)
 	b.pool(t, root("net", "10.0.0.0/23", strategy(ipam.Random)))

@@ -12,7 +12,7 @@ import (
 
 // The record of a claim is the same whichever operation made it, but for its block, even where a batch writes down what its claims have in
 // common once for all.
-func TestBatchRecordsItsClaimsAsSingleOnesAre(t *testing.T) {
+func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("hosts", lengths(24, 32, 32)))

@@ -20,7 +20,7 @@ func alike(n int, pool string, bits int) (all []ipam.Claim) {
 }
 
 // What a refused batch says is of one moment, before it: how many of its claims fit then, and what there was.
-func TestARefusedBatchSaysHowManyOfItsClaimsFit(t *testing.T) {
+func TestRefusedBatchReportsHowManyClaimsFit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/26"))
@@ -36,8 +36,8 @@ func TestARefusedBatchSaysHowManyOfItsClaimsFit(t *testing.T) {
 	}
 	t.Run("OfAPoolWithRoomForMost", func(t *testing.T) {
 		e := refuse(ipam.CodePoolExhausted, alike(20, "net", 30)...)
-		require.Equal(t, "The batch does not fit: of its 20 claims the first 16 fit, and not the next; nothing was claimed. "+
-			"Pool acme/net had 64 addresses free before the batch, and the largest free block was a /26; for the claim that does not fit a block of length /30 was asked for.", e.Message)
+		require.Equal(t, "The batch does not fit. Of its 20 claims, the first 16 fit and the next does not. Nothing was claimed. "+
+			"Pool acme/net had 64 addresses free before the batch, and the largest free block was a /26; the claim that does not fit needs a block of length /30.", e.Message)
 		require.EqualValues(t, 16, *e.Figures.Fitting)
 		require.Equal(t, []int{30, 26}, []int{*e.Figures.WantedPrefixLength, *e.Figures.LargestFreePrefixLength})
 		require.Equal(t, "64", e.Figures.AvailableAddresses)
@@ -45,25 +45,25 @@ func TestARefusedBatchSaysHowManyOfItsClaimsFit(t *testing.T) {
 	})
 	t.Run("OfAFullPoolAfterOne", func(t *testing.T) {
 		e := refuse(ipam.CodePoolExhausted, claim("a", "net", 30), claim("b", "full", 32))
-		require.Contains(t, e.Message, "of its 2 claims the first fits, and not the next; nothing was claimed. Pool acme/full had nothing left to give before the batch;")
+		require.Contains(t, e.Message, "Of its 2 claims, the first fits and the next does not. Nothing was claimed. Pool acme/full had no free addresses before the batch;")
 		require.EqualValues(t, 1, *e.Figures.Fitting)
 		require.Nil(t, e.Figures.LargestFreePrefixLength)
 	})
 	t.Run("OfAFullPoolAtOnce", func(t *testing.T) {
 		e := refuse(ipam.CodePoolExhausted, claim("a", "full", 32), claim("b", "net", 30))
-		require.Equal(t, "Pool acme/full has nothing left to give: a block of length /32 was asked for.", e.Message)
+		require.Equal(t, "Pool acme/full has no free addresses; the request needs a block of length /32.", e.Message)
 		require.Zero(t, *e.Figures.Fitting)
 	})
 	t.Run("OverAQuota", func(t *testing.T) {
 		b.limit(t, "all", ofClaims(4))
 		e := refuse(ipam.CodeQuotaExceeded, alike(9, "net", 30)...)
-		require.Contains(t, e.Message, "of its 9 claims the first 3 fit, and not the next; nothing was claimed. Counted up to the next: Quota acme/all allows 4 claims: 1 in use, 4 asked for.")
+		require.Contains(t, e.Message, "Of its 9 claims, the first 3 fit and the next does not. Nothing was claimed. With the next claim: Quota acme/all allows 4 claims: 1 in use, 4 requested.")
 		require.EqualValues(t, 3, *e.Figures.Fitting)
 		require.Equal(t, []string{"4", "1", "4"}, []string{e.Figures.Limit, e.Figures.Used, e.Figures.Requested})
 	})
 }
 
-func TestARefusedBatchOfWhatCoolsDownSaysSoOfTheTimeBeforeIt(t *testing.T) {
+func TestBatchRefusedByCooldownReportsThePoolBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/28", coolsDown(time.Hour)))
@@ -71,7 +71,7 @@ func TestARefusedBatchOfWhatCoolsDownSaysSoOfTheTimeBeforeIt(t *testing.T) {
 	b.release(t, "gone")
 	_, err := b.CreateClaimBatch(b.ctx, project, alike(3, "net", 30), usecase.Request{})
 	e := refused(t, err, ipam.CodeExhaustedByCooldown)
-	require.Contains(t, e.Message, "of its 3 claims the first 2 fit, and not the next; nothing was claimed. Pool acme/net had 8 addresses free before the batch, and the largest free block was a /29;")
+	require.Contains(t, e.Message, "Of its 3 claims, the first 2 fit and the next does not. Nothing was claimed. Pool acme/net had 8 addresses free before the batch, and the largest free block was a /29;")
 	require.EqualValues(t, 2, *e.Figures.Fitting)
 	require.Positive(t, e.RetryAfter)
 }

@@ -21,7 +21,7 @@ func (b *bundle) batch(t testing.TB, claims ...ipam.Claim) []ipam.Claim {
 	return r.Value
 }
 
-func TestBatchBindsAllOfItsClaims(t *testing.T) {
+func TestBatchBindsAllItsClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/24", strategy(ipam.FirstFit), byDefault(27)))
@@ -59,7 +59,7 @@ func TestBatchTakesOneTransaction(t *testing.T) {
 	refused(t, err, ipam.CodeInvalidArgument)
 }
 
-func TestBatchFallsThroughThePoolsOfASelector(t *testing.T) {
+func TestBatchUsesThePoolsOfASelectorInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/31", labelled("x", "y")))
@@ -103,7 +103,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 		code    ipam.Code
 		pointer string
 	}{
-		{"NameThatExists", claim("taken", "a", 28), ipam.CodeAlreadyExists, "/claims/2/metadata/name"},
+		{"ExistingName", claim("taken", "a", 28), ipam.CodeAlreadyExists, "/claims/2/metadata/name"},
 		{"NameTwiceInTheBatch", claim("g1", "a", 28), ipam.CodeInvalidArgument, "/claims/2/metadata/name"},
 		{"NotAName", claim("No", "a", 28), ipam.CodeInvalidArgument, "/claims/2/metadata/name"},
 		{"NoRoomLeftInAnotherPool", claim("c", "b", 32), ipam.CodePoolExhausted, "/claims/2"},
@@ -124,7 +124,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 }
 
 // The names of a batch meet those that are in use in the order of the names, whatever the order of the claims: here in the last of a thousand rows.
-func TestABatchOfManyLeavesNothingWhenItsLastNameIsInUse(t *testing.T) {
+func TestLargeBatchWithALastNameInUseWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -154,7 +154,7 @@ func inOther(t *testing.T, b *bundle) poolOption {
 }
 
 // The same request, made again while the first run is still under way, as a client does whose time is up.
-func TestSameBatchTwiceAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentRetryOfABatchIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, pool string }{{"WithRoomForBoth", "10.0.0.0/28"}, {"WithRoomForOne", "10.0.0.0/31"}} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,7 +38,7 @@ func batching(b *bundle, name, pool string, n int) func(context.Context) (ipam.C
 
 // However many batches wait for a pool, whoever claims one block there waits for the one that has begun, and no stream of single claims
 // keeps batches out.
-func TestASingleClaimWaitsForOneBatchAtMost(t *testing.T) {
+func TestSingleClaimWaitsForAtMostOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pool := b.pool(t, root("net", "10.0.0.0/16"))
@@ -72,7 +72,7 @@ func TestASingleClaimWaitsForOneBatchAtMost(t *testing.T) {
 }
 
 // A dry run of a batch reads one moment of a pool: it waits for nobody, and nobody waits for it.
-func TestADryRunOfABatchHoldsNoPool(t *testing.T) {
+func TestDryRunOfABatchLocksNoPool(t *testing.T) {
 	t.Parallel()
 	b, seen := setupWeighing(t)
 	pool := b.pool(t, root("net", "10.0.0.0/16"))

@@ -58,7 +58,7 @@ func (b *bundle) meanwhile(t *testing.T, op string, slow func(*alloc.Service) er
 	return <-done
 }
 
-func TestFirstClaimWhoseScopeGotTheLastRoomMeanwhileIsServedFromIt(t *testing.T) {
+func TestFirstClaimUsesAScopedPoolCarvedConcurrentlyFromTheLastRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site")))
@@ -73,7 +73,7 @@ func TestFirstClaimWhoseScopeGotTheLastRoomMeanwhileIsServedFromIt(t *testing.T)
 	b.refuseClaim(t, byClass("third", "net", inScope("site", "muc")), ipam.CodePoolExhausted)
 }
 
-func TestExplanationThatLosesARaceLooksAgain(t *testing.T) {
+func TestExplanationRetriesAfterAConcurrentFirstClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site")))
@@ -87,7 +87,7 @@ func TestExplanationThatLosesARaceLooksAgain(t *testing.T) {
 	require.Equal(t, "10.0.0.16/28", got.Claim.Block.String(), "behind the first one's")
 }
 
-func TestClassWhosePoolIsReplacedMeanwhileServesFromTheOther(t *testing.T) {
+func TestClaimByClassUsesAConcurrentlyReplacedPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("net", lengths(24, 28, 28)))

@@ -25,7 +25,7 @@ func setupClass(t *testing.T, options ...classOption) *bundle {
 	return b
 }
 
-func TestClaimByClassIsBoundByItsPolicy(t *testing.T) {
+func TestClaimByClassFollowsTheClassPolicy(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t, reclaiming(ipam.ReclaimRetain), carving(ipam.FirstFit))
 
@@ -54,7 +54,7 @@ func TestClaimByClassIsBoundByItsPolicy(t *testing.T) {
 	require.Equal(t, c.Class, again.Class)
 }
 
-func TestClaimMayNarrowAClassAndNeverWidenIt(t *testing.T) {
+func TestClaimMayNarrowButNotWidenItsClass(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	require.Equal(t, 28, b.claim(t, byClass("small", "net", length(28))).Block.Bits())
@@ -84,7 +84,7 @@ func TestClaimMayNarrowAClassAndNeverWidenIt(t *testing.T) {
 	require.Equal(t, []int{29, 24, 28}, []int{*e.Figures.WantedPrefixLength, *e.Figures.AllowedMin, *e.Figures.AllowedMax})
 }
 
-func TestClassIsFoundInTheProjectAndThenInPlatform(t *testing.T) {
+func TestClassNameResolvesInTheProjectBeforeThePlatform(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	refused(t, second(b.CreateClass(b.ctx, project, class("bad", sharedClass), false, usecase.Request{})), ipam.CodeInvalidArgument)
@@ -113,7 +113,7 @@ func TestClassIsFoundInTheProjectAndThenInPlatform(t *testing.T) {
 	require.Equal(t, "/spec/className", b.refuseClaim(t, byClass("x", "inner"), ipam.CodeNotFound).Fields[0].Pointer)
 }
 
-func TestClaimThatNamesNothingGetsTheDefaultClass(t *testing.T) {
+func TestClaimWithoutPoolOrClassGetsTheDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	e := b.refuseClaim(t, byClass("a", ""), ipam.CodeNoDefaultClass)
@@ -134,7 +134,7 @@ func TestClaimThatNamesNothingGetsTheDefaultClass(t *testing.T) {
 	require.Equal(t, "platform/p6", b.claim(t, byClass("f", "", family(ipam.IPv6))).Class.Ref.String())
 }
 
-func TestPoolsBehindAClassAreTriedInOrder(t *testing.T) {
+func TestClassPoolsAreTriedInOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 25), carving(ipam.FirstFit)))
@@ -165,7 +165,7 @@ func TestPoolsBehindAClassAreTriedInOrder(t *testing.T) {
 	require.Equal(t, []string{"platform/(hidden)", "platform/(hidden)"}, refused(t, err, ipam.CodePoolExhausted).Figures.PoolsTried, "the pools of other consumers are not behind the class for anybody else")
 }
 
-func TestLeastUtilizedSpreads(t *testing.T) {
+func TestLeastUtilizedSpreadsClaimsBySize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 32, 28), leastUtilized))
@@ -179,7 +179,7 @@ func TestLeastUtilizedSpreads(t *testing.T) {
 	require.Equal(t, map[string]int{"a": 8, "b": 8, "c": 16}, by, "each by its size")
 }
 
-func TestClassThatChangesDecidesLaterClaims(t *testing.T) {
+func TestChangedClassAppliesToLaterClaims(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	before := b.claim(t, byClass("before", "net"))
@@ -210,7 +210,7 @@ func TestClassThatChangesDecidesLaterClaims(t *testing.T) {
 	b.refuseClaim(t, byClass("x", "net"), ipam.CodeNotFound)
 }
 
-func TestPoolThatStopsListingAClassStopsServingIt(t *testing.T) {
+func TestPoolThatNoLongerListsAClassStopsServingIt(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	c := b.claim(t, byClass("held", "net"))
@@ -225,7 +225,7 @@ func TestPoolThatStopsListingAClassStopsServingIt(t *testing.T) {
 	require.NoError(t, b.DeleteClass(b.ctx, platform, "net", usecase.Request{}))
 }
 
-func TestManyClaimsOfAClassAtOnceGetDisjointBlocks(t *testing.T) {
+func TestConcurrentClaimsByClassGetDisjointBlocks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 32, 28)))
@@ -255,7 +255,7 @@ func TestManyClaimsOfAClassAtOnceGetDisjointBlocks(t *testing.T) {
 	b.refuseClaim(t, byClass("more", "net"), ipam.CodePoolExhausted)
 }
 
-func TestBatchByClass(t *testing.T) {
+func TestBatchByClassUsesTheClassPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, defaultClass, lengths(24, 28, 26), carving(ipam.FirstFit)))
@@ -277,7 +277,7 @@ func TestBatchByClass(t *testing.T) {
 	require.Equal(t, "/claims/0/spec/className", refused(t, err, ipam.CodeNotFound).Fields[0].Pointer)
 }
 
-func TestQuotaOfAClass(t *testing.T) {
+func TestQuotaOfAClassLimitsItsClaims(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	two := int64(2)
@@ -298,7 +298,7 @@ func TestQuotaOfAClass(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestWhoMadeASharedClassIsItsOwnProjectsBusiness(t *testing.T) {
+func TestSharedClassHidesItsCreatorFromOtherProjects(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t)
 	own, err := b.GetClass(b.ctx, platform, "net", usecase.Reading{})
@@ -313,7 +313,7 @@ func TestWhoMadeASharedClassIsItsOwnProjectsBusiness(t *testing.T) {
 	require.Empty(t, page.Items[0].CreatedBy)
 }
 
-func TestExplanationsDoNotMoveTheOrderOfOthers(t *testing.T) {
+func TestExplanationsDoNotChangeTheLeastUtilizedOrder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 32, 28), leastUtilized))
@@ -328,7 +328,7 @@ func TestExplanationsDoNotMoveTheOrderOfOthers(t *testing.T) {
 	require.Equal(t, "platform/b", b.claim(t, byClass("y", "net")).Pool.String())
 }
 
-func TestRetainedBlockCoolsDownByItsClassWhoeverMayUseThatByNow(t *testing.T) {
+func TestRetainedBlockKeepsTheCooldownOfAClassNoLongerShared(t *testing.T) {
 	t.Parallel()
 	b := setupClass(t, cooling(time.Hour))
 	c := b.claim(t, byClass("c", "net", retain))
@@ -344,7 +344,7 @@ func TestRetainedBlockCoolsDownByItsClassWhoeverMayUseThatByNow(t *testing.T) {
 	require.Equal(t, ipam.PhaseCoolingDown, a.Phase)
 }
 
-func TestBatchOpensFewScopes(t *testing.T) {
+func TestBatchIsLimitedInNewScopes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, poolPer(28, "site"), lengths(28, 32, 32)))

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestClaimIsBoundInTheAnswerToItsCreation(t *testing.T) {
+func TestCreatedClaimIsReturnedBound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, pool string
@@ -75,7 +75,7 @@ func TestSecondClaimGetsADisjointBlock(t *testing.T) {
 	}
 }
 
-func TestClaimWithoutALengthGetsThePoolsDefault(t *testing.T) {
+func TestClaimWithoutPrefixLengthGetsThePoolDefault(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", byDefault(28)))
@@ -88,7 +88,7 @@ func TestClaimWithoutALengthGetsThePoolsDefault(t *testing.T) {
 	require.Equal(t, "/spec/prefixLength", e.Fields[0].Pointer)
 }
 
-func TestClaimThatIsNotValidIsRefusedBeforeAnythingIsRead(t *testing.T) {
+func TestInvalidClaimIsRefusedBeforeAnyRead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -118,7 +118,7 @@ func TestClaimThatIsNotValidIsRefusedBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
-func TestNameOfAClaimIsUniqueInItsProject(t *testing.T) {
+func TestClaimNameIsUniqueInItsProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

@@ -53,7 +53,7 @@ func inside(t testing.TB, doc json.RawMessage, path ...string) any {
 	return at
 }
 
-func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
+func TestEachChangeOfAClaimRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", strategy(ipam.FirstFit)))
@@ -154,7 +154,7 @@ func TestEachEffectOnAClaimLeavesOneEvent(t *testing.T) {
 	}
 }
 
-func TestBatchLeavesOneEventForEachClaim(t *testing.T) {
+func TestBatchRecordsOneEventForEachClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", strategy(ipam.FirstFit)))
@@ -173,7 +173,7 @@ func TestBatchLeavesOneEventForEachClaim(t *testing.T) {
 }
 
 // Those who share a transaction are recorded each as who they are, in the trail of their own project.
-func TestMembersOfAGroupAreRecordedEachAsThemselves(t *testing.T) {
+func TestGroupedClaimsAreRecordedWithTheirOwnCallers(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -206,7 +206,7 @@ func TestMembersOfAGroupAreRecordedEachAsThemselves(t *testing.T) {
 }
 
 // A transaction that is run again after an unknown outcome writes the same event, which is there once.
-func TestUnknownOutcomeLeavesOneEvent(t *testing.T) {
+func TestClaimWithUnknownOutcomeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
 		t.Run(fmt.Sprint(faults), func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestExplanationIsWhatTheCreationWouldAnswer(t *testing.T) {
+func TestExplanationEqualsTheResultOfCreation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, defaultClass, lengths(24, 28, 26), carving(ipam.FirstFit)))
@@ -91,7 +91,7 @@ func TestExplanationNamesThePoolThatWouldServe(t *testing.T) {
 	require.Equal(t, "platform/us", got.Claim.Pool.String())
 }
 
-func TestExplanationOfAnAllocationThatWouldBeBoundAgain(t *testing.T) {
+func TestExplanationOfARebindNamesTheRetainedBlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -101,7 +101,7 @@ func TestExplanationOfAnAllocationThatWouldBeBoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []ipam.Step{{
 		Kind: ipam.StepPool, Name: "acme/net", Outcome: ipam.OutcomeChosen,
-		Detail: "It has kept " + kept.Block.String() + " for the project, as allocation " + kept.AllocationID.String() + ".",
+		Detail: "It holds " + kept.Block.String() + " for the project, as retained allocation " + kept.AllocationID.String() + ".",
 	}}, got.Steps)
 }
 

@@ -118,7 +118,7 @@ func (b *bundle) requireAsMissing(t *testing.T) {
 	require.Equal(t, missing(batch, "not"), missing(batch, "net"))
 }
 
-func TestPoolOfAnotherProjectNeedsBothToBeSharedAndToBeGranted(t *testing.T) {
+func TestForeignPoolMustBeSharedAndGranted(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.pool(t, root("own", "10.0.0.0/24"))
@@ -152,7 +152,7 @@ func TestPoolOfAnotherProjectNeedsBothToBeSharedAndToBeGranted(t *testing.T) {
 	}
 }
 
-func TestOwnPoolNeedsNoGrantWhateverItsVisibility(t *testing.T) {
+func TestOwnPoolNeedsNoGrantAtAnyVisibility(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i, v := range []ipam.Visibility{ipam.VisibilityPlatform, ipam.VisibilityConsumer, ipam.VisibilityShared} {
@@ -168,7 +168,7 @@ func TestOwnPoolNeedsNoGrantWhateverItsVisibility(t *testing.T) {
 }
 
 // A claim that has passed the first look still waits for its turn when the grant goes.
-func TestGrantThatGoesWhileAClaimWaitsStopsIt(t *testing.T) {
+func TestQueuedClaimIsRefusedAfterItsGrantIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*testing.T, *bundle){
 		"Revoked":      func(t *testing.T, b *bundle) { b.revoke(t, "net", project) },               //nolint:thelper // the case itself
@@ -211,7 +211,7 @@ func TestGrantThatGoesWhileAClaimWaitsStopsIt(t *testing.T) {
 	}
 }
 
-func TestBatchIsStoppedByAGrantThatGoesBeforeItsTransaction(t *testing.T) {
+func TestBatchIsRefusedIfItsGrantIsDeletedBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]func(b *bundle) ipam.Claim{
 		"ByName":     func(b *bundle) ipam.Claim { return claim("c", "net", 32, b.ofLender) },
@@ -240,7 +240,7 @@ func TestBatchIsStoppedByAGrantThatGoesBeforeItsTransaction(t *testing.T) {
 	}
 }
 
-func TestSelectorTriesOwnPoolsFirstThenThoseOfThePlatform(t *testing.T) {
+func TestSelectorTriesOwnPoolsBeforePlatformPools(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	one := []poolOption{labelled("for", "hosts"), visible(ipam.VisibilityShared)}
@@ -283,7 +283,7 @@ func TestSelectorTriesOwnPoolsFirstThenThoseOfThePlatform(t *testing.T) {
 	}
 }
 
-func TestHeldBlocksStayWhenTheGrantGoes(t *testing.T) {
+func TestHeldBlocksStayAfterTheGrantIsDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)

@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// TestClaimDoesNotOutliveItsProject deletes a project between the beginning of a request that claims from another project's pool
+// TestClaimIsRefusedIfItsProjectIsDeletedConcurrently deletes a project between the beginning of a request that claims from another project's pool
 // and its transaction. A claim that was made all the same could never be released, and its block never be had again.
-func TestClaimDoesNotOutliveItsProject(t *testing.T) {
+func TestClaimIsRefusedIfItsProjectIsDeletedConcurrently(t *testing.T) {
 	t.Parallel()
 	foreign := func(c *ipam.Claim) { c.Spec.PoolRef = ref("net") }
 	for op, ask := range map[string]func(b *bundle, s *alloc.Service) error{

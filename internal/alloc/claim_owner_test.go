@@ -22,7 +22,7 @@ func (b *bundle) owned(t *testing.T, f paging.Filter) []string {
 	}))
 }
 
-func TestClaimsAreFoundByTheirOwner(t *testing.T) {
+func TestClaimsAreListedByOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/16"))
@@ -37,7 +37,7 @@ func TestClaimsAreFoundByTheirOwner(t *testing.T) {
 	require.Equal(t, []string{"first", "second", "third"}, b.owned(t, web))
 	require.Equal(t, []string{"by-uid"}, b.owned(t, paging.Filter{Owner: "//1"}))
 	require.Empty(t, b.owned(t, paging.Filter{Owner: "VM/web"}), "an owner without a uid is another one")
-	t.Run("FiltersAddUp", func(t *testing.T) {
+	t.Run("FiltersCombine", func(t *testing.T) {
 		require.Equal(t, []string{"second", "third"}, b.owned(t, paging.Filter{Owner: "VM/web/1", Pool: ref("a")}))
 		require.Equal(t, []string{"first"}, b.owned(t, paging.Filter{Owner: "VM/web/1", Labels: &ipam.Selector{MatchLabels: labels("tier", "front")}}))
 	})

@@ -17,7 +17,7 @@ func (b *bundle) patchClaim(name string, r usecase.Request, change func(*ipam.Cl
 	})
 }
 
-func TestPatchOfAClaim(t *testing.T) {
+func TestPatchOfAClaimChangesLabelsAndPolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -48,7 +48,7 @@ func TestPatchOfAClaim(t *testing.T) {
 	require.Equal(t, ipam.PhaseRetained, a.Phase, "the policy of now decides")
 }
 
-func TestPatchOfAClaimBackToDelete(t *testing.T) {
+func TestPatchFromRetainToDeleteFreesTheBlockOnRelease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -59,7 +59,7 @@ func TestPatchOfAClaimBackToDelete(t *testing.T) {
 	require.Equal(t, "256", b.available(t, "net"))
 }
 
-func TestPatchOfAClaimThatChangesNothingWritesNothing(t *testing.T) {
+func TestUnchangedPatchOfAClaimWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -67,10 +67,10 @@ func TestPatchOfAClaimThatChangesNothingWritesNothing(t *testing.T) {
 	before := b.dump(t)
 	b.clock.move(time.Minute)
 	for name, change := range map[string]func(*ipam.Claim){
-		"Nothing":          func(*ipam.Claim) {},
-		"SameValues":       withLabels("a", "b"),
-		"EmptyForNil":      func(c *ipam.Claim) { c.Annotations = map[string]string{} },
-		"WhatIsTheServers": func(c *ipam.Claim) { c.Block, c.UID = block("10.9.9.9/32"), ipam.NewID() },
+		"Nothing":      func(*ipam.Claim) {},
+		"SameValues":   withLabels("a", "b"),
+		"EmptyForNil":  func(c *ipam.Claim) { c.Annotations = map[string]string{} },
+		"ServerFields": func(c *ipam.Claim) { c.Block, c.UID = block("10.9.9.9/32"), ipam.NewID() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			now, err := b.patchClaim("c", usecase.Request{}, change)

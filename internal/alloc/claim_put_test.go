@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestPutCreatesOrReturns(t *testing.T) {
+func TestPutCreatesAClaimOrReturnsTheExistingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/30"))
@@ -30,7 +30,7 @@ func TestPutCreatesOrReturns(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestPutOfAnotherSpecNamesWhatDiffers(t *testing.T) {
+func TestPutWithAnotherSpecNamesTheDifferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -45,21 +45,21 @@ func TestPutOfAnotherSpecNamesWhatDiffers(t *testing.T) {
 		claim  ipam.Claim
 		differ []string
 	}{
-		{"Length", claim("c", "net", 31, ab), []string{"/spec/prefixLength is /32 there, /31 was asked for."}},
-		{"NoLength", claimOf("c", "net", ab), []string{"/spec/prefixLength is /32 there, none was asked for."}},
-		{"Pool", claim("c", "other", 32, ab), []string{"/spec/poolRef is acme/net there, acme/other was asked for."}},
-		{"Class", byClass("c", "std", length(32), ab), []string{"/spec/className is not there, std was asked for.", "/spec/poolRef is acme/net there, none was asked for."}},
+		{"Length", claim("c", "net", 31, ab), []string{"/spec/prefixLength is /32 in the existing claim; the request asks for /31."}},
+		{"NoLength", claimOf("c", "net", ab), []string{"/spec/prefixLength is /32 in the existing claim; the request does not set it."}},
+		{"Pool", claim("c", "other", 32, ab), []string{"/spec/poolRef is acme/net in the existing claim; the request asks for acme/other."}},
+		{"Class", byClass("c", "std", length(32), ab), []string{"/spec/className is not set in the existing claim; the request asks for std.", "/spec/poolRef is acme/net in the existing claim; the request does not set it."}},
 		{"Selector", selecting("c", matching("x", "y"), length(32), ab), []string{
-			"/spec/poolRef is acme/net there, none was asked for.", "/spec/poolSelector is not there, another selector was asked for.",
+			"/spec/poolRef is acme/net in the existing claim; the request does not set it.", "/spec/poolSelector is not set in the existing claim; the request asks for another selector.",
 		}},
 		{"Allocation", again("c", kept.AllocationID, ab), []string{
-			"/spec/poolRef is acme/net there, none was asked for.", "/spec/allocationRef is not there, " + kept.AllocationID.String() + " was asked for.",
+			"/spec/poolRef is acme/net in the existing claim; the request does not set it.", "/spec/allocationRef is not set in the existing claim; the request asks for " + kept.AllocationID.String() + ".",
 		}},
-		{"Family", claimOf("c", "net", ab, length(32), family(ipam.IPv6)), []string{"/spec/ipFamily is IPv4 there, IPv6 was asked for."}},
-		{"Block", claimOf("c", "net", ab, exactly("10.0.0.128/32")), []string{"/spec/cidr is " + made.Block.String() + " there, 10.0.0.128/32 was asked for."}},
-		{"Address", claimOf("c", "net", ab, hostAddress("10.0.0.128")), []string{"/spec/address is " + made.Block.String() + " there, 10.0.0.128/32 was asked for."}},
-		{"Policy", claim("c", "net", 32, ab, retain), []string{"/spec/reclaimPolicy is Delete there, Retain was asked for."}},
-		{"Owner", claim("c", "net", 32, ab, ownedBy("VM", "b")), []string{"/spec/ownerRef is VM/a there, VM/b was asked for."}},
+		{"Family", claimOf("c", "net", ab, length(32), family(ipam.IPv6)), []string{"/spec/ipFamily is IPv4 in the existing claim; the request asks for IPv6."}},
+		{"Block", claimOf("c", "net", ab, exactly("10.0.0.128/32")), []string{"/spec/cidr is " + made.Block.String() + " in the existing claim; the request asks for 10.0.0.128/32."}},
+		{"Address", claimOf("c", "net", ab, hostAddress("10.0.0.128")), []string{"/spec/address is " + made.Block.String() + " in the existing claim; the request asks for 10.0.0.128/32."}},
+		{"Policy", claim("c", "net", 32, ab, retain), []string{"/spec/reclaimPolicy is Delete in the existing claim; the request asks for Retain."}},
+		{"Owner", claim("c", "net", 32, ab, ownedBy("VM", "b")), []string{"/spec/ownerRef is VM/a in the existing claim; the request asks for VM/b."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := b.PutClaim(b.ctx, project, c.claim, usecase.Request{})
@@ -80,7 +80,7 @@ func ownedBy(kind, name string) claimOption {
 }
 
 // What a request says in other words than the one that made the claim is the same claim.
-func TestPutComparesWithWhatTheClaimHasGot(t *testing.T) {
+func TestPutComparesMeaningNotSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", func(p *ipam.Pool) { p.Spec.Allocation.DefaultPrefixLength = new(28) }))
@@ -102,7 +102,7 @@ func TestPutComparesWithWhatTheClaimHasGot(t *testing.T) {
 		"Policy":               claimOf("plain", "net", func(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimDelete }),
 		"TheDefaultClassNamed": byClass("default", "std"),
 		"TheFamilyOfTheClass":  byClass("default", "", family(ipam.IPv4)),
-		"NobodysInParticular":  claimOf("owner", "net"),
+		"WithoutAnOwner":       claimOf("owner", "net"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := b.PutClaim(b.ctx, project, c, usecase.Request{})
@@ -112,7 +112,7 @@ func TestPutComparesWithWhatTheClaimHasGot(t *testing.T) {
 	}
 }
 
-func TestPutReturnsWhateverOthersHaveLabelledIt(t *testing.T) {
+func TestPutReturnsAClaimWithChangedLabels(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -125,7 +125,7 @@ func TestPutReturnsWhateverOthersHaveLabelledIt(t *testing.T) {
 	require.Equal(t, now, got.Value, "as it is, and not as it was asked for")
 }
 
-func TestPutOfARetainedAllocationReturnsToo(t *testing.T) {
+func TestRepeatedPutOfARebindReturnsTheClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -139,7 +139,7 @@ func TestPutOfARetainedAllocationReturnsToo(t *testing.T) {
 	require.Equal(t, first.Value, second.Value)
 }
 
-func TestPutThatIsRefusedLeavesNothing(t *testing.T) {
+func TestRefusedPutWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/32"))

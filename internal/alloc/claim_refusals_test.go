@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestRefusalsAreToldApartAndCarryTheirFigures(t *testing.T) {
+func TestRefusalsHaveDistinctCodesAndFigures(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/20", bounds(20, 30)))
@@ -54,7 +54,7 @@ func TestRefusalsAreToldApartAndCarryTheirFigures(t *testing.T) {
 			require.Equal(t, []string{"acme/net"}, e.Figures.PoolsTried)
 		}
 	})
-	t.Run("NothingLeftAtAll", func(t *testing.T) {
+	t.Run("FullPool", func(t *testing.T) {
 		b.claim(t, claim("rest", "net", 22))
 		e := b.refuseClaim(t, claim("c", "net", 30), ipam.CodePoolExhausted)
 		require.Nil(t, e.Figures.LargestFreePrefixLength)
@@ -65,7 +65,7 @@ func TestRefusalsAreToldApartAndCarryTheirFigures(t *testing.T) {
 	})
 }
 
-func TestFragmentedPoolSaysWhichLengthIsStillFree(t *testing.T) {
+func TestFragmentedPoolReportsTheLargestFreePrefix(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -82,7 +82,7 @@ func TestFragmentedPoolSaysWhichLengthIsStillFree(t *testing.T) {
 	require.Equal(t, block("10.0.0.96/27"), b.claim(t, claim("c", "net", 27)).Block, "as soon as two neighbours are free, they are one")
 }
 
-func TestPoolIsHandedOutToTheLastAddress(t *testing.T) {
+func TestPoolCanBeAllocatedToTheLastAddress(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		pool string
@@ -118,7 +118,7 @@ func TestPoolIsHandedOutToTheLastAddress(t *testing.T) {
 	}
 }
 
-func TestCapacityFollowsEveryOperationExactly(t *testing.T) {
+func TestCapacityIsExactAfterEveryOperation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, pool                  string

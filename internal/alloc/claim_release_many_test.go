@@ -46,7 +46,7 @@ func (b *bundle) releaseAll(t testing.TB, q releases.Releasing) (sum releases.Re
 	return sum
 }
 
-func TestManyClaimsAreReleasedAsShown(t *testing.T) {
+func TestBulkReleaseReleasesThePreviewedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(t, quota("q", maxClaims(1000)))
@@ -100,7 +100,7 @@ func TestManyClaimsAreReleasedAsShown(t *testing.T) {
 	require.Equal(t, "0", b.usage(t, "q")[1])
 }
 
-func TestNamesAreReleasedAndWhatIsGoneIsCounted(t *testing.T) {
+func TestBulkReleaseByNameCountsMissingClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -116,7 +116,7 @@ func TestNamesAreReleasedAndWhatIsGoneIsCounted(t *testing.T) {
 	require.Equal(t, [2]int{0, 11}, [2]int{sum.Done, sum.Gone}, "a repeat finds nothing")
 }
 
-func TestNothingIsReleasedThatWasNotShown(t *testing.T) {
+func TestBulkReleaseKeepsClaimsOutsideThePreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -125,22 +125,22 @@ func TestNothingIsReleasedThatWasNotShown(t *testing.T) {
 	q := owner("VM/web")
 	q.Token = b.preview(t, q).Token
 	b.clock.move(time.Second)
-	t.Run("ClaimsMadeSinceStay", func(t *testing.T) {
+	t.Run("NewClaimsStay", func(t *testing.T) {
 		one("later")
 		require.Equal(t, 1, b.releaseAll(t, q).Done)
 		require.Equal(t, []string{"later"}, b.owned(t, q.Filter))
 	})
-	t.Run("ARepeatOfAnOldTokenReleasesNothing", func(t *testing.T) {
+	t.Run("OldTokenReleasesNothing", func(t *testing.T) {
 		_, err := b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
 		refused(t, err, ipam.CodePreconditionFailed)
 		require.Equal(t, []string{"later"}, b.owned(t, q.Filter))
 	})
-	t.Run("CreatedBeforeBounds", func(t *testing.T) {
+	t.Run("CreatedBeforeLimits", func(t *testing.T) {
 		q := owner("VM/web")
 		q.Before = b.clock.read().Add(-time.Millisecond)
 		require.Zero(t, b.releaseAll(t, q).Done)
 	})
-	t.Run("ChangedSinceIsRefused", func(t *testing.T) {
+	t.Run("ChangedClaimIsRefused", func(t *testing.T) {
 		q := owner("VM/web")
 		q.Token = b.preview(t, q).Token
 		b.clock.move(time.Second)
@@ -152,7 +152,7 @@ func TestNothingIsReleasedThatWasNotShown(t *testing.T) {
 		_, err = b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
 		refused(t, err, ipam.CodePreconditionFailed)
 	})
-	t.Run("ChangedBetweenRequestsStays", func(t *testing.T) {
+	t.Run("ClaimChangedBetweenRequestsStays", func(t *testing.T) {
 		b.clock.move(time.Second)
 		one("m")
 		one("z")
@@ -178,7 +178,7 @@ func TestNothingIsReleasedThatWasNotShown(t *testing.T) {
 	})
 }
 
-func TestReleasesThatCannotBe(t *testing.T) {
+func TestInvalidBulkReleasesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -201,7 +201,7 @@ func TestReleasesThatCannotBe(t *testing.T) {
 }
 
 // Two servers release the same claims, while others release some one by one and claim new ones: each is released once, none that is new.
-func TestReleasesOfManyRace(t *testing.T) {
+func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -267,7 +267,7 @@ type hurried struct{ context.Context }
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(1900 * time.Millisecond), true }
 
 // A request that is about to run out of time ends with what it has done, and says where to go on.
-func TestAReleaseEndsBeforeItsDeadline(t *testing.T) {
+func TestBulkReleaseReturnsACursorBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -282,7 +282,7 @@ func TestAReleaseEndsBeforeItsDeadline(t *testing.T) {
 	require.Equal(t, 5, out.Done+b.releaseAll(t, q).Done)
 }
 
-func TestAReleaseLeavesWhatConsumersUse(t *testing.T) {
+func TestBulkReleaseKeepsClaimsWithConsumers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -318,7 +318,7 @@ func (s *slowly) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 }
 
 // A claim has the time at which its transaction began, which may be before the dry run, and be seen when its pages are gone through. It was shown to nobody.
-func TestWhatIsSeenWhileTheShownIsReleasedStays(t *testing.T) {
+func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

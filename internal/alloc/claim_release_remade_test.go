@@ -12,9 +12,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestReleaseFindsAClaimThatWasMadeAgain has one server make and remember a claim, and another one delete the claim with its pool and make both again. The
+// TestReleaseFindsAClaimRecreatedOnAnotherServer has one server make and remember a claim, and another one delete the claim with its pool and make both again. The
 // first server then releases the claim, which exists: its answer is success, whatever it remembers.
-func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
+func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	inNet, inElse := claim("y", "net", 32), claim("y", "else", 32)
 	net, other := root("net", "10.0.0.0/24"), root("else", "10.1.0.0/24")
@@ -84,8 +84,8 @@ func TestReleaseFindsAClaimThatWasMadeAgain(t *testing.T) {
 	}
 }
 
-// TestReleaseOfAClaimThatWentWithItsPoolNamesTheClaim releases what is gone, and was not made again.
-func TestReleaseOfAClaimThatWentWithItsPoolNamesTheClaim(t *testing.T) {
+// TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim releases what is gone, and was not made again.
+func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -102,8 +102,8 @@ type behind struct{ storage.Store }
 
 func (s behind) Now() time.Time { return s.Store.Now().Add(-time.Minute) }
 
-// TestReleaseFindsASuccessorByAClockThatIsBehind releases a claim that exists at a server whose clock says that it does not exist yet.
-func TestReleaseFindsASuccessorByAClockThatIsBehind(t *testing.T) {
+// TestReleaseFindsANewerClaimDespiteASlowClock releases a claim that exists at a server whose clock says that it does not exist yet.
+func TestReleaseFindsANewerClaimDespiteASlowClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestReleaseUnderDeleteFreesTheBlockAtOnce(t *testing.T) {
+func TestReleaseWithDeletePolicyFreesTheBlockAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -24,7 +24,7 @@ func TestReleaseUnderDeleteFreesTheBlockAtOnce(t *testing.T) {
 	refused(t, b.DeleteClaim(b.ctx, project, "c", usecase.Request{}), ipam.CodeNotFound)
 }
 
-func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
+func TestReleaseWithRetainPolicyKeepsTheAllocation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -58,7 +58,7 @@ func TestReleaseUnderRetainKeepsTheAllocation(t *testing.T) {
 	})
 }
 
-func TestRetainedBlockIsBoundAgainByItsAllocation(t *testing.T) {
+func TestRetainedBlockIsReboundByItsAllocation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -95,8 +95,8 @@ func TestRetainedBlockStaysRetainedOverEachRebuild(t *testing.T) {
 	b.class(t, project, class("vips", reclaiming(ipam.ReclaimDelete)))
 	b.pool(t, root("net", "10.0.0.0/24", backing("vips")))
 	for name, first := range map[string]ipam.Claim{
-		"OfAPool":                   claim("of-pool", "net", 32, retain),
-		"OfAClassThatSaysOtherwise": byClass("of-class", "vips", length(32), retain),
+		"OfAPool":                  claim("of-pool", "net", 32, retain),
+		"OfAClassWithDeletePolicy": byClass("of-class", "vips", length(32), retain),
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := b.claim(t, first)
@@ -119,7 +119,7 @@ func TestRetainedBlockStaysRetainedOverEachRebuild(t *testing.T) {
 	}
 }
 
-func TestAllocationThatCannotBeBoundAgain(t *testing.T) {
+func TestRebindOfAnUnsuitableAllocationIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", reserving(ipam.Reservation{First: 1})))
@@ -166,7 +166,7 @@ func TestBoundAllocationCannotBeDeleted(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestAllocationsOfAnotherProjectAreNotThere(t *testing.T) {
+func TestAllocationsOfAnotherProjectAreNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

@@ -28,7 +28,7 @@ func (l *looking) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam
 	return l.Store.RoomIn(ctx, ask)
 }
 
-func TestPoolsAreLookedAtOnlyWhenTheFirstOneIsFull(t *testing.T) {
+func TestFurtherPoolsAreReadOnlyWhenTheFirstIsFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 26)))

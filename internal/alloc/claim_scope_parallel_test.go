@@ -13,7 +13,7 @@ import (
 )
 
 // Who comes second finds the pool that the first one has carved; nobody is refused, and there is one pool.
-func TestParallelFirstClaimsGetOnePoolAndABlockEach(t *testing.T) {
+func TestConcurrentFirstClaimsOfAScopeShareOnePool(t *testing.T) {
 	t.Parallel()
 	for _, servers := range []int{1, 3} {
 		t.Run(fmt.Sprintf("Servers%d", servers), func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestParallelFirstClaimsGetOnePoolAndABlockEach(t *testing.T) {
 }
 
 // Claims and batches that carve pools of several scopes at once, from two pools, wait for each other and never in a circle.
-func TestScopesAreCarvedAtOnceByClaimsAndBatches(t *testing.T) {
+func TestConcurrentScopeCarvingDoesNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.poolIn(t, platform, root("us", "10.1.0.0/16", backing("net")))
@@ -74,7 +74,7 @@ func TestScopesAreCarvedAtOnceByClaimsAndBatches(t *testing.T) {
 	require.Len(t, b.claims(t, 100, paging.Filter{}), 3*n)
 }
 
-func TestRepeatedFirstClaimIsMadeOnce(t *testing.T) {
+func TestRetriedFirstClaimIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	servers := b.servers(t, 2)
@@ -116,7 +116,7 @@ func TestRepeatedFirstClaimIsMadeOnce(t *testing.T) {
 	})
 }
 
-func TestFirstClaimWhoseOutcomeIsUnknownIsMadeOnce(t *testing.T) {
+func TestFirstClaimWithUnknownOutcomeIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {lostBefore, lostAfter}, {landsLate}, {lostBefore, landsLate}} {
 		name := ""

@@ -10,7 +10,7 @@ import (
 )
 
 // The refusal names everything that is missing, so that one more try is enough.
-func TestMissingRolesAreAllNamed(t *testing.T) {
+func TestRefusalNamesAllMissingScopeRoles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site", "zone", "tier")))
@@ -20,9 +20,9 @@ func TestMissingRolesAreAllNamed(t *testing.T) {
 		scope claimOption
 		want  []string
 	}{
-		"All":         {inScope(), []string{"site", "zone", "tier"}},
-		"ButOne":      {inScope("zone", "z"), []string{"site", "tier"}},
-		"OthersGiven": {inScope("rack", "7", "site", "ber"), []string{"zone", "tier"}},
+		"All":             {inScope(), []string{"site", "zone", "tier"}},
+		"ButOne":          {inScope("zone", "z"), []string{"site", "tier"}},
+		"OtherRolesGiven": {inScope("rack", "7", "site", "ber"), []string{"zone", "tier"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refuse := func(err error, at string) {
@@ -54,7 +54,7 @@ func limitedTo(options ...quotaOption) func(*testing.T, *bundle) {
 }
 
 // Whatever it is refused for, the first claim of a scope leaves no pool behind.
-func TestRefusedFirstClaimLeavesNothing(t *testing.T) {
+func TestRefusedFirstClaimLeavesNoPool(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare func(*testing.T, *bundle)
@@ -122,7 +122,7 @@ func TestDryRunOfAFirstClaimWritesNothing(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
+func TestBatchCarvesItsScopedPoolsInOneTransaction(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.set(t, quota("q", maxPools(3)))
@@ -140,7 +140,7 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 		require.Equal(t, c, got)
 	}
 
-	t.Run("OneThatDoesNotFitLeavesNothingOfAll", func(t *testing.T) {
+	t.Run("RefusedClaimLeavesNoPool", func(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "ber"), atSite("g", "cgn")}, usecase.Request{})
 		e := refused(t, err, ipam.CodeQuotaExceeded)
@@ -156,14 +156,14 @@ func TestBatchCarvesThePoolsOfItsScopesInOneTransaction(t *testing.T) {
 		require.Contains(t, e.Message, "The pool of this scope")
 		require.Equal(t, before, b.dump(t))
 	})
-	t.Run("AVeryBlockOutsideOfThePoolThatItCarves", func(t *testing.T) {
+	t.Run("ExactCIDROutsideTheNewPool", func(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn"), atSite("g", "cgn", exactly("10.0.200.0/28"))}, usecase.Request{})
 		e := refused(t, err, ipam.CodeNeverSatisfiable)
 		require.Equal(t, "/claims/1/spec/cidr", e.Fields[0].Pointer)
 		require.Equal(t, before, b.dump(t))
 	})
-	t.Run("MoreThanThePoolThatIsThereHolds", func(t *testing.T) {
+	t.Run("MoreThanTheExistingPoolHolds", func(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "muc", length(25)), atSite("g", "muc", length(25))}, usecase.Request{})
 		e := refused(t, err, ipam.CodePoolExhausted)

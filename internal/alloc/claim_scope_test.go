@@ -92,7 +92,7 @@ func TestFirstClaimOfAScopeCarvesItsPool(t *testing.T) {
 	require.Len(t, b.scopes(t), 2)
 }
 
-func TestTwoProjectsWithTheSameScopeHaveAPoolEach(t *testing.T) {
+func TestProjectsWithTheSameScopeGetSeparatePools(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.neighbour(t)
@@ -105,7 +105,7 @@ func TestTwoProjectsWithTheSameScopeHaveAPoolEach(t *testing.T) {
 	require.Len(t, b.scopes(t), 2)
 }
 
-func TestClassWithoutOtherRolesHasAPoolForEachProject(t *testing.T) {
+func TestClassWithoutScopeRolesHasOnePoolPerProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, defaultClass, lengths(24, 28, 28), poolPer(24)))
@@ -132,7 +132,7 @@ func TestScopedPoolIsCarvedFromTheFirstPoolWithRoom(t *testing.T) {
 	require.Equal(t, "10.0.0.16/28", b.claim(t, atSite("more", "a")).Block.String(), "scopes that have a pool go on")
 }
 
-func TestScopedPoolServesNobodyElse(t *testing.T) {
+func TestScopedPoolServesOnlyItsScope(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.claim(t, atSite("c", "ber"))
@@ -142,7 +142,7 @@ func TestScopedPoolServesNobodyElse(t *testing.T) {
 	require.Equal(t, "Pool "+p.Ref().String()+" was not found.", e.Message)
 	_, err := b.CreateClaim(b.ctx, platform, claim("by-owner", "", 28, byRef), usecase.Request{})
 	e = refused(t, err, ipam.CodeInvalidArgument)
-	require.Contains(t, e.Message, "carved for claims of class platform/net in project \"acme\" alone", "its owner is told why")
+	require.Contains(t, e.Message, "serves only claims of class platform/net in project \"acme\"", "its owner is told why")
 	_, err = b.CreateClaimBatch(b.ctx, platform, []ipam.Claim{claim("by-owner", "", 28, byRef)}, usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 
@@ -161,7 +161,7 @@ func TestScopedPoolServesNobodyElse(t *testing.T) {
 	require.Equal(t, p.Block.String(), b.only(t).Block.String())
 }
 
-func TestRetainedBlockOfAScopeIsBoundAgain(t *testing.T) {
+func TestRetainedBlockOfAScopedPoolIsRebound(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0))
 	c := b.claim(t, atSite("c", "ber", retain))
@@ -178,7 +178,7 @@ func TestRetainedBlockOfAScopeIsBoundAgain(t *testing.T) {
 	b.swept(t, 0, 1)
 }
 
-func TestProjectStaysWhileScopesHavePools(t *testing.T) {
+func TestProjectWithScopedPoolsIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	b.neighbour(t)
@@ -208,7 +208,7 @@ func TestLeastUtilizedSpreadsScopedPools(t *testing.T) {
 }
 
 // The owner has a pool with the very name that the scope's pool would get: nobody but the owner is told so.
-func TestNameOfAScopedPoolThatIsTakenIsNotTheConsumersBusiness(t *testing.T) {
+func TestScopedPoolNameConflictIsHiddenFromTheConsumer(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.claim(t, atSite("c", "ber"))
@@ -222,7 +222,7 @@ func TestNameOfAScopedPoolThatIsTakenIsNotTheConsumersBusiness(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestVeryBlockInAScopedClass(t *testing.T) {
+func TestExactCIDRInAScopedClassIsInItsScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	require.Equal(t, "10.0.5.16/28", b.claim(t, atSite("exact", "ber", exactly("10.0.5.16/28"))).Block.String())
@@ -233,11 +233,11 @@ func TestVeryBlockInAScopedClass(t *testing.T) {
 		claim ipam.Claim
 		code  ipam.Code
 	}{
-		"InThePoolOfAnotherScope":   {atSite("x", "ham", exactly("10.0.5.32/28")), ipam.CodeBlockTaken},
-		"OutsideOfTheScopesPool":    {atSite("x", "ber", exactly("10.0.6.0/28")), ipam.CodeNeverSatisfiable},
-		"HeldInTheScopesPool":       {atSite("x", "ber", exactly("10.0.5.16/28")), ipam.CodeBlockTaken},
-		"OutsideOfAllBackingPools":  {atSite("x", "ham", exactly("10.9.0.0/28")), ipam.CodeNeverSatisfiable},
-		"OfALengthThatIsNotAllowed": {atSite("x", "ham", exactly("10.0.7.0/30")), ipam.CodePrefixLengthRejected},
+		"InThePoolOfAnotherScope":  {atSite("x", "ham", exactly("10.0.5.32/28")), ipam.CodeBlockTaken},
+		"OutsideOfTheScopesPool":   {atSite("x", "ber", exactly("10.0.6.0/28")), ipam.CodeNeverSatisfiable},
+		"HeldInTheScopesPool":      {atSite("x", "ber", exactly("10.0.5.16/28")), ipam.CodeBlockTaken},
+		"OutsideOfAllBackingPools": {atSite("x", "ham", exactly("10.9.0.0/28")), ipam.CodeNeverSatisfiable},
+		"LengthNotAllowed":         {atSite("x", "ham", exactly("10.0.7.0/30")), ipam.CodePrefixLengthRejected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := b.refuseClaim(t, c.claim, c.code)
@@ -254,7 +254,7 @@ func TestFullScopedPoolIsExhausted(t *testing.T) {
 	b.claim(t, atSite("b", "ber", length(25)))
 	before := b.dump(t)
 	e := b.refuseClaim(t, atSite("c", "ber"), ipam.CodePoolExhausted)
-	require.Contains(t, e.Message, "The pool of this scope of class platform/net has nothing left to give")
+	require.Contains(t, e.Message, "The pool of this scope of class platform/net has no free addresses")
 	require.Equal(t, "platform/net", e.Figures.Class)
 	require.Equal(t, []string{"platform/(hidden)"}, e.Figures.PoolsTried)
 	require.Equal(t, before, b.dump(t), "no second pool for the scope")

@@ -16,7 +16,7 @@ func requiring(requirements ...ipam.Requirement) ipam.Selector {
 	return ipam.Selector{MatchExpressions: requirements}
 }
 
-func TestSelectorChoosesAmongThePoolsThatMatch(t *testing.T) {
+func TestSelectorChoosesAmongMatchingPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a-none", "10.0.0.0/16"))
@@ -48,9 +48,9 @@ func TestSelectorChoosesAmongThePoolsThatMatch(t *testing.T) {
 		})
 	}
 	for name, none := range map[string]ipam.Selector{
-		"NoSuchValue": matching("site", "zrh"),
-		"BothCannot":  requiring(ipam.Requirement{Key: "site", Operator: ipam.OpExists}, ipam.Requirement{Key: "site", Operator: ipam.OpDoesNotExist}),
-		"OneIsMissed": matching("site", "ams", "tier", "prod"),
+		"NoSuchValue":     matching("site", "zrh"),
+		"BothCannot":      requiring(ipam.Requirement{Key: "site", Operator: ipam.OpExists}, ipam.Requirement{Key: "site", Operator: ipam.OpDoesNotExist}),
+		"OneLabelMissing": matching("site", "ams", "tier", "prod"),
 	} {
 		t.Run("NoPoolMatches"+name, func(t *testing.T) {
 			e := b.refuseClaim(t, selecting("c", none, length(24)), ipam.CodeNoPoolMatches)
@@ -63,7 +63,7 @@ func TestSelectorChoosesAmongThePoolsThatMatch(t *testing.T) {
 	refused(t, err, ipam.CodeNoPoolMatches) // another project's pools do not match anything
 }
 
-func TestSelectorTriesEveryEligiblePoolInTurn(t *testing.T) {
+func TestSelectorTriesEveryEligiblePool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, p := range []ipam.Pool{
@@ -87,7 +87,7 @@ func TestSelectorTriesEveryEligiblePoolInTurn(t *testing.T) {
 	require.Equal(t, []string{"acme/a", "10.0.0.1/32"}, []string{got.Pool.String(), got.Block.String()})
 }
 
-func TestSelectorSaysWhyNoneOfItsPoolsCouldEverServe(t *testing.T) {
+func TestSelectorRefusalExplainsWhyNoPoolCanServe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", labelled("a", "b"), bounds(24, 28)))
@@ -99,7 +99,7 @@ func TestSelectorSaysWhyNoneOfItsPoolsCouldEverServe(t *testing.T) {
 	b.refuseClaim(t, selecting("c", one), ipam.CodeInvalidArgument)
 }
 
-func TestSelectorFindsThePoolThatHoldsTheBlock(t *testing.T) {
+func TestSelectorFindsThePoolOfAnExactCIDR(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
@@ -114,7 +114,7 @@ func TestSelectorFindsThePoolThatHoldsTheBlock(t *testing.T) {
 }
 
 // The figures of pools of both families are of different orders of magnitude.
-func TestSelectorOverBothFamiliesIsExhausted(t *testing.T) {
+func TestSelectorOverBothFamiliesReportsExhaustion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("four", "10.0.0.0/31", labelled("x", "y"), byDefault(31)))

@@ -29,7 +29,7 @@ func requireNoSecret(t *testing.T, v any) {
 	require.NotContains(t, string(text), secret)
 }
 
-func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
+func TestPoolOwnerSeesOnlyBlockAndProjectOfAForeignClaim(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -117,7 +117,7 @@ func TestOwnerOfThePoolSeesBlockAndProjectOfAForeignClaimAlone(t *testing.T) {
 	requireNoSecret(t, page.Items)
 }
 
-func TestAllocationIsNotThereForAThirdProject(t *testing.T) {
+func TestAllocationIsHiddenFromAThirdProject(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -149,7 +149,7 @@ func TestAllocationIsNotThereForAThirdProject(t *testing.T) {
 	}
 }
 
-func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
+func TestEndedHoldsKeepTheirTimes(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -209,7 +209,7 @@ func TestHoldsThatEndAreKeptWithTheirTimes(t *testing.T) {
 	require.Empty(t, page.Items, "what has ended is in the history of the pool's owner")
 }
 
-func TestNoHoldEndsBeforeItBegan(t *testing.T) {
+func TestHoldNeverEndsBeforeItsBeginning(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -229,7 +229,7 @@ func TestNoHoldEndsBeforeItBegan(t *testing.T) {
 }
 
 // A transaction that is run again ends a hold once.
-func TestUnknownOutcomeEndsAHoldOnce(t *testing.T) {
+func TestReleaseWithUnknownOutcomeEndsTheHoldOnce(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostBefore, lostAfter, landsLate} {
 		t.Run(string(fault), func(t *testing.T) {

@@ -30,7 +30,7 @@ func (b *bundle) defaults(t testing.TB, in string) map[ipam.Family][]string {
 	return out
 }
 
-func TestOneClassIsTheDefaultOfAFamily(t *testing.T) {
+func TestFamilyHasAtMostOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std", defaultClass))
@@ -56,7 +56,7 @@ func TestOneClassIsTheDefaultOfAFamily(t *testing.T) {
 	b.class(t, project, class("second", defaultClass))
 }
 
-func TestDefaultIsMovedInOneTransaction(t *testing.T) {
+func TestDefaultClassMovesInOneTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.class(t, project, class("std", defaultClass))
@@ -87,7 +87,7 @@ func TestDefaultIsMovedInOneTransaction(t *testing.T) {
 }
 
 // Several processes at once: of those who only make a default one succeeds, and the others are told which it was.
-func TestConcurrentCreatesLeaveOneDefault(t *testing.T) {
+func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servers := b.servers(t, 3)
@@ -115,7 +115,7 @@ func TestConcurrentCreatesLeaveOneDefault(t *testing.T) {
 }
 
 // Several processes at once: all of those who move the default succeed, one after the other, and one class has it in the end.
-func TestConcurrentMovesLeaveOneDefault(t *testing.T) {
+func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 6 {
@@ -146,7 +146,7 @@ func TestConcurrentMovesLeaveOneDefault(t *testing.T) {
 }
 
 // A COMMIT whose answer is lost: the class, or the move of the default, is made once.
-func TestUnknownOutcomeOfAMovedDefaultIsSettled(t *testing.T) {
+func TestMovedDefaultWithUnknownOutcomeIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
 		t.Run(fmt.Sprint(faults), func(t *testing.T) {
@@ -187,7 +187,7 @@ func (o *outrun) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return ipam.Errorf(ipam.CodeAlreadyExists, "The project has a default class for this family already.").At("/spec/isDefault", "is taken.")
 }
 
-func TestWhoIsOutrunLooksAgain(t *testing.T) {
+func TestDefaultClassMoveRetriesAfterAConcurrentMove(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("plain"))

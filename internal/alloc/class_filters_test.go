@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestListsAreNarrowedToAClass(t *testing.T) {
+func TestListsFilterByClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std"))
@@ -59,7 +59,7 @@ func TestListsAreNarrowedToAClass(t *testing.T) {
 
 func ofClass(c ipam.Ref) quotaOption { return func(s *ipam.QuotaSpec) { s.Scope.Class = c } }
 
-func TestQuotaOfAClassBoundsItsClaims(t *testing.T) {
+func TestQuotaOfAClassCountsEarlierClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, ipam.PlatformProject, class("std", sharedClass))

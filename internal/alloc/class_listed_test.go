@@ -55,7 +55,7 @@ func TestPoolListsClassesByName(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestPoolCannotListWhatIsNotForIt(t *testing.T) {
+func TestPoolCannotListUnsuitableClasses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)
@@ -77,7 +77,7 @@ func TestPoolCannotListWhatIsNotForIt(t *testing.T) {
 		{"OfAnotherProject", []string{"theirs"}, ipam.CodeNotFound, "/spec/classNames/0", `Class "theirs" was not found in project "acme".`},
 		{"OfThePlatformNotShared", []string{"std", "shared", "hidden"}, ipam.CodeNotFound, "/spec/classNames/2", `Class "hidden" was not found in project "acme".`},
 		{"OfTheOtherFamily", []string{"std", "six"}, ipam.CodeFamilyMismatch, "/spec/classNames/1", "Class acme/six is IPv6; the pool is IPv4."},
-		{"Twice", []string{"std", "std"}, ipam.CodeInvalidArgument, "/spec/classNames/1", "is there already"},
+		{"Twice", []string{"std", "std"}, ipam.CodeInvalidArgument, "/spec/classNames/1", "repeats an earlier entry"},
 		{"NoName", []string{"std", "Shared"}, ipam.CodeInvalidArgument, "/spec/classNames/1", "must be a DNS label"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestPoolCannotListWhatIsNotForIt(t *testing.T) {
 }
 
 // What a name meant when it was written, it means for good: the class may be shared no more, and yet the pool goes on backing it.
-func TestPoolKeepsWhatItLists(t *testing.T) {
+func TestPoolKeepsListedClassesAfterTheyAreUnshared(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	theirs := b.class(t, ipam.PlatformProject, class("std", sharedClass))
@@ -121,7 +121,7 @@ func TestPoolKeepsWhatItLists(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, now.Classes, 2)
 
-	t.Run("AndNoClassHidesIt", func(t *testing.T) {
+	t.Run("OwnClassOfItsNameIsRefused", func(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClass(b.ctx, project, class("std"), false, usecase.Request{})
 		e := refused(t, err, ipam.CodeInUse)
@@ -137,7 +137,7 @@ func TestPoolKeepsWhatItLists(t *testing.T) {
 	b.class(t, project, class("std"))
 }
 
-func TestOnlyPoolsOfTheProjectItselfKeepANameFromIt(t *testing.T) {
+func TestClassNameIsBlockedOnlyByPoolsOfItsProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)
@@ -149,7 +149,7 @@ func TestOnlyPoolsOfTheProjectItselfKeepANameFromIt(t *testing.T) {
 	refused(t, err, ipam.CodeInUse)
 }
 
-func TestSoManyPoolsOfAProjectBackAClassAndNoMore(t *testing.T) {
+func TestPoolsBehindAClassAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, ipam.PlatformProject, class("std", sharedClass))
@@ -198,7 +198,7 @@ func TestClassInUseIsNotDeleted(t *testing.T) {
 }
 
 // A class is deleted, and pools come to list it, at the same time: either it is gone and they are refused, or it stays.
-func TestClassIsNotDeletedWhilePoolsComeToListIt(t *testing.T) {
+func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servers := b.servers(t, 3)
@@ -236,7 +236,7 @@ func TestClassIsNotDeletedWhilePoolsComeToListIt(t *testing.T) {
 }
 
 // A project's class is made, and a pool lists the platform's class of that name, at the same time: the name means one of them.
-func TestNameComesToMeanOneClass(t *testing.T) {
+func TestConcurrentClassCreationAndListingResolveToOneClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servers := b.servers(t, 2)

@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestWhatIsRememberedOfClassesIsNeverOld changes, on one server, everything that a look-up of a class depends on, and claims by it on another one that has
+// TestClassCacheNeverServesStaleClasses changes, on one server, everything that a look-up of a class depends on, and claims by it on another one that has
 // just done so: the next claim there goes by the change.
-func TestWhatIsRememberedOfClassesIsNeverOld(t *testing.T) {
+func TestClassCacheNeverServesStaleClasses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t) // remembers; all changes are made through b

@@ -13,7 +13,7 @@ import (
 
 // The last pool stops backing a class, the class is deleted, and somebody claims by it, all at the same time: who was served keeps the
 // class, and who comes too late is told.
-func TestClassIsNotDeletedWhileItServes(t *testing.T) {
+func TestClassIsNotDeletedDuringAClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servers := b.servers(t, 2)

@@ -21,7 +21,7 @@ func (b *bundle) scopedPool(t testing.TB) ipam.Pool {
 	return p
 }
 
-func TestPoolOfAScopeStaysThatScopes(t *testing.T) {
+func TestScopedPoolCannotBeUsedOutsideItsScope(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.scopedPool(t)
@@ -33,11 +33,11 @@ func TestPoolOfAScopeStaysThatScopes(t *testing.T) {
 		change  poolOption
 		pointer string
 	}{
-		"ListsNoClass":         {backing("std"), "/spec/classNames"},
-		"IsNotShared":          {visible(ipam.VisibilityShared), "/spec/visibility"},
-		"MayBeLabelled":        {labelled("a", "b"), ""},
-		"MayReserve":           {reserving(ipam.Reservation{Last: 1}), ""},
-		"MayBeCarvedOtherwise": {strategy(ipam.Sparse), ""},
+		"ListsNoClass":            {backing("std"), "/spec/classNames"},
+		"SharedVisibilityRefused": {visible(ipam.VisibilityShared), "/spec/visibility"},
+		"MayBeLabelled":           {labelled("a", "b"), ""},
+		"MayReserve":              {reserving(ipam.Reservation{Last: 1}), ""},
+		"ChangedStrategyAllowed":  {strategy(ipam.Sparse), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := patch(c.change)
@@ -59,7 +59,7 @@ func TestPoolOfAScopeStaysThatScopes(t *testing.T) {
 }
 
 // The pool of a scope is the owner's to delete, when it is empty; it is given back to the quotas of the project that it was carved for.
-func TestPoolOfAScopeIsDeletedByItsOwner(t *testing.T) {
+func TestEmptyScopedPoolIsDeletedByItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(t, quota("q", maxPools(5)))

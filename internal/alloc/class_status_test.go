@@ -21,7 +21,7 @@ func (b *bundle) statusOf(t testing.TB, in, name string) ipam.ClassStatus {
 	return c.Status
 }
 
-func TestStatusOfAClassIsExact(t *testing.T) {
+func TestClassStatusIsExact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std"))
@@ -55,7 +55,7 @@ func TestStatusOfAClassIsExact(t *testing.T) {
 	require.Equal(t, ipam.ClassStatus{BackingPools: 1, Total: "256", Available: "0"}, b.statusOf(t, project, "std"))
 }
 
-func TestStatusOfAClassIsThatForTheCaller(t *testing.T) {
+func TestClassStatusCountsPoolsVisibleToTheCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)
@@ -76,7 +76,7 @@ func TestStatusOfAClassIsThatForTheCaller(t *testing.T) {
 	require.Equal(t, "256", now.Status.Total, "so is the answer to a change")
 }
 
-func TestStatusOfAScopedClass(t *testing.T) {
+func TestScopedClassStatusCountsScopedPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)

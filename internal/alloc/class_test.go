@@ -40,7 +40,7 @@ func full(name string, options ...classOption) ipam.Class {
 	return c
 }
 
-func TestClassIsMadeAndReadBack(t *testing.T) {
+func TestCreatedClassIsReadBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, c := range map[string]ipam.Class{"Plain": class("plain"), "Full": full("full"), "IPv6": class("six", forFamily(ipam.IPv6), within(48, 128))} {
@@ -58,7 +58,7 @@ func TestClassIsMadeAndReadBack(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestClassThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidClassIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std"))
@@ -69,10 +69,10 @@ func TestClassThatCannotBeIsRefused(t *testing.T) {
 		code    ipam.Code
 		pointer string
 	}{
-		{"NameThatExists", class("std", forFamily(ipam.IPv6)), ipam.CodeAlreadyExists, "/metadata/name"},
-		{"NameThatIsNone", class("Std"), ipam.CodeInvalidArgument, "/metadata/name"},
-		{"SpecThatIsWrong", class("x", within(24, 22)), ipam.CodeInvalidArgument, "/spec/allowedPrefixLengths/min"},
-		{"OfAProjectForEverybody", class("x", sharedClass), ipam.CodeInvalidArgument, "/spec/visibility"},
+		{"ExistingName", class("std", forFamily(ipam.IPv6)), ipam.CodeAlreadyExists, "/metadata/name"},
+		{"InvalidName", class("Std"), ipam.CodeInvalidArgument, "/metadata/name"},
+		{"InvalidSpec", class("x", within(24, 22)), ipam.CodeInvalidArgument, "/spec/allowedPrefixLengths/min"},
+		{"SharedClassOfAProject", class("x", sharedClass), ipam.CodeInvalidArgument, "/spec/visibility"},
 		{"OfAProjectForThePlatform", class("x", func(s *ipam.ClassSpec) { s.Visibility = ipam.VisibilityPlatform }), ipam.CodeInvalidArgument, "/spec/visibility"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestClassThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
-func TestGeneratedNameOfAClassIsMadeAnew(t *testing.T) {
+func TestTakenGeneratedClassNameIsRegenerated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std-1", defaultClass))
@@ -104,7 +104,7 @@ func TestGeneratedNameOfAClassIsMadeAnew(t *testing.T) {
 	require.Equal(t, "/spec/isDefault", refused(t, err, ipam.CodeAlreadyExists).Fields[0].Pointer, "another name would not help")
 }
 
-func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
+func TestPatchOfAClassChangesOnlyMutableFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.class(t, project, full("std"))
@@ -125,13 +125,13 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 	require.Equal(t, []any{was.UID, was.Generation + 1, was.CreatedAt, b.clock.read()}, []any{now.UID, now.Generation, now.CreatedAt, now.UpdatedAt})
 	require.True(t, now.Spec.IsDefault)
 	require.Nil(t, now.Spec.ReuseAfter)
-	t.Run("LabelsAloneAreNoNewGeneration", func(t *testing.T) {
+	t.Run("LabelsKeepTheGeneration", func(t *testing.T) {
 		again, err := b.PatchClass(b.ctx, project, "std", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) { c.Labels = nil; return c, nil })
 		require.NoError(t, err)
 		require.Equal(t, now.Generation, again.Generation)
 		require.NotEqual(t, now.Revision, again.Revision)
 	})
-	t.Run("WhatChangesNothingWritesNothing", func(t *testing.T) {
+	t.Run("UnchangedPatchWritesNothing", func(t *testing.T) {
 		read, err := b.GetClass(b.ctx, project, "std", usecase.Reading{})
 		require.NoError(t, err)
 		before := b.dump(t)
@@ -165,7 +165,7 @@ func TestPatchOfAClassChangesWhatMayChange(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestSecondPatchOfAClassThatTwoHaveReadIsRefused(t *testing.T) {
+func TestStalePatchOfAClassIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.class(t, project, class("std"))
@@ -179,7 +179,7 @@ func TestSecondPatchOfAClassThatTwoHaveReadIsRefused(t *testing.T) {
 
 // What a project sees of classes: its own, whatever they are, and the platform's that are shared. A class of the platform that is not, one of
 // another project and one that does not exist are the same to it.
-func TestForeignClassIsLikeNone(t *testing.T) {
+func TestForeignClassIsReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)
@@ -274,7 +274,7 @@ func TestClassesAreListedByName(t *testing.T) {
 	}
 }
 
-func TestProjectHasSoManyClassesAndNoMore(t *testing.T) {
+func TestClassesOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, ipam.PlatformProject, class("shared", sharedClass))
@@ -287,7 +287,7 @@ func TestProjectHasSoManyClassesAndNoMore(t *testing.T) {
 	b.class(t, project, class("more"))
 }
 
-func TestClassesGoWithTheirProject(t *testing.T) {
+func TestClassesAreDeletedWithTheirProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.neighbour(t)
@@ -299,7 +299,7 @@ func TestClassesGoWithTheirProject(t *testing.T) {
 	b.class(t, other, class("std", defaultClass))
 }
 
-func TestRepeatedCreationOfAClassIsAnsweredOnce(t *testing.T) {
+func TestRetriedClassCreationReturnsTheFirstResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := key("k", "class std")

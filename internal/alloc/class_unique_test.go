@@ -59,7 +59,7 @@ func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 }
 
 // Of pools that come to list such a class at once, in spaces of their own, one does.
-func TestOneOfManyOverlappingPoolsComesToBackAUniqueClass(t *testing.T) {
+func TestConcurrentListingOfAUniqueClassAdmitsOneOverlappingPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("sole", unique))

@@ -29,8 +29,8 @@ func (b *bundle) serverOff(t testing.TB, by time.Duration) (*alloc.Service, *crd
 	return alloc.New(store, alloc.Options{Region: region}), store
 }
 
-// serversOff makes a bundle whose own server goes by the database's clock too, and a server for each of off.
-func serversOff(t testing.TB) (*bundle, map[string]*alloc.Service) {
+// serversWithClockOffsets makes a bundle whose own server goes by the database's clock too, and a server for each of off.
+func serversWithClockOffsets(t testing.TB) (*bundle, map[string]*alloc.Service) {
 	t.Helper()
 	b := setup(t)
 	all := map[string]*alloc.Service{}
@@ -56,11 +56,11 @@ func (b *bundle) sql(t testing.TB) *pgx.Conn {
 	return c
 }
 
-func TestCoolDownLastsAsLongOnEveryServer(t *testing.T) {
+func TestCooldownIsEquallyLongOnEveryServer(t *testing.T) {
 	t.Parallel()
 	const reuseAfter = 5 * time.Minute
 	const doubt = 10 * time.Millisecond // by less than this a time is too early that is told without a lock
-	b, servers := serversOff(t)
+	b, servers := serversWithClockOffsets(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(reuseAfter)))
 	blocks := map[string]ipam.Claim{}
 	for name, s := range servers {
@@ -88,9 +88,9 @@ func TestCoolDownLastsAsLongOnEveryServer(t *testing.T) {
 	}
 }
 
-func TestHoldsOfABlockFollowEachOtherAcrossServers(t *testing.T) {
+func TestHoldsOfABlockDoNotOverlapAcrossServers(t *testing.T) {
 	t.Parallel()
-	b, servers := serversOff(t)
+	b, servers := serversWithClockOffsets(t)
 	b.pool(t, root("net", "10.0.0.0/31"))
 	began := b.databaseTime(t)
 	var wait sync.WaitGroup
@@ -133,9 +133,9 @@ func TestHoldsOfABlockFollowEachOtherAcrossServers(t *testing.T) {
 	require.Greater(t, holds, 16, "blocks must have changed hands")
 }
 
-func TestTrailHasWhatHappenedSinceAnyMomentWhicheverServerDidIt(t *testing.T) {
+func TestTrailSinceATimeIsCompleteAcrossServers(t *testing.T) {
 	t.Parallel()
-	b, servers := serversOff(t)
+	b, servers := serversWithClockOffsets(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	since, made := b.databaseTime(t), []string{}
 	for n := range 4 {
@@ -160,7 +160,7 @@ func TestTrailHasWhatHappenedSinceAnyMomentWhicheverServerDidIt(t *testing.T) {
 	}
 }
 
-func TestIdempotencyKeyIsKeptAsLongOnEveryServer(t *testing.T) {
+func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	right, _ := b.serverOff(t, 0)
@@ -189,9 +189,9 @@ func TestIdempotencyKeyIsKeptAsLongOnEveryServer(t *testing.T) {
 	require.EqualValues(t, 1, n)
 }
 
-func TestRecordsOfTheTrailAreKeptAsLongByEveryServer(t *testing.T) {
+func TestTrailRetentionIsEqualOnEveryServer(t *testing.T) {
 	t.Parallel()
-	b, servers := serversOff(t)
+	b, servers := serversWithClockOffsets(t)
 	for name, s := range servers {
 		_, err := s.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: name}}, usecase.Request{})
 		require.NoError(t, err)
@@ -207,9 +207,9 @@ func TestRecordsOfTheTrailAreKeptAsLongByEveryServer(t *testing.T) {
 	require.Len(t, page.Items, len(servers), "none is an hour old")
 }
 
-func TestKeyCanOnlyExpireInTheFutureOfTheDatabase(t *testing.T) {
+func TestKeyExpiryMustLieInTheDatabasesFuture(t *testing.T) {
 	t.Parallel()
-	b, servers := serversOff(t)
+	b, servers := serversWithClockOffsets(t)
 	now := b.databaseTime(t)
 	for name, s := range servers {
 		key := func(n string, at time.Time) ipam.APIKey {

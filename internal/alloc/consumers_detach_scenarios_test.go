@@ -17,7 +17,7 @@ import (
 )
 
 // Scenario 13: who has ended is not attached again, also after 10,000 others have ended.
-func TestATombstoneOutlastsTenThousandOthers(t *testing.T) {
+func TestTombstoneSurvivesTenThousandOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -37,7 +37,7 @@ func TestATombstoneOutlastsTenThousandOthers(t *testing.T) {
 }
 
 // Scenario 14: to detach twice, or who is not attached, or from no claim, is answered as done, and is told nobody.
-func TestDetachTwiceAndOfUnknown(t *testing.T) {
+func TestDetachOfAnUnknownConsumerSucceeds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -52,7 +52,7 @@ func TestDetachTwiceAndOfUnknown(t *testing.T) {
 }
 
 // Scenario 15: the last consumer leaves a claim that is deleted unused: its address is free, and the next claim of the name is another one.
-func TestLastDetachOfAClaimThatIsDeletedUnused(t *testing.T) {
+func TestLastDetachDeletesAClaimWithDeletePolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("one", "10.0.0.0/24"))
@@ -67,7 +67,7 @@ func TestLastDetachOfAClaimThatIsDeletedUnused(t *testing.T) {
 }
 
 // Scenario 16: the last consumer leaves a claim that is kept: its address stays, for the next one too.
-func TestLastDetachOfAClaimThatIsKept(t *testing.T) {
+func TestLastDetachKeepsAClaimWithKeepPolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -84,7 +84,7 @@ func TestLastDetachOfAClaimThatIsKept(t *testing.T) {
 }
 
 // Scenario 17: what never had a consumer no sweep releases, whatever becomes of it when it is unused.
-func TestClaimThatWasNeverUsedIsNeverReleased(t *testing.T) {
+func TestClaimWithoutConsumersIsNeverReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -99,7 +99,7 @@ func TestClaimThatWasNeverUsedIsNeverReleased(t *testing.T) {
 }
 
 // Scenario 22: who is renewed when its time is over, and before the job has come, lives on.
-func TestRenewalAfterItsTimeAndBeforeTheJob(t *testing.T) {
+func TestLateRenewalBeforeTheExpiryJobKeepsTheConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -119,7 +119,7 @@ func TestRenewalAfterItsTimeAndBeforeTheJob(t *testing.T) {
 }
 
 // Scenario 29: a consumer of a thousand claims ends in transactions of one claim each, and others are renewed meanwhile.
-func TestConsumerOfAThousandClaimsEnds(t *testing.T) {
+func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/20"))
@@ -170,7 +170,7 @@ func TestConsumerOfAThousandClaimsEnds(t *testing.T) {
 
 // Claims of a batch bring their consumers along: one may use several of them, and one that has ended keeps all of them from being made. Those of a claim's
 // creation and those that are attached later are one set.
-func TestClaimsOfABatchAndTheirConsumers(t *testing.T) {
+func TestBatchAttachesTheConsumersOfItsClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

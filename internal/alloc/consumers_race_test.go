@@ -84,7 +84,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 }
 
 // Scenario 23: a renewal and the job meet; either it is renewed and lives, or it has ended and stays so.
-func TestRenewalAndExpiryDecideOnce(t *testing.T) {
+func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.serveFor(t, 30*time.Second)
@@ -131,7 +131,7 @@ func (m *mortal) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 }
 
 // Scenario 24: a server is killed between any two transactions of the job; another one finishes.
-func TestJobKilledBetweenTwoTransactionsIsFinishedByAnother(t *testing.T) {
+func TestExpiryJobKilledBetweenTransactionsIsFinishedByAnother(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -159,7 +159,7 @@ func TestJobKilledBetweenTwoTransactionsIsFinishedByAnother(t *testing.T) {
 }
 
 // Scenario 25: nobody could reach the service for ten times the time to live; nobody is taken for lost before it has served for that time.
-func TestNobodyIsLostWhileTheServiceWasAway(t *testing.T) {
+func TestNoConsumerExpiresDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.serveFor(t, time.Minute)
@@ -172,7 +172,7 @@ func TestNobodyIsLostWhileTheServiceWasAway(t *testing.T) {
 }
 
 // Scenario 28: many expire at once, or one after another; nobody is ended beyond what the breaker admits, until it is confirmed.
-func TestMassExpiryIsHeldUntilItIsConfirmed(t *testing.T) {
+func TestMassExpiryIsHeldUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 60 {
@@ -215,7 +215,7 @@ func (s *beforeTx) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 }
 
 // The project goes just before the keeper of consumers holds one of its realms: nothing is written of it, as the audit finds.
-func TestNoRealmIsHeldInAProjectThatIsGone(t *testing.T) {
+func TestNoRealmIsHeldInADeletedProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)

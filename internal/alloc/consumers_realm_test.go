@@ -41,7 +41,7 @@ func (b *bundle) realm(t testing.TB) ipam.Realm {
 	return state
 }
 
-func TestAServerThatIsStartedLetsNoRealmGo(t *testing.T) {
+func TestRestartedServerKeepsRealmsHeld(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.holdRealm(t)
@@ -58,7 +58,7 @@ func TestAServerThatIsStartedLetsNoRealmGo(t *testing.T) {
 }
 
 // A server that was started lately may judge ten of the forty that have expired in a held realm.
-func TestAServerThatIsStartedJudgesAHeldRealmByAllThatHaveExpired(t *testing.T) {
+func TestRestartedServerCountsAllExpiredConsumersOfAHeldRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.holdRealm(t)
@@ -95,7 +95,7 @@ func (b *bundle) crowd(t testing.TB, consumers int) {
 }
 
 // A pass looks at 20,000 consumers that have expired. More of another project's realm, which is held, expired before.
-func TestARealmThatIsHeldKeepsNoOtherWaiting(t *testing.T) {
+func TestHeldRealmDoesNotDelayOtherRealms(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.crowd(t, 20001)
@@ -109,7 +109,7 @@ func TestARealmThatIsHeldKeepsNoOtherWaiting(t *testing.T) {
 }
 
 // Where the 20,000 end that a pass looks at, thirty of a realm have expired: it is held for all of them, however few are among the 20,000.
-func TestRealmIsJudgedByMoreThanAPassLooksAt(t *testing.T) {
+func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.crowd(t, 19990)
@@ -151,7 +151,7 @@ func (r realmRead) RealmGet(ctx context.Context, projectID ipam.ID, realm string
 }
 
 // An admin confirms while the keeper of consumers is about to hold the realm: one waits for the other, or what was confirmed would be written over.
-func TestWhatIsConfirmedWhileARealmIsHeldIsKept(t *testing.T) {
+func TestConfirmationDuringAHoldIsKept(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // whose locks tell that somebody waits; elsewhere the database has them one after the other
 	b := setup(t)
@@ -194,7 +194,7 @@ func (s *countingExpired) RealmExpired(ctx context.Context, projectID ipam.ID, r
 	return s.Store.RealmExpired(ctx, projectID, realm, before)
 }
 
-func TestARealmThatIsHeldIsNotCountedInEveryPass(t *testing.T) {
+func TestHeldRealmIsNotCountedInEveryPass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)
@@ -210,7 +210,7 @@ func TestARealmThatIsHeldIsNotCountedInEveryPass(t *testing.T) {
 }
 
 // To count takes six seconds in each of three realms that are held: the server goes on serving meanwhile, and judges whom it may judge.
-func TestRealmsThatAreHeldMakeNoGapHoweverLongTheyTake(t *testing.T) {
+func TestSlowCountsOfHeldRealmsDoNotLookLikeAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 63 {

@@ -28,7 +28,7 @@ func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 }
 
 // What a consumer alone uses is released with its attachment; what others use too stays theirs, and its, and is told.
-func TestWhatAConsumerAloneUsesIsReleased(t *testing.T) {
+func TestReleaseByConsumerReleasesOnlyUnsharedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(t, quota("q", maxClaims(1000)))
@@ -53,7 +53,7 @@ func TestWhatAConsumerAloneUsesIsReleased(t *testing.T) {
 	require.Equal(t, 3, sum.Done)
 	require.Equal(t, "shared", sum.Skipped[0].Name)
 	require.Equal(t, ipam.CodeInUse, sum.Skipped[0].Why.Code)
-	require.Equal(t, "Claim acme/shared is used by 2 consumers, of which default/vm is one. The others keep it.", sum.Skipped[0].Why.Message)
+	require.Equal(t, "Claim acme/shared is used by 2 consumers, including default/vm. The other consumers keep it.", sum.Skipped[0].Why.Message)
 	require.Equal(t, []string{"other", "vm"}, b.usersOf(t, "shared"))
 	require.Equal(t, []string{"nobodys", "others", "shared"}, b.owned(t, paging.Filter{}))
 	require.Equal(t, "3", b.usage(t, "q")[1])
@@ -71,7 +71,7 @@ func TestWhatAConsumerAloneUsesIsReleased(t *testing.T) {
 	require.Zero(t, b.releaseAll(t, again))
 }
 
-func TestAClaimThatAnotherHasBegunToUseStays(t *testing.T) {
+func TestReleaseByConsumerKeepsAClaimAttachedSinceThePreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -88,7 +88,7 @@ func TestAClaimThatAnotherHasBegunToUseStays(t *testing.T) {
 }
 
 // One releases what a consumer uses while others attach themselves to it: who is attached keeps the claim.
-func TestReleasesByAConsumerMeetAttachments(t *testing.T) {
+func TestConcurrentAttachKeepsAClaimFromReleaseByConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -142,7 +142,7 @@ func (c *changing) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 }
 
 // However many claims of a group change one after another, the others are released: nobody is told that too many meet.
-func TestAGroupGoesOnWithoutThoseThatHaveChanged(t *testing.T) {
+func TestGroupContinuesWithoutChangedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/16"))

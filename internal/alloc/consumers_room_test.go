@@ -31,7 +31,7 @@ func (c *headcount) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least in
 }
 
 // A project that has as many consumers as it may have keeps them, and can do with them what it could. No others are made until there is room.
-func TestNoMoreConsumersAreMadeThanAProjectMayHave(t *testing.T) {
+func TestConsumersOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -60,7 +60,7 @@ func TestNoMoreConsumersAreMadeThanAProjectMayHave(t *testing.T) {
 
 	_, err = s.PutConsumer(b.ctx, project, user("new"), usecase.Request{})
 	e := refused(t, err, ipam.CodeInvalidArgument)
-	require.Contains(t, e.Message, "path:uid would make consumer default/new: a project can have about 1000000 at most in a region")
+	require.Contains(t, e.Message, "path:uid would add consumer default/new, but a project can have about 1000000 consumers in a region at most")
 	_, err = s.AttachConsumer(b.ctx, project, "c", user("new"), usecase.Request{})
 	refused(t, err, ipam.CodeInvalidArgument)
 	_, err = s.EndConsumer(b.ctx, project, user("new").Ref, usecase.Request{})
@@ -104,7 +104,7 @@ func TestConsumersOfAProjectAreCounted(t *testing.T) {
 }
 
 // So many realms can be confirmed within a month. What was stored of others is forgotten when another one is.
-func TestRealmsThatAreConfirmedAreBounded(t *testing.T) {
+func TestConfirmedRealmsAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	confirm := func(realm string) error {
@@ -115,7 +115,7 @@ func TestRealmsThatAreConfirmedAreBounded(t *testing.T) {
 		require.NoError(t, confirm(fmt.Sprint("r", i)))
 	}
 	e := refused(t, confirm("one-more"), ipam.CodeInvalidArgument)
-	require.Contains(t, e.Message, "path:realm would be one more than the 100 realms of a project, at most, whose expiry can be confirmed within 30 days.")
+	require.Contains(t, e.Message, "path:realm exceeds the limit: a project can confirm expiries in 100 realms at most within 30 days.")
 	require.NoError(t, confirm("r7"), "one of them again")
 	b.clock.move(31 * 24 * time.Hour)
 	require.NoError(t, confirm("one-more"))
@@ -123,7 +123,7 @@ func TestRealmsThatAreConfirmedAreBounded(t *testing.T) {
 }
 
 // A block of a lost consumer cools down as the class says that served it, and not another one of its name.
-func TestBlocksOfLostConsumersCoolDownAsTheirClassSays(t *testing.T) {
+func TestBlocksOfLostConsumersCoolDownByTheirOwnClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lost := func(d time.Duration) classOption { return func(s *ipam.ClassSpec) { s.ReuseAfterLost = &d } }

@@ -16,7 +16,7 @@ import (
 )
 
 // Scenario 11: of two that want an exclusive claim at once, one has it.
-func TestTwoAttachesToAnExclusiveClaim(t *testing.T) {
+func TestConcurrentAttachesToAnExclusiveClaimAdmitOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -38,7 +38,7 @@ func TestTwoAttachesToAnExclusiveClaim(t *testing.T) {
 }
 
 // Scenario 12: a consumer is attached while the claim is released; either it is, and the release is refused, or the claim is gone.
-func TestAttachAndReleaseMeet(t *testing.T) {
+func TestConcurrentAttachAndReleaseExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -64,7 +64,7 @@ func TestAttachAndReleaseMeet(t *testing.T) {
 }
 
 // Scenarios 18, 19 and 35: as many as it may have and no more; the same UID in two realms is two consumers; what a consumer uses is found by it.
-func TestConsumersAreBoundedAndKeptApart(t *testing.T) {
+func TestConsumersAreLimitedAndSeparatedByRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -85,7 +85,7 @@ func TestConsumersAreBoundedAndKeptApart(t *testing.T) {
 }
 
 // Scenario 20: a late detachment after the claim's name went to another claim does nothing.
-func TestLateDetachmentFindsAnotherClaim(t *testing.T) {
+func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -99,7 +99,7 @@ func TestLateDetachmentFindsAnotherClaim(t *testing.T) {
 }
 
 // Scenarios 26 and 27: a server whose clock is 20 minutes off takes nobody for expired who is not.
-func TestServerWithAWrongClockTakesNobodyForExpired(t *testing.T) {
+func TestWrongServerClockExpiresNoConsumer(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]time.Duration{"Ahead": 20 * time.Minute, "Behind": -20 * time.Minute} {
 		t.Run(name, func(t *testing.T) {

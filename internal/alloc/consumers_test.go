@@ -120,7 +120,7 @@ func TestConsumerIsAttachedAndDetached(t *testing.T) {
 	b.release(t, "c")
 }
 
-func TestLastConsumerTakesTheClaimAlong(t *testing.T) {
+func TestLastConsumerReleasesTheClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -140,7 +140,7 @@ func TestLastConsumerTakesTheClaimAlong(t *testing.T) {
 	require.Empty(t, events[0].After)
 }
 
-func TestEndedConsumerCannotComeBack(t *testing.T) {
+func TestEndedConsumerCannotBeAttachedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

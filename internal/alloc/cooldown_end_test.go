@@ -22,7 +22,7 @@ func setupCooling(t *testing.T, options ...claimOption) (*bundle, ipam.Claim) {
 	return b, c
 }
 
-func TestOwnerOfThePoolEndsACoolDown(t *testing.T) {
+func TestPoolOwnerEndsACooldown(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t)
 	name := c.AllocationID.String()
@@ -34,7 +34,7 @@ func TestOwnerOfThePoolEndsACoolDown(t *testing.T) {
 		refused(t, b.DeleteAllocation(b.ctx, project, name, usecase.Request{}), ipam.CodeNotFound)
 		b.refuseClaim(t, again("back", c.AllocationID), ipam.CodeNotFound)
 	})
-	t.Run("OwnerSeesTheBlockAndNotWhoseItWas", func(t *testing.T) {
+	t.Run("OwnerSeesTheBlockButNotItsHolder", func(t *testing.T) {
 		a, err := b.GetAllocation(b.ctx, provider, name, usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, ipam.PhaseCoolingDown, a.Phase)
@@ -63,7 +63,7 @@ func TestOwnerOfThePoolEndsACoolDown(t *testing.T) {
 	b.freed(t, 0)
 }
 
-func TestEndOfACoolDownIsCheckedLikeEveryDeletion(t *testing.T) {
+func TestEndingACooldownChecksPreconditionAndRole(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t)
 	name := c.AllocationID.String()
@@ -77,7 +77,7 @@ func TestEndOfACoolDownIsCheckedLikeEveryDeletion(t *testing.T) {
 }
 
 // Who may not have the cool-down shortened does not get around it by keeping the block and giving it back then.
-func TestRetainedBlockThatItsHolderGivesBackCoolsDown(t *testing.T) {
+func TestRetainedBlockReturnedByItsHolderCoolsDown(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t, retain)
 	begun := b.clock.read()
@@ -97,14 +97,14 @@ func TestRetainedBlockThatItsHolderGivesBackCoolsDown(t *testing.T) {
 	require.Equal(t, [2]string{"256", "0"}, b.figures(t, provider, "net"))
 }
 
-func TestRetainedBlockThatTheOwnerGivesBackIsFreeAtOnce(t *testing.T) {
+func TestRetainedBlockReturnedByThePoolOwnerIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t, retain)
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, c.AllocationID.String(), usecase.Request{}))
 	require.Equal(t, [2]string{"256", "0"}, b.figures(t, provider, "net"))
 }
 
-func TestGivingBackWhoseOutcomeIsUnknownIsDoneOnce(t *testing.T) {
+func TestReturnOfABlockWithUnknownOutcomeCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostBefore, lostAfter, landsLate} {
 		t.Run(string(fault), func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestGivingBackWhoseOutcomeIsUnknownIsDoneOnce(t *testing.T) {
 	}
 }
 
-func TestPoolInWhichBlocksCoolDownIsNotDeleted(t *testing.T) {
+func TestPoolWithCoolingBlocksIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(time.Hour), reserving(ipam.Reservation{First: 1})))

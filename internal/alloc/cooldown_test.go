@@ -35,7 +35,7 @@ func (b *bundle) freed(t testing.TB, want int) {
 	require.Equal(t, want, n)
 }
 
-func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
+func TestReleasedBlockIsUnavailableUntilCooledDown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(25, 28, 25), cooling(time.Hour)))
@@ -63,7 +63,7 @@ func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
 	b.release(t, "second")
 	step("0", "256", "0", "0")
 
-	t.Run("RefusalSaysWhenABlockWillHave", func(t *testing.T) {
+	t.Run("RefusalReportsTheEndOfCooldown", func(t *testing.T) {
 		e := b.refuseClaim(t, byClass("third", "net"), ipam.CodeExhaustedByCooldown)
 		require.Equal(t, "256", e.Figures.CoolingDown)
 		require.Equal(t, begun.Add(61*time.Minute), e.Figures.CooledDownAt)
@@ -74,7 +74,7 @@ func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
 		e = b.refuseClaim(t, byClass("exact", "net", exactly("10.0.0.0/25")), ipam.CodeBlockTaken)
 		require.Equal(t, begun.Add(61*time.Minute), e.Figures.CooledDownAt)
 	})
-	t.Run("NobodyHoldsIt", func(t *testing.T) {
+	t.Run("AllocationHasNoHolder", func(t *testing.T) {
 		for _, h := range b.past(b.ctx, t, platform, "10.0.0.1", begun, 2, 10) {
 			require.NotContains(t, h, "Claim", "at a time during the cool-down")
 		}
@@ -99,7 +99,7 @@ func TestReleasedBlockIsHadByNobodyUntilItHasCooledDown(t *testing.T) {
 	step("128", "0", "128", "1")
 }
 
-func TestNeitherTrailNorHistorySaysThatTimeHasPassed(t *testing.T) {
+func TestEndOfCooldownAddsNoTrailOrHistory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(time.Minute)))
@@ -114,7 +114,7 @@ func TestNeitherTrailNorHistorySaysThatTimeHasPassed(t *testing.T) {
 	require.Equal(t, before["holds"]-1, after["holds"])
 }
 
-func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {
+func TestCooldownComesFromTheClassThenThePool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("own", cooling(2*time.Hour)))
@@ -125,10 +125,10 @@ func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {
 		claim ipam.Claim
 		want  time.Duration
 	}{
-		"ClassBeforePool":     {byClass("a", "own", length(28)), 2 * time.Hour},
-		"PoolWithoutTheClass": {byClass("b", "none", length(28)), time.Hour},
-		"ClassSaysNever":      {byClass("c", "never", length(28)), 0},
-		"PoolByItsName":       {claim("d", "net", 28), time.Hour},
+		"ClassBeforePool":      {byClass("a", "own", length(28)), 2 * time.Hour},
+		"PoolWithoutTheClass":  {byClass("b", "none", length(28)), time.Hour},
+		"ClassWithoutCooldown": {byClass("c", "never", length(28)), 0},
+		"PoolByItsName":        {claim("d", "net", 28), time.Hour},
 	} {
 		made := b.claim(t, c.claim)
 		require.Equal(t, c.want, made.ReuseAfter, name)
@@ -149,7 +149,7 @@ func TestCoolDownIsThatOfTheClassAndElseThatOfThePool(t *testing.T) {
 	b.freed(t, 1)
 }
 
-func TestReuseAfterThatChangesDoesNotTouchClaimsThatExist(t *testing.T) {
+func TestChangedReuseAfterDoesNotAffectExistingClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("net", cooling(time.Hour)))
@@ -172,7 +172,7 @@ func TestReuseAfterThatChangesDoesNotTouchClaimsThatExist(t *testing.T) {
 	b.freed(t, 2)
 }
 
-func TestReclaimPolicyDecidesWhetherABlockIsKeptOrCoolsDown(t *testing.T) {
+func TestReclaimPolicyDecidesBetweenRetentionAndCooldown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(time.Hour)))
@@ -206,7 +206,7 @@ func (s breaking) InTx(ctx context.Context, op string, locks storage.Locks, fn f
 	return s.Store.InTx(ctx, op, locks, fn)
 }
 
-func TestContainerThatFailsDoesNotKeepTheOthersWaiting(t *testing.T) {
+func TestFailingContainerDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	broken := b.pool(t, root("broken", "10.0.0.0/24", coolsDown(time.Minute)))
@@ -235,7 +235,7 @@ func TestContainerThatFailsDoesNotKeepTheOthersWaiting(t *testing.T) {
 	}
 }
 
-func TestServersFreeAtOnceAndEachBlockIsFreedOnce(t *testing.T) {
+func TestConcurrentServersFreeEachBlockOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	servers := b.servers(t, 3)
@@ -268,7 +268,7 @@ func TestServersFreeAtOnceAndEachBlockIsFreedOnce(t *testing.T) {
 }
 
 // The answer of COMMIT is lost: the next run finds what there is still to do, and nothing else.
-func TestFreeingWhoseOutcomeIsUnknownIsMadeUpForByTheNextRun(t *testing.T) {
+func TestFreeingWithUnknownOutcomeIsCompletedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {
 		t.Run(string(fault), func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestFreeingWhoseOutcomeIsUnknownIsMadeUpForByTheNextRun(t *testing.T) {
 }
 
 // Another server is faster, and the block is held by somebody again, or cools down once more, when this one comes to it.
-func TestBlockThatIsHeldAgainIsNotFreed(t *testing.T) {
+func TestBlockHeldAgainIsNotFreed(t *testing.T) {
 	t.Parallel()
 	for name, released := range map[string]bool{"Held": false, "CoolingDownAgain": true} {
 		t.Run(name, func(t *testing.T) {

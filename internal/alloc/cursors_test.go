@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestPagesAreStableWhileRowsComeAndGo(t *testing.T) {
+func TestPagesAreStableUnderConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -164,7 +164,7 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 }
 
 // A page by the cursor of another list would look like one of this list, and leave out what neither of them has shown.
-func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
+func TestCursorIsBoundToItsListAndFilters(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("stranger")}, usecase.Request{})
@@ -219,26 +219,26 @@ func TestCursorIsOfOneListWithItsFilters(t *testing.T) {
 			require.Equal(t, "query:cursor", refused(t, list(), ipam.CodeInvalidArgument).Fields[0].Pointer)
 		})
 	}
-	t.Run("MoreOnAPageIsTheSameList", func(t *testing.T) {
+	t.Run("AnotherPageSizeIsTheSameList", func(t *testing.T) {
 		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, first("claims"), usecase.Reading{})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
-	t.Run("SaysNothingOfTheInside", func(t *testing.T) {
+	t.Run("HidesInternals", func(t *testing.T) {
 		for name := range lists {
 			raw, err := base64.RawURLEncoding.DecodeString(first(name))
 			require.NoError(t, err)
 			require.NotRegexp(t, `"\w{2,}":`, string(raw), name)
 		}
 	})
-	t.Run("OfAServerThatDoesNotBind", func(t *testing.T) {
+	t.Run("OfAServerWithoutCursorBinding", func(t *testing.T) {
 		page, err := b.ListClaims(b.ctx, project, paging.Filter{}, 100, alloc.SealCursor("claims", "one-0"), usecase.Reading{})
 		require.NoError(t, err)
 		require.NotEmpty(t, page.Items)
 	})
 }
 
-func TestCursorThatIsNoneIsRefused(t *testing.T) {
+func TestMalformedCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)
 	sealed := func(kind, at string) string {
@@ -273,7 +273,7 @@ func TestCursorThatIsNoneIsRefused(t *testing.T) {
 }
 
 // A filter that matches little ends a page early; the cursor alone says whether there is more.
-func TestPageWithFewMatchesGoesOnWhereItStopped(t *testing.T) {
+func TestPageWithFewMatchesContinuesAtItsCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

@@ -13,7 +13,7 @@ import (
 
 // Every use case that changes anything: the dry run writes not one row, and answers what the real run then answers, but for
 // the ids that every run makes anew.
-func TestDryRunWritesNothingAndAnswersWhatTheRealRunAnswers(t *testing.T) {
+func TestDryRunWritesNothingAndPredictsTheRealRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", strategy(ipam.FirstFit), labelled("x", "y"), reserving(ipam.Reservation{First: 1})))
@@ -269,7 +269,7 @@ func stale(value any, err error) (any, error) {
 	return value, err
 }
 
-func TestDryRunStoresNoAnswerUnderItsKey(t *testing.T) {
+func TestDryRunStoresNoResponseForItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -283,7 +283,7 @@ func TestDryRunStoresNoAnswerUnderItsKey(t *testing.T) {
 	require.False(t, got.Replayed)
 }
 
-func TestDryRunWaitsForNobody(t *testing.T) {
+func TestDryRunDoesNotWaitForLocks(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	r, err := g.CreateClaim(g.ctx, project, claim("c", "net", 32), dry)

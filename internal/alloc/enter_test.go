@@ -12,7 +12,7 @@ import (
 
 // The roles of a caller are in one project and not in whichever has its name. What compares the two is in usecase/enter.go: a use case that
 // authorises its caller without it would let the keys of a deleted project into the next one of the name.
-func TestUseCasesFindTheirProjectByTheWaysIn(t *testing.T) {
+func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)

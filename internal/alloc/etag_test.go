@@ -19,7 +19,7 @@ func ifMatch(revisions ...ipam.ID) usecase.Request {
 
 var ifAny = usecase.Request{IfMatch: usecase.Match{Any: true}}
 
-func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
+func TestPreconditionIsComparedWithTheRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/24"))
@@ -83,7 +83,7 @@ func TestPreconditionIsHeldAgainstTheRevision(t *testing.T) {
 	require.NoError(t, b.DeletePool(b.ctx, project, "net", ifAny))
 }
 
-func TestSecondPatchOfWhatTwoHaveReadIsRefused(t *testing.T) {
+func TestStalePatchOfAPoolIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/24"))
@@ -96,7 +96,7 @@ func TestSecondPatchOfWhatTwoHaveReadIsRefused(t *testing.T) {
 	require.Equal(t, now, read)
 }
 
-func TestCarvingDoesNotChangeThePoolsRevision(t *testing.T) {
+func TestCarvingKeepsThePoolRevision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/24"))

@@ -109,7 +109,7 @@ func (f *faulty) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 func lost() error { return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say.") }
 
 // Whatever happens to the answer of COMMIT, a use case that says that it is done has been done, once.
-func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
+func TestUnknownOutcomeIsResolvedByReading(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {lostBefore, lostAfter}, {lostBefore, lostBefore, lostAfter}, {landsLate}, {lostBefore, landsLate}} {
 		name := ""
@@ -189,7 +189,7 @@ func TestUnknownOutcomeIsSettledByReadingBack(t *testing.T) {
 }
 
 // A refusal after an unknown outcome may be the doing of the first run, which took effect after all.
-func TestRefusalAfterAnUnknownOutcomeIsNotBelieved(t *testing.T) {
+func TestRefusalAfterAnUnknownOutcomeIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostAfter, landsLate} {
 		t.Run(string(fault), func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestRefusalAfterAnUnknownOutcomeIsNotBelieved(t *testing.T) {
 }
 
 // A claim that is gone after an unknown outcome may have been released by somebody else: of two releases one is told that it has released it.
-func TestReleaseBySomebodyElseIsNotTakenForItsOwn(t *testing.T) {
+func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	t.Parallel()
 	for name, many := range map[string]int{"Alone": 0, "BehindOthers": 101} {
 		t.Run(name, func(t *testing.T) {
@@ -277,7 +277,7 @@ func (o *overtaken) InTx(ctx context.Context, op string, locks storage.Locks, fn
 	return lost()
 }
 
-func TestOutcomeThatStaysUnknownIsSaidToBeUnknown(t *testing.T) {
+func TestOutcomeThatStaysUnknownIsReported(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -298,7 +298,7 @@ func TestOutcomeThatStaysUnknownIsSaidToBeUnknown(t *testing.T) {
 }
 
 // Whoever has an answer already must not get a second one when the rest of the group breaks down.
-func TestPanicInATransactionIsAnInternalErrorOfItsMembersAlone(t *testing.T) {
+func TestPanicInATransactionFailsOnlyItsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/24"))

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestNextReturnsABoundedNumberOfBytes(t *testing.T) {
+func TestFeedNextReturnsABoundedNumberOfBytes(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	begin := b.follow(t, "", feed.Filter{}).Cursor()
@@ -54,7 +54,7 @@ func TestNextReturnsABoundedNumberOfBytes(t *testing.T) {
 	all(b.follow(t, begin, feed.Filter{Kinds: []string{"IPClaim"}}))
 }
 
-func TestFollowersOfOneProjectLeavePlacesToOthers(t *testing.T) {
+func TestFollowersOfOneProjectLeaveSlotsToOthers(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	next := b.neighbour(t)

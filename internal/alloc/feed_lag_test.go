@@ -39,7 +39,7 @@ func (l *lagging) hold(p *storage.Place) {
 }
 
 // Who asks again and again with the cursor of the last answer gets through what was found before its place was known to last.
-func TestPollsGetThroughWhatWasFoundBehindThePlace(t *testing.T) {
+func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	store, _ := b.store(t)

@@ -71,7 +71,7 @@ func toldOf(all []string, kind string) (out []string) {
 	return out
 }
 
-func TestFollowersAreToldWhatTheyFilter(t *testing.T) {
+func TestFollowersReceiveChangesThatMatchTheirFilter(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	all := b.follow(t, "", feed.Filter{})
@@ -97,7 +97,7 @@ func TestFollowersAreToldWhatTheyFilter(t *testing.T) {
 }
 
 // A cursor goes on where the one who had it was: at another server, and in the middle of what one transaction has changed.
-func TestACursorGoesOnAtAnotherServer(t *testing.T) {
+func TestFeedCursorContinuesOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	begin := b.follow(t, "", feed.Filter{}).Cursor()
@@ -132,7 +132,7 @@ func TestACursorGoesOnAtAnotherServer(t *testing.T) {
 }
 
 // While another transaction holds the place back, what is behind it may come again; but who is answered it in parts gets through it.
-func TestAFollowerGetsThroughWhatIsBehindThePlace(t *testing.T) {
+func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // a place is held back there alone
 	b := followable(t)
@@ -167,7 +167,7 @@ func TestAFollowerGetsThroughWhatIsBehindThePlace(t *testing.T) {
 }
 
 // Who is behind what the hub keeps reads the database; who falls behind again is cut off, and holds nobody up.
-func TestASlowFollowerIsCutOff(t *testing.T) {
+func TestSlowFollowerIsDisconnected(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim", "IPAllocation"}})
@@ -199,7 +199,7 @@ func TestASlowFollowerIsCutOff(t *testing.T) {
 	}
 }
 
-func TestRightsAndLimitsOfFollowers(t *testing.T) {
+func TestFollowersNeedARoleAndAreLimited(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	viewer := func(roles map[string]tenancy.Role) context.Context {
@@ -234,7 +234,7 @@ func TestRightsAndLimitsOfFollowers(t *testing.T) {
 	next.Close()
 }
 
-func TestHubsEndWithTheFeedAndWithTheirProject(t *testing.T) {
+func TestFeedHubsEndWithTheFeedOrTheirProject(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("short")}, usecase.Request{})
@@ -257,7 +257,7 @@ func TestHubsEndWithTheFeedAndWithTheirProject(t *testing.T) {
 }
 
 // What is changed by this process is told at once, and what others have changed soon.
-func TestAFollowerWaits(t *testing.T) {
+func TestWaitingFollowerReceivesLocalAndRemoteChanges(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	store, _ := b.store(t)
@@ -278,7 +278,7 @@ func TestAFollowerWaits(t *testing.T) {
 	}
 }
 
-func TestAHolderIsToldThatThePoolsOwnerGaveItsBlockBack(t *testing.T) {
+func TestHolderIsNotifiedWhenThePoolOwnerFreesItsBlock(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	store, _ := b.store(t)
@@ -295,7 +295,7 @@ func TestAHolderIsToldThatThePoolsOwnerGaveItsBlockBack(t *testing.T) {
 	require.Equal(t, []string{name, holdings.PoolOwner, ""}, []string{last.Name, last.Subject, last.RequestID}, "but not by whom")
 }
 
-func TestConsumersAreFollowed(t *testing.T) {
+func TestFeedReportsConsumerChanges(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	follower := b.follow(t, "", feed.Filter{Kinds: []string{"IPConsumer"}})

@@ -14,7 +14,7 @@ func generated(name, from string) ipam.Metadata {
 	return ipam.Metadata{Name: name, GeneratedFrom: from}
 }
 
-func TestGeneratedNameThatIsTakenIsMadeAnew(t *testing.T) {
+func TestTakenGeneratedNameIsRegenerated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -66,7 +66,7 @@ func TestGeneratedNameThatIsTakenIsMadeAnew(t *testing.T) {
 	}
 }
 
-func TestGeneratedNameThatIsTakenInTheSameGroupIsMadeAnew(t *testing.T) {
+func TestGeneratedNameTakenInTheSameGroupIsRegenerated(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	c := claim("", "net", 32)

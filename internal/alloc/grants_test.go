@@ -51,7 +51,7 @@ func (b *bundle) spaceGrants(ctx context.Context, space string) granter {
 	}
 }
 
-func TestGrantIsMadeOnceListedAndTakenBack(t *testing.T) {
+func TestGrantIsCreatedOnceListedAndDeleted(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []ipam.GrantKind{ipam.GrantOfPool, ipam.GrantOfSpace} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestGrantIsMadeOnceListedAndTakenBack(t *testing.T) {
 	}
 }
 
-func TestGrantsGoWithWhatWasGranted(t *testing.T) {
+func TestGrantsAreDeletedWithTheirPoolOrSpace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
@@ -190,7 +190,7 @@ func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
 }
 
 // In a space that is shared, whoever overlaps learns that, and not with whom.
-func TestOverlapNamesPoolsOfTheOwnProjectAlone(t *testing.T) {
+func TestOverlapNamesOnlyPoolsOfTheOwnProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -212,7 +212,7 @@ func TestOverlapNamesPoolsOfTheOwnProjectAlone(t *testing.T) {
 	require.Equal(t, []string{"acme/secret-plan"}, refused(t, err, ipam.CodeOverlap).Figures.ConflictsWith, "nor does the owner of the space")
 }
 
-func TestGrantOfASpaceIsReadInTheTransactionThatCarves(t *testing.T) {
+func TestSpaceGrantIsReadInTheCarvingTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -234,7 +234,7 @@ func TestGrantOfASpaceIsReadInTheTransactionThatCarves(t *testing.T) {
 	refused(t, <-done, ipam.CodeNotFound)
 }
 
-func TestChildPoolIsCarvedFromPoolsOfTheOwnProjectAlone(t *testing.T) {
+func TestChildPoolNeedsAParentInItsOwnProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -247,7 +247,7 @@ func TestChildPoolIsCarvedFromPoolsOfTheOwnProjectAlone(t *testing.T) {
 	require.Equal(t, "/spec/parentRef", e.Fields[0].Pointer)
 }
 
-func TestPoolsOfThePlatformAreThePlatformsAlone(t *testing.T) {
+func TestPlatformVisibilityIsOnlyForPlatformPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	platform := func(p *ipam.Pool) { p.Spec.Visibility = ipam.VisibilityPlatform }
@@ -262,7 +262,7 @@ func TestPoolsOfThePlatformAreThePlatformsAlone(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestGrantsAreForProvidersOfTheOwner(t *testing.T) {
+func TestGrantsNeedTheProviderRoleOfTheOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -282,7 +282,7 @@ func TestGrantsAreForProvidersOfTheOwner(t *testing.T) {
 }
 
 // What is not there has no grants, whatever was asked of them before.
-func TestAGrantOfWhatVanishesMeanwhileIsNotFound(t *testing.T) {
+func TestGrantOfAConcurrentlyDeletedPoolIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, r := range map[string]usecase.Request{"plain": {}, "if-match": ifAny} {

@@ -12,7 +12,7 @@ import (
 
 // One transaction serves many; what is wrong with one of them is its own affair.
 
-func TestMemberThatCannotBeServedHarmsNobodyInTheGroup(t *testing.T) {
+func TestRefusedMemberDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claim("first", "net", 32))
 	ok := func(name string) func(context.Context) (ipam.Claim, error) {
@@ -41,7 +41,7 @@ func TestMemberThatCannotBeServedHarmsNobodyInTheGroup(t *testing.T) {
 	require.Equal(t, "3", g.available(t, "net"))
 }
 
-func TestPolicyThatChangesWhileAClaimWaitsIsTheOneInForce(t *testing.T) {
+func TestQueuedClaimFollowsAChangedPolicy(t *testing.T) {
 	t.Parallel()
 	for _, now := range []ipam.Strategy{ipam.BestFit, ipam.FirstFit} {
 		t.Run("BestFitThen"+string(now), func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestPolicyThatChangesWhileAClaimWaitsIsTheOneInForce(t *testing.T) {
 	}
 }
 
-func TestPoolThatIsDeletedWhileClaimsWaitIsNotFound(t *testing.T) {
+func TestPoolDeletedWhileClaimsQueueIsNotFound(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24", labelled("x", "y")), claim("first", "net", 32))
 	other, _ := g.server(t)
@@ -86,7 +86,7 @@ func TestPoolThatIsDeletedWhileClaimsWaitIsNotFound(t *testing.T) {
 	refused(t, late[1].err, ipam.CodeNoPoolMatches) // which names no pool
 }
 
-func TestMemberWhoseContextEndsLeaves(t *testing.T) {
+func TestMemberLeavesTheGroupWhenItsContextEnds(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	ctx, cancel := context.WithCancel(g.ctx)
@@ -101,7 +101,7 @@ func TestMemberWhoseContextEndsLeaves(t *testing.T) {
 	require.Equal(t, "254", g.available(t, "net"))
 }
 
-func TestLargerOperationsWaitForTheirTurn(t *testing.T) {
+func TestLargerOperationsQueueForTheirPool(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	ctx, cancel := context.WithCancel(g.ctx)
@@ -136,7 +136,7 @@ func TestLargerOperationsWaitForTheirTurn(t *testing.T) {
 }
 
 // What another server has released may be read as free by the group that is about to release it too.
-func TestBlockReleasedByAnotherServerIsNotReleasedTwice(t *testing.T) {
+func TestBlockReleasedOnAnotherServerIsNotReleasedTwice(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claimOf("first", "net", hostAddress("10.0.0.15")))
 	other, _ := g.server(t)
@@ -155,7 +155,7 @@ func TestBlockReleasedByAnotherServerIsNotReleasedTwice(t *testing.T) {
 }
 
 // A name that another server has released and given out again belongs to another claim.
-func TestReleaseDoesNotReachTheNextClaimOfTheName(t *testing.T) {
+func TestReleaseDoesNotAffectANewerClaimOfTheSameName(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	other, _ := g.server(t)

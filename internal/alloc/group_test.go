@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestOneClaimAloneStartsAtOnceAndTakesOneTransaction(t *testing.T) {
+func TestSingleClaimStartsAtOnceInOneTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -21,7 +21,7 @@ func TestOneClaimAloneStartsAtOnceAndTakesOneTransaction(t *testing.T) {
 	waitFor(t, func() bool { return b.Lanes() == 0 }) // nobody is left waiting
 }
 
-func TestClaimsThatArriveTogetherShareATransaction(t *testing.T) {
+func TestQueuedClaimsShareATransaction(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	for i := range alloc.MaxGroup {
@@ -34,7 +34,7 @@ func TestClaimsThatArriveTogetherShareATransaction(t *testing.T) {
 	waitFor(t, func() bool { return g.Lanes() == 0 }) // nobody is left waiting
 }
 
-func TestGroupIsNoLargerThanItsBound(t *testing.T) {
+func TestGroupSizeIsLimited(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	for i := range alloc.MaxGroup + 1 {
@@ -71,7 +71,7 @@ func TestClaimAndReleaseShareATransaction(t *testing.T) {
 	require.NoError(t, late[1].err)
 }
 
-func TestSameNameTwiceInOneGroupIsMadeOnce(t *testing.T) {
+func TestDuplicateNameInOneGroupIsCreatedOnce(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	for range 3 {
@@ -87,7 +87,7 @@ func TestSameNameTwiceInOneGroupIsMadeOnce(t *testing.T) {
 	require.Equal(t, "13", g.available(t, "net"))
 }
 
-func TestSameKeyTwiceInOneGroupIsAnsweredOnceAndReplayed(t *testing.T) {
+func TestDuplicateKeyInOneGroupIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	r := key("k", "the same request")
@@ -106,7 +106,7 @@ func TestSameKeyTwiceInOneGroupIsAnsweredOnceAndReplayed(t *testing.T) {
 	require.Equal(t, 2, g.attempts.count("claim_group", "committed"))
 }
 
-func TestSameClaimReleasedTwiceInOneGroup(t *testing.T) {
+func TestClaimReleasedTwiceInOneGroupIsReleasedOnce(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []struct {
 		name   string
@@ -132,7 +132,7 @@ func TestSameClaimReleasedTwiceInOneGroup(t *testing.T) {
 	}
 }
 
-func TestClaimReleasedByAnotherServerHarmsNobodyInTheGroup(t *testing.T) {
+func TestClaimReleasedOnAnotherServerDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))
 	other, _ := g.server(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestHoldsOfABlockFollowEachOther lets many callers of one server claim and release two addresses. However long each of them
+// TestHoldsOfABlockDoNotOverlap lets many callers of one server claim and release two addresses. However long each of them
 // waited for its turn, no address was held by two at one time, as far as history says.
-func TestHoldsOfABlockFollowEachOther(t *testing.T) {
+func TestHoldsOfABlockDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/31"))

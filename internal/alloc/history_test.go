@@ -41,7 +41,7 @@ func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun 
 	return out
 }
 
-func TestHistorySaysWhoHeldAnAddressWhen(t *testing.T) {
+func TestHistoryListsTheHoldersOfAnAddressByTime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun := b.clock.read()
@@ -98,7 +98,7 @@ func TestHistorySaysWhoHeldAnAddressWhen(t *testing.T) {
 	require.Equal(t, []string{was[2], "10.0.1.0/24 ChildPool acme/sub Bound 1-8"}, b.past(b.ctx, t, project, "10.0.1.7", begun, 2, 1))
 }
 
-func TestHistoryOfIPv6AndOfRetainedBlocksThatAreGivenBack(t *testing.T) {
+func TestHistoryCoversIPv6AndReturnedRetainedBlocks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun := b.clock.read()
@@ -116,7 +116,7 @@ func TestHistoryOfIPv6AndOfRetainedBlocksThatAreGivenBack(t *testing.T) {
 }
 
 // Two spaces repeat addresses: an address has several holders at one moment. What ends at the same moment is in pages, too.
-func TestHistoryInPagesMissesNothing(t *testing.T) {
+func TestPagedHistoryIsComplete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun := b.clock.read()
@@ -153,7 +153,7 @@ func TestHistoryInPagesMissesNothing(t *testing.T) {
 
 // The owner of a pool sees that another project held a block, and not for which claim; the project itself sees what it holds there now. A
 // third one sees nothing of either.
-func TestHistoryDoesNotNameClaimsOfOtherProjects(t *testing.T) {
+func TestHistoryHidesClaimsOfOtherProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	begun := b.clock.read()

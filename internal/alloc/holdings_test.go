@@ -29,7 +29,7 @@ func (b *bundle) holdings(ctx context.Context, t *testing.T, in string, f paging
 	return out
 }
 
-func TestProjectListsWhatItHoldsInPoolsOfAnyProject(t *testing.T) {
+func TestProjectListsItsAllocationsInPoolsOfAnyProject(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -98,7 +98,7 @@ func TestProjectListsWhatItHoldsInPoolsOfAnyProject(t *testing.T) {
 	require.Len(t, b.holdings(b.ctx, t, project, paging.Filter{}, 10), 6, "it holds them whatever is granted, and they count in its quotas")
 }
 
-func TestHoldingsShowOnlyWhatTheProjectItselfMaySee(t *testing.T) {
+func TestOwnAllocationsShowOnlyFieldsVisibleToTheHolder(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -113,7 +113,7 @@ func TestHoldingsShowOnlyWhatTheProjectItselfMaySee(t *testing.T) {
 	require.Empty(t, b.holdings(b.ctx, t, project, paging.Filter{}, 10))
 }
 
-func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
+func TestForgedCursorListsOnlyOwnAllocations(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -137,7 +137,7 @@ func TestHoldingsOfAForgedCursorAreOnesOwn(t *testing.T) {
 	require.Empty(t, mine.Items)
 }
 
-func TestProjectThatHoldsElsewhereSaysHowToGiveItBack(t *testing.T) {
+func TestProjectDeleteRefusalExplainsHowToReturnForeignBlocks(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -148,7 +148,7 @@ func TestProjectThatHoldsElsewhereSaysHowToGiveItBack(t *testing.T) {
 	require.Contains(t, e.Message, "1 claim", "claims first")
 	b.release(t, "two")
 	e = refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
-	require.Contains(t, e.Message, "3 addresses that were retained")
+	require.Contains(t, e.Message, "3 retained addresses")
 	require.Contains(t, e.Message, "holder=self")
 	list := b.holdings(b.ctx, t, project, paging.Filter{Contains: address("10.0.0.0")}, 1)
 	require.Len(t, list, 1)
@@ -164,13 +164,13 @@ func TestProjectThatHoldsElsewhereSaysHowToGiveItBack(t *testing.T) {
 	}
 	require.Equal(t, "2", total.String())
 	e = refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeInUse)
-	require.Contains(t, e.Message, "1 address that was retained")
+	require.Contains(t, e.Message, "1 retained address")
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, page.Items[0].ID.String(), usecase.Request{}))
 	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 }
 
 // What a release leaves behind is found in the trail by its name, and what it ended too.
-func TestTrailNamesTheAllocationOfARelease(t *testing.T) {
+func TestTrailOfAReleaseNamesItsAllocation(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)

@@ -21,7 +21,7 @@ var floors = []string{
 
 const house = "github.com/carve-ipam/carve/internal/alloc/"
 
-func TestARoomKnowsOnlyThoseBelowIt(t *testing.T) {
+func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 	t.Parallel()
 	entries, err := os.ReadDir(".")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestRepeatWithTheSameKeyGetsTheSameAnswer(t *testing.T) {
+func TestRetryWithTheSameKeyReturnsTheFirstResponse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/30"))
@@ -41,7 +41,7 @@ func TestRepeatWithTheSameKeyGetsTheSameAnswer(t *testing.T) {
 	again(t, "a moment before it expires")
 }
 
-func TestAnotherRequestWithAUsedKeyIsRefused(t *testing.T) {
+func TestUsedKeyWithAnotherRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -68,7 +68,7 @@ func TestAnotherRequestWithAUsedKeyIsRefused(t *testing.T) {
 	}
 }
 
-func TestKeyCanBeUsedAgainAfterItExpired(t *testing.T) {
+func TestExpiredKeyCanBeReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -85,7 +85,7 @@ func TestKeyCanBeUsedAgainAfterItExpired(t *testing.T) {
 	require.Len(t, b.dump(t)["idempotency_keys"], 1)
 }
 
-func TestExpiredAnswersAreDeleted(t *testing.T) {
+func TestExpiredStoredResponsesAreDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)
@@ -107,7 +107,7 @@ func TestExpiredAnswersAreDeleted(t *testing.T) {
 	require.True(t, r.Replayed)
 }
 
-func TestKeysBelongToTheirProject(t *testing.T) {
+func TestIdempotencyKeysAreScopedToTheirProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, key("k", "umbrella"))
@@ -119,7 +119,7 @@ func TestKeysBelongToTheirProject(t *testing.T) {
 	}
 }
 
-func TestRefusalIsNotStoredUnderItsKey(t *testing.T) {
+func TestRefusalIsNotStoredForItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/32"))
@@ -133,7 +133,7 @@ func TestRefusalIsNotStoredUnderItsKey(t *testing.T) {
 	require.False(t, got.Replayed)
 }
 
-func TestEveryCreationCanBeRepeated(t *testing.T) {
+func TestEveryCreationCanBeRetriedWithItsKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -178,7 +178,7 @@ func repeat[T any](t *testing.T, b *bundle, name string, run func(usecase.Reques
 
 // Two runs of one request at once, as a client makes that has not got its answer in time: for the second one everything is
 // taken, by the first.
-func TestSameRequestTwiceAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentRetryOfAPoolCreationIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/28"))
@@ -212,7 +212,7 @@ func TestSameRequestTwiceAtOnceIsMadeOnce(t *testing.T) {
 	})
 }
 
-func TestSameClaimTwiceAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentRetryOfAClaimIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, pool string }{{"WithRoomForBoth", "10.0.0.0/29"}, {"WithRoomForOne", "10.0.0.0/31"}} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestTokenIsInTheAnswerThatMakesTheKeyAndNowhereElse(t *testing.T) {
+func TestTokenIsReturnedOnlyByTheKeyCreation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	wanted := apiKey("ci", tenancy.Consumer)
@@ -65,7 +65,7 @@ func TestTokenIsInTheAnswerThatMakesTheKeyAndNowhereElse(t *testing.T) {
 }
 
 // Of every key that was ever made, the secret is in no row of any table, in no spelling.
-func TestSecretIsStoredNowhere(t *testing.T) {
+func TestKeySecretIsNeverStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	tokens := []string{
@@ -125,7 +125,7 @@ func (b *bundle) texts(t *testing.T) []string {
 	return out
 }
 
-func TestKeyThatIsNotValidIsRefused(t *testing.T) {
+func TestInvalidAPIKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := b.dump(t)
@@ -183,7 +183,7 @@ func TestKeysAreListedByNameAndRevoked(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestFirstStartMakesAnAdminIfThereIsNone(t *testing.T) {
+func TestFirstStartCreatesAnAdminKeyIfNoneExists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := ipam.PlatformProject
@@ -213,7 +213,7 @@ func TestFirstStartMakesAnAdminIfThereIsNone(t *testing.T) {
 	require.False(t, made, "somebody else is admin")
 }
 
-func TestFirstStartMakesItsKeyThoughTheNameIsTaken(t *testing.T) {
+func TestFirstStartCreatesItsKeyIfTheNameIsTaken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.mint(t, ipam.PlatformProject, apiKey(access.BootstrapKey, tenancy.Viewer))
@@ -228,7 +228,7 @@ func TestFirstStartMakesItsKeyThoughTheNameIsTaken(t *testing.T) {
 	require.Regexp(t, "^bootstrap-[a-z0-9]{6}$", page.Items[1].Name)
 }
 
-func TestBreakGlassMakesAnotherAdminEachTime(t *testing.T) {
+func TestEachBootstrapCreatesAnotherAdminKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.join(t, ipam.PlatformProject, "corp:alice", tenancy.Admin)
@@ -247,7 +247,7 @@ func TestBreakGlassMakesAnotherAdminEachTime(t *testing.T) {
 }
 
 // Two servers that start at once on an empty database: one of them makes the key and prints it, the other finds it.
-func TestServersThatStartAtOnceMakeOneAdmin(t *testing.T) {
+func TestConcurrentFirstStartsCreateOneAdminKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var tokens [2]string

@@ -33,7 +33,7 @@ func requireShed(t *testing.T, err error) {
 	require.Equal(t, time.Second, e.RetryAfter)
 }
 
-func TestWhoComesWhenAsManyWaitAsMayIsRefused(t *testing.T) {
+func TestClaimIsRefusedWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	g := crowded(t)
 	other, _ := g.server(t)
@@ -64,7 +64,7 @@ func TestWhoComesWhenAsManyWaitAsMayIsRefused(t *testing.T) {
 	require.Equal(t, claims.Queues{Refused: 4}, g.Queues())
 }
 
-func TestPlaceOfWhoeverGoesAwayIsGivenToTheNext(t *testing.T) {
+func TestQueueSlotOfACancelledClaimIsReused(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	alloc.BoundWaiting(g.Service, 2)
@@ -84,7 +84,7 @@ func TestPlaceOfWhoeverGoesAwayIsGivenToTheNext(t *testing.T) {
 	require.Zero(t, g.Queues().Refused)
 }
 
-func TestPlacesOutliveNoTransaction(t *testing.T) {
+func TestQueueSlotIsFreedAfterAPanic(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)

@@ -20,7 +20,7 @@ func large(c *ipam.Claim) {
 	}
 }
 
-func TestPageEndsBeforeItHoldsTooManyBytes(t *testing.T) {
+func TestPageIsLimitedInBytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

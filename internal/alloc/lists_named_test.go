@@ -37,7 +37,7 @@ func (b *bundle) lists() map[string]listed {
 }
 
 // A script that cleans up believes an empty list. What names nothing is refused, by the parameter's name.
-func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
+func TestFilterByAMissingNameIsRefusedByParameter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std"))
@@ -49,16 +49,16 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 		param string
 		what  string
 	}{
-		"APool":              {paging.Filter{Pool: ref("typo")}, []string{"claims", "allocations", "holdings"}, "query:pool", `"typo"`},
-		"APoolOfAnother":     {paging.Filter{Pool: ipam.Ref{Project: other, Name: "typo"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"` + other + `/typo"`},
-		"APoolOfNobody":      {paging.Filter{Pool: ipam.Ref{Project: "nobody", Name: "net"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"nobody/net"`},
-		"AClass":             {paging.Filter{Class: "typo"}, []string{"pools", "claims", "allocations", "holdings"}, "query:class", `"typo"`},
-		"AClassWithinAPool":  {paging.Filter{Pool: ref("net"), Class: "typo"}, []string{"claims", "allocations", "holdings"}, "query:class", `"typo"`},
-		"ASpace":             {paging.Filter{Space: ref("typo")}, []string{"pools"}, "query:space", `"typo"`},
-		"ASpaceOfAnother":    {paging.Filter{Space: ipam.Ref{Project: other, Name: "default"}}, []string{"pools"}, "query:space", `"` + other + `/default"`},
-		"AParent":            {paging.Filter{Parent: ref("typo")}, []string{"pools"}, "query:parent", `"typo"`},
-		"AParentOfAnother":   {paging.Filter{Parent: ipam.Ref{Project: other, Name: "net"}}, []string{"pools"}, "query:parent", `"` + other + `/net"`},
-		"ThoughNothingCould": {paging.Filter{Class: "typo", Phase: string(ipam.PhaseCoolingDown)}, []string{"holdings"}, "query:class", `"typo"`},
+		"APool":                 {paging.Filter{Pool: ref("typo")}, []string{"claims", "allocations", "holdings"}, "query:pool", `"typo"`},
+		"APoolOfAnother":        {paging.Filter{Pool: ipam.Ref{Project: other, Name: "typo"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"` + other + `/typo"`},
+		"APoolOfNobody":         {paging.Filter{Pool: ipam.Ref{Project: "nobody", Name: "net"}}, []string{"claims", "allocations", "holdings"}, "query:pool", `"nobody/net"`},
+		"AClass":                {paging.Filter{Class: "typo"}, []string{"pools", "claims", "allocations", "holdings"}, "query:class", `"typo"`},
+		"AClassWithinAPool":     {paging.Filter{Pool: ref("net"), Class: "typo"}, []string{"claims", "allocations", "holdings"}, "query:class", `"typo"`},
+		"ASpace":                {paging.Filter{Space: ref("typo")}, []string{"pools"}, "query:space", `"typo"`},
+		"ASpaceOfAnother":       {paging.Filter{Space: ipam.Ref{Project: other, Name: "default"}}, []string{"pools"}, "query:space", `"` + other + `/default"`},
+		"AParent":               {paging.Filter{Parent: ref("typo")}, []string{"pools"}, "query:parent", `"typo"`},
+		"AParentOfAnother":      {paging.Filter{Parent: ipam.Ref{Project: other, Name: "net"}}, []string{"pools"}, "query:parent", `"` + other + `/net"`},
+		"WithAnImpossiblePhase": {paging.Filter{Class: "typo", Phase: string(ipam.PhaseCoolingDown)}, []string{"holdings"}, "query:class", `"typo"`},
 	} {
 		for _, list := range c.in {
 			t.Run(name+"/"+list, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 			})
 		}
 	}
-	t.Run("BothAreNamed", func(t *testing.T) {
+	t.Run("BothNamesAreReported", func(t *testing.T) {
 		t.Parallel()
 		_, err := b.ListPools(b.ctx, project, paging.Filter{Parent: ref("typo"), Space: ref("typo")}, 10, "", usecase.Reading{})
 		require.Len(t, refused(t, err, ipam.CodeInvalidArgument).Fields, 2)
@@ -79,7 +79,7 @@ func TestAFilterThatNamesNothingIsRefusedAndNamed(t *testing.T) {
 }
 
 // What exists and has nothing that matches is an empty list.
-func TestAFilterThatNamesWhatIsThereMayFindNothing(t *testing.T) {
+func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -109,7 +109,7 @@ func TestAFilterThatNamesWhatIsThereMayFindNothing(t *testing.T) {
 }
 
 // Whether a pool of another project exists must not be learned from a list of one's own.
-func TestAFilterThatNamesWhatIsForeignIsRefusedLikeOneThatNamesNothing(t *testing.T) {
+func TestFilterByAForeignNameIsRefusedLikeAMissingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -128,7 +128,7 @@ func TestAFilterThatNamesWhatIsForeignIsRefusedLikeOneThatNamesNothing(t *testin
 }
 
 // What is held stays to be seen, also when the project may use what it was taken from no more; when it is given back, nothing is left to be seen.
-func TestAFilterMayNameWhatOnlyTheClaimsStillName(t *testing.T) {
+func TestFilterAcceptsARevokedPoolThatClaimsStillUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)

@@ -84,7 +84,7 @@ func setupPlan(t *testing.T) *bundle {
 	return b
 }
 
-func TestFiltersOfPools(t *testing.T) {
+func TestPoolListFilters(t *testing.T) {
 	t.Parallel()
 	b := setupPlan(t)
 	site := requiring(ipam.Requirement{Key: "site", Operator: ipam.OpExists}, ipam.Requirement{Key: "tier", Operator: ipam.OpNotIn, Values: []string{"prod"}})
@@ -115,7 +115,7 @@ func TestFiltersOfPools(t *testing.T) {
 	}
 }
 
-func TestFiltersOfClaims(t *testing.T) {
+func TestClaimListFilters(t *testing.T) {
 	t.Parallel()
 	b := setupPlan(t)
 	app := requiring(ipam.Requirement{Key: "app", Operator: ipam.OpIn, Values: []string{"web", "mail"}})
@@ -133,7 +133,7 @@ func TestFiltersOfClaims(t *testing.T) {
 		{"Within", paging.Filter{Within: block("10.0.0.0/23")}, []string{"y-second", "z-first"}},
 		{"WithinInAPool", paging.Filter{Pool: ref("a-net"), Within: block("10.0.1.0/24")}, []string{"y-second"}},
 		{"WithinInAPoolOfTheOtherFamily", paging.Filter{Pool: ref("a-net"), Within: block("2001:db8::/32")}, []string{}},
-		{"WithinBesideThePool", paging.Filter{Pool: ref("a-net"), Within: block("10.9.0.0/24")}, []string{}},
+		{"WithinOutsideThePool", paging.Filter{Pool: ref("a-net"), Within: block("10.9.0.0/24")}, []string{}},
 		{"Contains", paging.Filter{Contains: address("10.0.1.255")}, []string{"v-blue", "y-second"}},
 		{"ContainsInAPool", paging.Filter{Pool: ref("d-blue"), Contains: address("10.0.1.255")}, []string{"v-blue"}},
 	} {
@@ -145,7 +145,7 @@ func TestFiltersOfClaims(t *testing.T) {
 	}
 }
 
-func TestFiltersOfAllocations(t *testing.T) {
+func TestAllocationListFilters(t *testing.T) {
 	t.Parallel()
 	b := setupPlan(t)
 	for _, c := range []struct {
@@ -163,8 +163,8 @@ func TestFiltersOfAllocations(t *testing.T) {
 		{"WithinInAPool", paging.Filter{Pool: ref("a-net"), Within: block("10.0.0.0/23")}, []string{"10.0.0.0/24", "10.0.1.0/24"}},
 		{"ContainsInAPool", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.20.0")}, []string{"10.0.16.0/20"}},
 		{"ContainsTheLastAddressOfABlock", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.0.255")}, []string{"10.0.0.0/24"}},
-		{"ContainsWhatNobodyHolds", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.2.0")}, []string{}},
-		{"ContainsBehindEverythingThatIsHeld", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.255.255")}, []string{}},
+		{"ContainsAFreeAddress", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.2.0")}, []string{}},
+		{"ContainsAfterAllBlocks", paging.Filter{Pool: ref("a-net"), Contains: address("10.0.255.255")}, []string{}},
 		{"ContainsOutsideOfThePool", paging.Filter{Pool: ref("a-net"), Contains: address("11.0.0.1")}, []string{}},
 		{"ContainsOfTheOtherFamilyInAPool", paging.Filter{Pool: ref("a-net"), Contains: address("2001:db8::1")}, []string{}},
 		{"ContainsOfIPv6InAPool", paging.Filter{Pool: ref("e-six"), Contains: address("2001:db8:1:ffff::1")}, []string{"2001:db8:1::/48"}},
@@ -176,7 +176,7 @@ func TestFiltersOfAllocations(t *testing.T) {
 			}
 		})
 	}
-	t.Run("OfTheProjectButNotWhatItsSpacesHold", func(t *testing.T) {
+	t.Run("OfTheProjectWithoutItsRootPools", func(t *testing.T) {
 		want := []string{
 			"10.0.0.0/24", "10.0.1.0/24", "10.0.16.0/20", "10.0.16.0/32", "10.0.17.0/24", "10.0.16.0/32", "10.0.0.0/20",
 			"2001:db8::/128", "2001:db8:1::/48", "2001:db8:2::/48",
@@ -252,7 +252,7 @@ func TestFreeBlocksAreListedLargestFirst(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestListOfSharedPoolsIsCompleteBeyondOnePage(t *testing.T) {
+func TestSharedPoolListIsCompleteOverSeveralPages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/8"))

@@ -31,7 +31,7 @@ func (n *naming) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 
 // Each line is a promise that another transaction relies on: without it the two would not wait for each other on PostgreSQL, where
 // neither is SERIALIZABLE.
-func TestEveryOperationNamesWhatItDependsOn(t *testing.T) {
+func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	store, _ := b.store(t)
@@ -106,7 +106,7 @@ func awayLock(p ipam.Pool, region string) ipam.ID {
 }
 
 // What is held in a region that is not the pool's home is locked there, by whatever changes the region's free blocks.
-func TestOperationsNameTheRegionThatTheyDependOn(t *testing.T) {
+func TestOperationsLockTheRegionsTheyDependOn(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	net := w.served(t, "net", "10.0.0.0/16")

@@ -33,7 +33,7 @@ func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within neti
 		for next < run.First+run.Count {
 			cell, ok := space.NthBlock(m.Within, m.Bits, uint64(next))
 			require.True(t, ok)
-			cellIs(t, cell, run, held)
+			requireCell(t, cell, run, held)
 			next++
 		}
 		if i > 0 {
@@ -46,7 +46,7 @@ func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within neti
 	return m
 }
 
-func cellIs(t testing.TB, cell netip.Prefix, run holdings.Run, held []ipam.Allocation) {
+func requireCell(t testing.TB, cell netip.Prefix, run holdings.Run, held []ipam.Allocation) {
 	t.Helper()
 	var by *ipam.Allocation
 	mixed := false
@@ -61,8 +61,8 @@ func cellIs(t testing.TB, cell netip.Prefix, run holdings.Run, held []ipam.Alloc
 	require.Equal(t, by, run.By, "%s", cell)
 }
 
-// somewhere is a block of a pool, of any length, and a depth.
-func somewhere(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
+// randomBlock is a block of a pool, of any length, and a depth.
+func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	var bits [16]byte
 	for i := range bits {
 		bits[i] = byte(rng.Uint32())
@@ -71,7 +71,7 @@ func somewhere(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 }
 
 // Whatever is claimed, retained, reserved, given to child pools, cooling down and released: the map says what the list says.
-func TestAMapIsWhatIsHeldCellByCell(t *testing.T) {
+func TestPoolMapMatchesTheAllocations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -124,7 +124,7 @@ func TestAMapIsWhatIsHeldCellByCell(t *testing.T) {
 			if i%5 == 0 {
 				b.mapped(t, b.Service, name, netip.Prefix{}, holdings.MaxMapDepth)
 				for range 5 {
-					within, depth := somewhere(rng, block(in.cidr))
+					within, depth := randomBlock(rng, block(in.cidr))
 					b.mapped(t, b.Service, name, within, depth)
 				}
 			}
@@ -132,7 +132,7 @@ func TestAMapIsWhatIsHeldCellByCell(t *testing.T) {
 	}
 }
 
-func TestAMapNamesWhoHoldsACell(t *testing.T) {
+func TestPoolMapNamesTheHolderOfACell(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -161,7 +161,7 @@ func TestAMapNamesWhoHoldsACell(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestAMapIsOfABlockOfThePool(t *testing.T) {
+func TestPoolMapRefusesABlockOutsideThePool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -180,7 +180,7 @@ func TestAMapIsOfABlockOfThePool(t *testing.T) {
 }
 
 // A pool in several regions is one map, from whichever server: what is held where, and what is lent and free.
-func TestAMapOfAPoolInSeveralRegions(t *testing.T) {
+func TestPoolMapCoversAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	p := w.served(t, "wide", "10.0.0.0/20")
@@ -198,7 +198,7 @@ func TestAMapOfAPoolInSeveralRegions(t *testing.T) {
 		require.NoError(t, err)
 		made = append(made, name)
 		if i%3 == 0 {
-			within, depth := somewhere(rng, p.Block)
+			within, depth := randomBlock(rng, p.Block)
 			w.mapped(t, w.in[r], "wide", within, depth)
 			w.mapped(t, w.in[eu], "wide", netip.Prefix{}, holdings.MaxMapDepth)
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestMemberIsMadeAndReplaced(t *testing.T) {
+func TestPutCreatesAndReplacesAMember(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	const alice = "corp:alice@example.com"
@@ -61,7 +61,7 @@ func TestMemberIsMadeAndReplaced(t *testing.T) {
 	refused(t, b.DeleteMember(b.ctx, project, alice, usecase.Request{}), ipam.CodeNotFound)
 }
 
-func TestMemberThatIsNotValidIsRefused(t *testing.T) {
+func TestInvalidMemberIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := b.dump(t)
@@ -75,7 +75,7 @@ func TestMemberThatIsNotValidIsRefused(t *testing.T) {
 		{"SubjectWithNUL", "alice\x00", "viewer", "path:subject"},
 		{"SubjectInAnotherScript", "ålice", "viewer", "path:subject"},
 		{"SubjectWithoutAnIssuer", "alice", "viewer", "path:subject"},
-		{"SubjectOfNobody", "corp:", "viewer", "path:subject"},
+		{"SubjectWithoutAName", "corp:", "viewer", "path:subject"},
 		{"SubjectOfNoIssuer", ":alice", "viewer", "path:subject"},
 		{"SubjectThatIsAKey", "key:acme", "viewer", "path:subject"},
 		{"SubjectTooLong", strings.Repeat("a", 256), "viewer", "path:subject"},
@@ -89,7 +89,7 @@ func TestMemberThatIsNotValidIsRefused(t *testing.T) {
 	b.join(t, project, "corp:"+strings.Repeat("a", 250), tenancy.Viewer)
 }
 
-func TestPreconditionOfAPutDemandsThatThereIsSomething(t *testing.T) {
+func TestPutWithIfMatchNeedsAnExistingMember(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.PutMember(b.ctx, project, member("corp:alice", tenancy.Viewer), ifAny)
@@ -129,7 +129,7 @@ func TestMembersAreListedBySubject(t *testing.T) {
 	}
 }
 
-func TestLastAdminOfThePlatformStays(t *testing.T) {
+func TestLastPlatformAdminCannotBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := ipam.PlatformProject
@@ -162,7 +162,7 @@ func TestLastAdminOfThePlatformStays(t *testing.T) {
 }
 
 // Each of two removals alone would leave an admin. On the way to both, each of them has counted two.
-func TestOfTwoAdminsRemovedAtOnceOneStays(t *testing.T) {
+func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := ipam.PlatformProject
@@ -190,10 +190,10 @@ func TestOfTwoAdminsRemovedAtOnceOneStays(t *testing.T) {
 			b.join(t, in, "corp:alice", tenancy.Admin)
 			if name == "AMemberAndAKey" {
 				b.mint(t, in, apiKey("root", tenancy.Admin))
-				require.NoError(t, ignore(b.DeleteMember(b.ctx, in, "corp:bob", usecase.Request{}), ipam.CodeNotFound))
+				require.NoError(t, ignoreCode(b.DeleteMember(b.ctx, in, "corp:bob", usecase.Request{}), ipam.CodeNotFound))
 			} else {
 				b.join(t, in, "corp:bob", tenancy.Admin)
-				require.NoError(t, ignore(b.DeleteKey(b.ctx, in, "root", usecase.Request{}), ipam.CodeNotFound))
+				require.NoError(t, ignoreCode(b.DeleteKey(b.ctx, in, "root", usecase.Request{}), ipam.CodeNotFound))
 			}
 			errs := b.crossed(t, ops[0].op, ops[0].run, ops[1].op, ops[1].run)
 			if errs[0] == nil {
@@ -258,7 +258,7 @@ func (tx meetingTx) Write(ctx context.Context, ch storage.Changes) error {
 	return tx.Tx.Write(ctx, ch)
 }
 
-func TestMemberPutByManyAtOnceIsMadeOnce(t *testing.T) {
+func TestConcurrentPutsCreateAMemberOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var wg sync.WaitGroup
@@ -281,8 +281,8 @@ func TestMemberPutByManyAtOnceIsMadeOnce(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
-// ignore takes a refusal of a code for success.
-func ignore(err error, code ipam.Code) error {
+// ignoreCode takes a refusal of a code for success.
+func ignoreCode(err error, code ipam.Code) error {
 	if ipam.IsCode(err, code) {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAClassThatIsFullIsAskedAgain(t *testing.T) {
+func TestFullClassStillReportsConflictsAndNewPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -44,7 +44,7 @@ func TestAClassThatIsFullIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAClassThatIsFullAndTakenAwayIsNotThere(t *testing.T) {
+func TestFullClassThatIsUnsharedIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -93,7 +93,7 @@ func (g *between) InTx(ctx context.Context, op string, locks storage.Locks, fn f
 	return g.Store.InTx(ctx, op, locks, fn)
 }
 
-func TestASuccessorThatWasMadeMeanwhileIsNotMeant(t *testing.T) {
+func TestReleaseDoesNotAffectAConcurrentlyRecreatedClaim(t *testing.T) {
 	t.Parallel()
 	for _, madeBy := range []string{"near", "far"} {
 		t.Run("FirstMadeBy"+madeBy, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestASuccessorThatWasMadeMeanwhileIsNotMeant(t *testing.T) {
 	}
 }
 
-func TestReviewTrailOfReleaseIsTheSame(t *testing.T) {
+func TestCachedReleaseRecordsTheSameTrail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -154,7 +154,7 @@ func TestReviewTrailOfReleaseIsTheSame(t *testing.T) {
 	}
 }
 
-func TestReviewAlikeOwners(t *testing.T) {
+func TestBatchClaimsWithEqualOwnersKeepThem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/24"))
@@ -170,7 +170,7 @@ func TestReviewAlikeOwners(t *testing.T) {
 	}
 }
 
-func TestAProjectThatIsGoneIsNotThereEvenWhenItsClassIsFull(t *testing.T) {
+func TestDeletedProjectIsNotFoundEvenIfTheClassIsFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -191,7 +191,7 @@ func TestAProjectThatIsGoneIsNotThereEvenWhenItsClassIsFull(t *testing.T) {
 }
 
 // One key, other names, two pools, three servers that remember: one claim.
-func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
+func TestOneKeyWithSeveralNamesCreatesOneClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/24"))
@@ -227,7 +227,7 @@ func TestOneKeyWithManyNamesIsOneClaim(t *testing.T) {
 }
 
 // PATCH to Retain races a release by a server that remembers: what the PATCH answered is what happens.
-func TestAPatchThatWasAnsweredDecidesTheReleaseBesideIt(t *testing.T) {
+func TestConcurrentReleaseFollowsACommittedPatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -256,7 +256,7 @@ func TestAPatchThatWasAnsweredDecidesTheReleaseBesideIt(t *testing.T) {
 }
 
 // Repeats of two old keys in opposite order against two pools: row locks of keys in use.
-func TestRepeatedKeysInOppositeOrdersLockNobodyOut(t *testing.T) {
+func TestRetriedKeysInOppositeOrderDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, seen := b.server(t)

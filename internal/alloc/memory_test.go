@@ -23,7 +23,7 @@ type remembering struct {
 	seen *attempts
 }
 
-func setupRemembering(t *testing.T) remembering {
+func setupCached(t *testing.T) remembering {
 	t.Helper()
 	r := remembering{bundle: setup(t), t: t}
 	r.far, r.seen = r.server(t)
@@ -50,9 +50,9 @@ func (r remembering) reads() int {
 		r.seen.count("pool_get_by_id", "committed")
 }
 
-func TestAClaimOnARememberedPoolIsOneTransactionAndNothingElse(t *testing.T) {
+func TestClaimOnACachedPoolIsOneTransaction(t *testing.T) {
 	t.Parallel()
-	r := setupRemembering(t)
+	r := setupCached(t)
 	before, groups := r.reads(), r.seen.count("claim_group", "committed")
 	r.must("second", 28)
 	require.Equal(t, before, r.reads())
@@ -68,9 +68,9 @@ func TestAClaimOnARememberedPoolIsOneTransactionAndNothingElse(t *testing.T) {
 	require.Equal(t, before+1, r.reads(), "a claim that was made by another server")
 }
 
-func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
+func TestClaimCacheNeverServesStaleClaims(t *testing.T) {
 	t.Parallel()
-	r := setupRemembering(t)
+	r := setupCached(t)
 	release := func(q usecase.Request) error { return r.far.DeleteClaim(r.ctx, project, "first", q) }
 	relabel := func() ipam.Claim {
 		t.Helper()
@@ -81,7 +81,7 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	t.Run("AsItWasPatched", func(t *testing.T) {
+	t.Run("Patched", func(t *testing.T) {
 		relabel()
 		require.NoError(t, release(usecase.Request{}))
 		require.True(t, slices.ContainsFunc(r.events(t, project, trail.EventFilter{}), func(e ipam.Event) bool {
@@ -91,18 +91,18 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, slices.ContainsFunc(held.Items, func(a ipam.Allocation) bool { return a.Phase == ipam.PhaseRetained }), "and its block stays")
 	})
-	t.Run("OnlyIfItMatches", func(t *testing.T) {
+	t.Run("WithIfMatch", func(t *testing.T) {
 		old := r.must("first", 28)
 		now := relabel()
 		refused(t, release(ifMatch(old.Revision)), ipam.CodePreconditionFailed)
 		require.NoError(t, release(ifMatch(now.Revision)))
 	})
-	t.Run("Gone", func(t *testing.T) {
+	t.Run("Released", func(t *testing.T) {
 		r.must("first", 28)
 		r.release(t, "first")
 		refused(t, release(usecase.Request{}), ipam.CodeNotFound)
 	})
-	t.Run("ItsSuccessor", func(t *testing.T) {
+	t.Run("Recreated", func(t *testing.T) {
 		r.must("first", 28)
 		r.release(t, "first")
 		r.claim(t, claim("first", "net", 28))
@@ -112,11 +112,11 @@ func TestWhatIsRememberedOfClaimsIsNeverOld(t *testing.T) {
 	})
 }
 
-func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
+func TestPoolCacheNeverServesStalePools(t *testing.T) {
 	t.Parallel()
 	t.Run("WiderPolicyServes", func(t *testing.T) {
 		t.Parallel()
-		r := setupRemembering(t)
+		r := setupCached(t)
 		_, err := r.claimFar("too-small", 31)
 		refused(t, err, ipam.CodePrefixLengthRejected)
 		_, err = r.patch("net", usecase.Request{}, func(p *ipam.Pool) { hi := 32; p.Spec.Allocation.MaxPrefixLength = &hi })
@@ -125,25 +125,25 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 	})
 	t.Run("NarrowerPolicyRefuses", func(t *testing.T) {
 		t.Parallel()
-		r := setupRemembering(t)
+		r := setupCached(t)
 		_, err := r.patch("net", usecase.Request{}, func(p *ipam.Pool) { hi := 27; p.Spec.Allocation.MaxPrefixLength = &hi })
 		require.NoError(t, err)
 		_, err = r.claimFar("second", 28)
 		refused(t, err, ipam.CodePrefixLengthRejected)
 		require.Equal(t, 27, r.must("third", 27).Block.Bits())
 	})
-	t.Run("StrategyIsThatOfNow", func(t *testing.T) {
+	t.Run("ChangedStrategyApplies", func(t *testing.T) {
 		t.Parallel()
-		r := setupRemembering(t)
+		r := setupCached(t)
 		require.NoError(t, r.far.DeleteClaim(r.ctx, project, "first", usecase.Request{}))
 		_, err := r.patch("net", usecase.Request{}, func(p *ipam.Pool) { p.Spec.Allocation.Strategy = ipam.Sparse })
 		require.NoError(t, err)
 		one, two := r.must("one", 28), r.must("two", 28)
 		require.NotEqual(t, one.Block.Addr().As4()[3]/128, two.Block.Addr().As4()[3]/128, "sparse blocks are far from each other")
 	})
-	t.Run("AnotherPoolOfTheName", func(t *testing.T) {
+	t.Run("RecreatedPool", func(t *testing.T) {
 		t.Parallel()
-		r := setupRemembering(t)
+		r := setupCached(t)
 		r.release(t, "first")
 		require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
 		_, err := r.claimFar("nowhere", 28)
@@ -151,9 +151,9 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 		now := r.pool(t, root("net", "10.9.0.0/24"))
 		require.Equal(t, now.UID, r.must("second", 28).PoolID)
 	})
-	t.Run("AnotherProjectOfTheName", func(t *testing.T) {
+	t.Run("RecreatedProject", func(t *testing.T) {
 		t.Parallel()
-		r := setupRemembering(t)
+		r := setupCached(t)
 		r.release(t, "first")
 		require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
 		require.NoError(t, r.DeleteProject(r.ctx, project, usecase.Request{}))
@@ -172,9 +172,9 @@ func TestWhatIsRememberedOfPoolsIsNeverOld(t *testing.T) {
 }
 
 // A project that is made anew while a server remembers the old one, and has nothing else to notice it by.
-func TestAClaimIsFoundInTheProjectOfNow(t *testing.T) {
+func TestClaimIsFoundInARecreatedProject(t *testing.T) {
 	t.Parallel()
-	r := setupRemembering(t)
+	r := setupCached(t)
 	r.release(t, "first")
 	require.NoError(t, r.DeletePool(r.ctx, project, "net", usecase.Request{}))
 	require.NoError(t, r.DeleteProject(r.ctx, project, usecase.Request{}))
@@ -187,7 +187,7 @@ func TestAClaimIsFoundInTheProjectOfNow(t *testing.T) {
 	require.Equal(t, made.UID, got.UID)
 }
 
-func TestAGrantThatWasTakenBackServesNobody(t *testing.T) {
+func TestCachedPoolIsRefusedAfterItsGrantIsDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -215,13 +215,13 @@ func TestAGrantThatWasTakenBackServesNobody(t *testing.T) {
 	require.Equal(t, never.Message, refused(t, try("five"), ipam.CodeNotFound).Message)
 }
 
-func TestANameThatExistsIsSaidToExist(t *testing.T) {
+func TestCachedNameConflictIsReported(t *testing.T) {
 	t.Parallel()
-	r := setupRemembering(t)
+	r := setupCached(t)
 	_, err := r.claimFar("first", 28)
 	refused(t, err, ipam.CodeAlreadyExists)
 
-	t.Run("WithoutATransactionTheNextTime", func(t *testing.T) {
+	t.Run("WithoutASecondTransaction", func(t *testing.T) {
 		groups := r.seen.count("claim_group", "committed") + r.seen.count("claim_group", "refused")
 		_, err := r.claimFar("first", 28)
 		refused(t, err, ipam.CodeAlreadyExists)
@@ -231,7 +231,7 @@ func TestANameThatExistsIsSaidToExist(t *testing.T) {
 		r.must("fresh", 28)
 		require.Equal(t, before, r.reads(), "it is forgiven")
 	})
-	t.Run("InAPoolThatIsFull", func(t *testing.T) {
+	t.Run("InAFullPool", func(t *testing.T) {
 		r.pool(t, root("tiny", "10.1.0.0/30"))
 		keyed := key("k", "content")
 		first, err := r.far.CreateClaim(r.ctx, project, claim("whole", "tiny", 30), keyed)

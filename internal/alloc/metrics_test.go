@@ -69,7 +69,7 @@ func (b *bundle) measured(t testing.TB) *tally {
 	return m
 }
 
-func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
+func TestMetricsCountClaimsByOutcome(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	m := b.measured(t)
@@ -83,7 +83,7 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		return groups
 	}
 
-	t.Run("BoundByTheirClass", func(t *testing.T) {
+	t.Run("BoundByClass", func(t *testing.T) {
 		b.claim(t, byClass("by-name", "small"))
 		b.claim(t, ipam.Claim{Metadata: meta("by-default")})
 		require.Equal(t, []int{1, 1}, expect(t, map[string]int{project + "/small ": 2}))
@@ -92,15 +92,15 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		b.claim(t, claim("by-pool", "net", 28))
 		expect(t, map[string]int{" ": 1})
 	})
-	t.Run("RefusedByTheirClass", func(t *testing.T) {
+	t.Run("RefusedByClass", func(t *testing.T) {
 		b.refuseClaim(t, byClass("huge", "small", length(20)), ipam.CodePrefixLengthRejected)
 		expect(t, map[string]int{project + "/small prefix_length_rejected": 1})
 	})
-	t.Run("RefusedBeforeAClassWasFound", func(t *testing.T) {
+	t.Run("RefusedWithoutAClass", func(t *testing.T) {
 		b.refuseClaim(t, byClass("nowhere", "no-such-class"), ipam.CodeNotFound)
 		expect(t, map[string]int{" not_found": 1}) // what the caller wrote is no name of a class
 	})
-	t.Run("RepeatsAndDryRunsDecideNothing", func(t *testing.T) {
+	t.Run("ReplaysAndDryRunsAreNotCounted", func(t *testing.T) {
 		for range 2 {
 			_, err := b.CreateClaim(b.ctx, project, byClass("keyed", "small"), key("k", "content"))
 			require.NoError(t, err)
@@ -111,22 +111,22 @@ func TestMetricsAreToldWhatBecameOfClaims(t *testing.T) {
 		}
 		require.Len(t, expect(t, map[string]int{project + "/small ": 2}), 2, "a dry run is no group")
 	})
-	t.Run("EachOfABatchThatIsBound", func(t *testing.T) {
+	t.Run("BoundBatchCountsEachClaim", func(t *testing.T) {
 		b.batch(t, byClass("b1", "small"), byClass("b2", "small"), claim("b3", "net", 28))
 		require.Empty(t, expect(t, map[string]int{project + "/small ": 2, " ": 1}))
 	})
-	t.Run("ABatchThatIsRefusedOnce", func(t *testing.T) {
+	t.Run("RefusedBatchCountsOnce", func(t *testing.T) {
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim("fits", "net", 28), claim("full", "net", 24)}, usecase.Request{})
 		refused(t, err, ipam.CodePoolExhausted)
 		expect(t, map[string]int{" pool_exhausted": 1})
 	})
-	t.Run("AReleaseIsAGroupAndNoClaim", func(t *testing.T) {
+	t.Run("ReleaseCountsAsGroupOnly", func(t *testing.T) {
 		b.release(t, "by-pool")
 		require.Equal(t, []int{1}, expect(t, map[string]int{}))
 	})
 }
 
-func TestConsumerThatIsEndedTwiceCountsOnce(t *testing.T) {
+func TestConsumerEndedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	m := b.measured(t)

@@ -16,7 +16,7 @@ import (
 
 // Claims, releases, child pools, batches, reservations and retained blocks, all on one pool at once. Whatever the order,
 // everybody is told what happened.
-func TestParallelClientsDoEverythingAtOnce(t *testing.T) {
+func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 	t.Parallel()
 	const workers, operations = 12, 20
 	b := setup(t)

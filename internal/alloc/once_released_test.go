@@ -15,7 +15,7 @@ import (
 )
 
 // Whoever repeats a request whose claim was released must not be told of a block that somebody else holds by now.
-func TestRepeatOfAReleasedClaimIsRefused(t *testing.T) {
+func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	named := claim("", "net", 31)
 	named.Metadata = generated(ipam.GenerateName("job-", 0, ipam.NewID()), "job-")
@@ -62,7 +62,7 @@ func TestRepeatOfAReleasedClaimIsRefused(t *testing.T) {
 	}
 }
 
-func TestRepeatOfABatchIsRefusedWhenOneOfItsClaimsWasReleased(t *testing.T) {
+func TestRetryOfABatchWithAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/28"))
@@ -75,14 +75,14 @@ func TestRepeatOfABatchIsRefusedWhenOneOfItsClaimsWasReleased(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, run())
 	b.release(t, "b")
-	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "made 3 claims, of which 1 were released since, claim acme/b among them")
+	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "made 3 claims; 1 of them have been released since, claim acme/b among them")
 	b.release(t, "a")
 	b.release(t, "c")
-	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "all of which")
+	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "which have all been released since")
 }
 
 // A claim by its very name that is retained is released too: its block waits for whoever names the allocation.
-func TestRepeatOfARebindIsRefusedOnceItIsReleased(t *testing.T) {
+func TestRetryOfAReleasedRebindIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -100,7 +100,7 @@ func TestRepeatOfARebindIsRefusedOnceItIsReleased(t *testing.T) {
 
 // The answer of COMMIT is lost, and before the server looks what became of it somebody releases what it has made. The claim was made,
 // and is gone: it is neither made again nor answered.
-func TestClaimThatIsReleasedBeforeItsOutcomeIsKnownIsReleased(t *testing.T) {
+func TestClaimReleasedBeforeItsOutcomeIsKnownStaysReleased(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(s *alloc.Service, b *bundle) error{
 		"Claim": func(s *alloc.Service, b *bundle) error {
@@ -145,7 +145,7 @@ func (m *meddler) InTx(ctx context.Context, op string, locks storage.Locks, fn f
 }
 
 // The claim is found in its region by whom is asked in another, where its key is.
-func TestRepeatFindsItsClaimInAnotherRegion(t *testing.T) {
+func TestRetryFindsItsClaimInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.pool(t, root("net", "10.0.0.0/24"))
@@ -177,7 +177,7 @@ func TestRepeatFindsItsClaimInAnotherRegion(t *testing.T) {
 }
 
 // Two callers of one project who happen to use one key are two requests, of which the second one is refused.
-func TestKeyOfAnotherCallerIsRefused(t *testing.T) {
+func TestIdempotencyKeyOfAnotherCallerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

@@ -80,7 +80,7 @@ func (l *ledger) agrees(t *testing.T, b *bundle) {
 	}
 }
 
-func TestParallelClientsFillAPoolAndEmptyItAgain(t *testing.T) {
+func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -158,7 +158,7 @@ func TestParallelClientsFillAPoolAndEmptyItAgain(t *testing.T) {
 	}
 }
 
-func TestParallelClaimsShareTransactions(t *testing.T) {
+func TestConcurrentClaimsShareTransactions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

@@ -33,7 +33,7 @@ func TestRootPoolIsCarvedFromItsSpace(t *testing.T) {
 	}
 }
 
-func TestPoolHasNoIPv4MappedAddresses(t *testing.T) {
+func TestPoolWithIPv4MappedAddressesIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, cidr := range []string{"::/0", "::fffe:0:0/95"} {
@@ -83,7 +83,7 @@ func TestChildPoolIsCarvedFromItsParent(t *testing.T) {
 	}
 }
 
-func TestChildPoolOfThisVeryBlock(t *testing.T) {
+func TestChildPoolWithAnExactCIDR(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -114,7 +114,7 @@ func TestChildPoolOfThisVeryBlock(t *testing.T) {
 	}
 }
 
-func TestOverlapIsRefusedInOneSpaceAndAllowedInTwo(t *testing.T) {
+func TestOverlapIsRefusedWithinASpaceAndAllowedAcrossSpaces(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue")}, usecase.Request{})
@@ -145,7 +145,7 @@ func TestOverlapIsRefusedInOneSpaceAndAllowedInTwo(t *testing.T) {
 
 func exactly24(c *ipam.Claim) { c.Spec.CIDR = block("10.0.7.0/24") }
 
-func TestOverlapNamesTheLargerPoolItLiesIn(t *testing.T) {
+func TestOverlapNamesTheEnclosingPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("wide", "10.0.0.0/8"))
@@ -191,7 +191,7 @@ func TestBoundsAreEnforcedOnEveryCarve(t *testing.T) {
 	require.Equal(t, 25, b.pool(t, child("pool", "net", 25)).Block.Bits())
 }
 
-func TestPolicyThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidAllocationPolicyIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, c := range []struct {
@@ -214,7 +214,7 @@ func TestPolicyThatCannotBeIsRefused(t *testing.T) {
 	}
 }
 
-func TestReferenceThatDoesNotExistIsNamed(t *testing.T) {
+func TestMissingReferenceIsNamedInTheRefusal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -241,7 +241,7 @@ func TestReferenceThatDoesNotExistIsNamed(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestNameOfAPoolIsUniqueInItsProject(t *testing.T) {
+func TestPoolNameIsUniqueInItsProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -254,7 +254,7 @@ func TestNameOfAPoolIsUniqueInItsProject(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestParentThatIsTooSmallOrFullSaysSo(t *testing.T) {
+func TestChildPoolIsRefusedIfItsParentIsTooSmallOrFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestPoolInUseIsNotDeletedAndNothingChanges(t *testing.T) {
+func TestDeleteOfAPoolInUseChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", reserving(ipam.Reservation{First: 1})))
@@ -40,7 +40,7 @@ func TestPoolInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
+func TestDeletedPoolReturnsItsBlockToTheParent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, root, block string
@@ -72,7 +72,7 @@ func TestDeletedPoolGivesItsBlockBack(t *testing.T) {
 	}
 }
 
-func TestDeletedRootGivesItsBlockBackToTheSpace(t *testing.T) {
+func TestDeletedRootPoolReturnsItsBlockToTheSpace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	empty := state(b.dump(t))
@@ -85,7 +85,7 @@ func TestDeletedRootGivesItsBlockBackToTheSpace(t *testing.T) {
 	require.Equal(t, empty, state(b.dump(t)), "the space is whole again: its free blocks have merged")
 }
 
-func TestDeleteOfAPoolThatIsNotThere(t *testing.T) {
+func TestDeleteOfAMissingPoolIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	refused(t, b.DeletePool(b.ctx, project, "none", usecase.Request{}), ipam.CodeNotFound)

@@ -34,7 +34,7 @@ func (b *bundle) drained(t testing.TB, deleted int) {
 	require.Equal(t, deleted, n)
 }
 
-func TestADrainingPoolHandsOutNothingMore(t *testing.T) {
+func TestDrainingPoolRefusesNewBlocks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, project, class("std"))
@@ -68,17 +68,17 @@ func TestADrainingPoolHandsOutNothingMore(t *testing.T) {
 		refused(t, err, ipam.CodePoolDraining)
 	})
 	require.Equal(t, state(before), state(b.dump(t)), "nothing was written")
-	t.Run("TheClassGoesOnAndSaysSo", func(t *testing.T) {
+	t.Run("ClassUsesOtherPoolsAndExplainsIt", func(t *testing.T) {
 		got, err := b.ExplainClaim(b.ctx, project, byClass("c", "std", length(24)))
 		require.NoError(t, err)
 		require.Equal(t, ref("new"), got.Claim.Pool)
 		require.Contains(t, got.Steps, ipam.Step{
 			Kind: ipam.StepPool, Name: "acme/old", Outcome: ipam.OutcomeSkipped, Code: ipam.CodePoolDraining,
-			Detail: "Pool acme/old is being drained: nothing more is carved from it. What it holds stays until it is released.",
+			Detail: "Pool acme/old is draining: it gives out no more blocks. Its allocations stay until they are released.",
 		})
 		require.Equal(t, ref("new"), b.claim(t, byClass("passed-over", "std", length(24))).Pool)
 	})
-	t.Run("WhatIsHeldStaysAndCanBeChanged", func(t *testing.T) {
+	t.Run("HeldBlocksStayAndCanBeChanged", func(t *testing.T) {
 		_, err := b.PatchClaim(b.ctx, project, "stays", usecase.Request{}, func(c ipam.Claim) (ipam.Claim, error) {
 			c.Labels = labels("new", "1")
 			return c, nil
@@ -90,14 +90,14 @@ func TestADrainingPoolHandsOutNothingMore(t *testing.T) {
 		b.claim(t, again("kept-again", kept[0].ID))
 		b.release(t, "stays")
 	})
-	t.Run("UntilItEnds", func(t *testing.T) {
+	t.Run("UntilTheDrainEnds", func(t *testing.T) {
 		b.drain(t, project, "old", "")
 		b.claim(t, claim("c", "old", 24))
 	})
 }
 
 // Another server knows the pool, and would claim from it in one round trip: the mark has moved.
-func TestADrainIsSeenByServersThatRememberThePool(t *testing.T) {
+func TestDrainInvalidatesCachedPoolsOfOtherServers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)
@@ -120,7 +120,7 @@ func TestADrainIsSeenByServersThatRememberThePool(t *testing.T) {
 	}
 }
 
-func TestADrainedPoolIsDeletedWhenItIsEmpty(t *testing.T) {
+func TestDrainedPoolIsDeletedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.set(t, quota("q", maxPools(10)))
@@ -154,7 +154,7 @@ func TestADrainedPoolIsDeletedWhenItIsEmpty(t *testing.T) {
 	require.Nil(t, last[0].After)
 }
 
-func TestADrainingPoolOfAScopeGivesWayToAnother(t *testing.T) {
+func TestDrainingScopedPoolIsReplacedOnceDeleted(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	b.claim(t, atSite("c", "ber"))
@@ -168,7 +168,7 @@ func TestADrainingPoolOfAScopeGivesWayToAnother(t *testing.T) {
 }
 
 // Claims, releases and the job at the same time: the pool goes when the last claim has gone, and no claim is in a pool that has gone.
-func TestClaimsRaceWithTheDrain(t *testing.T) {
+func TestConcurrentClaimsAndDrainStayConsistent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	far, _ := b.server(t)

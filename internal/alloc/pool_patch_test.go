@@ -20,7 +20,7 @@ func (b *bundle) patch(pool string, r usecase.Request, change func(*ipam.Pool)) 
 	})
 }
 
-func TestPatchOfAPoolChangesWhatMayChange(t *testing.T) {
+func TestPatchOfAPoolChangesMutableFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/16"))
@@ -49,7 +49,7 @@ func TestPatchOfAPoolChangesWhatMayChange(t *testing.T) {
 	require.Equal(t, 24, b.claim(t, claimOf("by-default", "net")).Block.Bits(), "the new policy is in force")
 }
 
-func TestPatchOfLabelsAloneIsNoNewGeneration(t *testing.T) {
+func TestPatchOfLabelsKeepsTheGeneration(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/16", labelled("a", "b")))
@@ -60,7 +60,7 @@ func TestPatchOfLabelsAloneIsNoNewGeneration(t *testing.T) {
 	require.Nil(t, now.Labels)
 }
 
-func TestPatchThatChangesNothingWritesNothing(t *testing.T) {
+func TestUnchangedPatchOfAPoolWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was := b.pool(t, root("net", "10.0.0.0/16", labelled("a", "b"), reserving(ipam.Reservation{First: 3, Reason: "x"}), bounds(20, 28)))
@@ -70,7 +70,7 @@ func TestPatchThatChangesNothingWritesNothing(t *testing.T) {
 		"Nothing":            func(*ipam.Pool) {},
 		"SameValues":         func(p *ipam.Pool) { bounds(20, 28)(p); labelled("a", "b")(p) },
 		"EmptyForNil":        func(p *ipam.Pool) { p.Annotations = map[string]string{} },
-		"WhatIsTheServers":   func(p *ipam.Pool) { p.UID, p.CreatedBy, p.Generation = ipam.NewID(), "me", 99 },
+		"ServerFields":       func(p *ipam.Pool) { p.UID, p.CreatedBy, p.Generation = ipam.NewID(), "me", 99 },
 		"SameReservation":    func(p *ipam.Pool) { reserving(ipam.Reservation{First: 3, Reason: "x"})(p) },
 		"SamePointersValues": func(p *ipam.Pool) { lo := 20; p.Spec.Allocation.MinPrefixLength = &lo },
 	} {
@@ -83,7 +83,7 @@ func TestPatchThatChangesNothingWritesNothing(t *testing.T) {
 	}
 }
 
-func TestPatchThatIsRefusedWritesNothing(t *testing.T) {
+func TestRefusedPatchOfAPoolWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -111,7 +111,7 @@ func TestPatchThatIsRefusedWritesNothing(t *testing.T) {
 			require.Equal(t, before, b.dump(t))
 		})
 	}
-	t.Run("ByTheCallersOwnCheck", func(t *testing.T) {
+	t.Run("ByTheCallersCheck", func(t *testing.T) {
 		immutable := errors.New("immutable")
 		_, err := b.PatchPool(b.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) { return p, immutable })
 		require.Error(t, err)
@@ -121,7 +121,7 @@ func TestPatchThatIsRefusedWritesNothing(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestPatchOfReservations(t *testing.T) {
+func TestPatchReplacesReservations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", reserving(ipam.Reservation{First: 4, Reason: "routers"}, ipam.Reservation{Last: 1})))
@@ -136,11 +136,11 @@ func TestPatchOfReservations(t *testing.T) {
 	}
 	set(t, "179", map[string]string{"10.0.0.0/30": "routers", "10.0.0.255/32": "", "10.0.0.8/29": "dhcp"},
 		ipam.Reservation{First: 4, Reason: "routers"}, ipam.Reservation{Last: 1}, reserveCIDR("10.0.0.8/29", "dhcp"))
-	t.Run("AnotherReasonIsAnotherReservation", func(t *testing.T) {
+	t.Run("ChangedReasonReplacesTheReservation", func(t *testing.T) {
 		set(t, "179", map[string]string{"10.0.0.0/30": "gateways", "10.0.0.255/32": "", "10.0.0.8/29": "dhcp"},
 			ipam.Reservation{First: 4, Reason: "gateways"}, ipam.Reservation{Last: 1}, reserveCIDR("10.0.0.8/29", "dhcp"))
 	})
-	t.Run("OtherWordsForTheSameBlocksKeepThem", func(t *testing.T) {
+	t.Run("EquivalentReservationKeepsItsBlocks", func(t *testing.T) {
 		before := b.dump(t)["holds"]
 		set(t, "179", map[string]string{"10.0.0.0/30": "gateways", "10.0.0.255/32": "", "10.0.0.8/29": "dhcp"},
 			reserveRange("10.0.0.0", "10.0.0.3", "gateways"), reserveCIDR("10.0.0.255/32", ""), reserveCIDR("10.0.0.8/29", "dhcp"))
@@ -162,7 +162,7 @@ func TestPatchOfReservations(t *testing.T) {
 }
 
 // The blocks of a reservation lie behind more held blocks than a pool can have reserved ones.
-func TestReservationBehindManyHeldBlocksCanBeRemoved(t *testing.T) {
+func TestReservationAfterManyHeldBlocksCanBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/20", strategy(ipam.FirstFit), reserving(ipam.Reservation{Last: 3}, reserveCIDR("10.0.14.0/24", ""))))

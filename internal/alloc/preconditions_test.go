@@ -13,7 +13,7 @@ import (
 // createOnly is If-None-Match: * of a PUT.
 var createOnly = usecase.Request{CreateOnly: true}
 
-func TestPreconditionsOfPut(t *testing.T) {
+func TestPutHonoursPreconditions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -68,7 +68,7 @@ func TestPreconditionsOfPut(t *testing.T) {
 			require.Equal(t, before, b.dump(t))
 		})
 	}
-	t.Run("ComeBeforeWhatDiffers", func(t *testing.T) {
+	t.Run("PrecedeSpecDifferences", func(t *testing.T) {
 		_, err := b.PutClaim(b.ctx, project, claim("c", "net", 31), createOnly)
 		refused(t, err, ipam.CodePreconditionFailed)
 		_, err = b.PutClaim(b.ctx, project, claim("c", "net", 31), ifAny)
@@ -77,7 +77,7 @@ func TestPreconditionsOfPut(t *testing.T) {
 }
 
 // What is not there when the request looks can be there when its transaction runs, be there room for another one or not.
-func TestAClaimMadeMeanwhileIsNotReturnedToWhoCreatesOnly(t *testing.T) {
+func TestCreateOnlyPutRefusesAConcurrentlyCreatedClaim(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]string{"WithRoom": "10.0.0.0/30", "TheLastBlock": "10.0.0.0/32"} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAClaimMadeMeanwhileIsNotReturnedToWhoCreatesOnly(t *testing.T) {
 	}
 }
 
-func TestAWeakTagIsToldThatItNeverMatches(t *testing.T) {
+func TestRefusalExplainsThatAWeakTagNeverMatches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	net := b.pool(t, root("net", "10.0.0.0/24"))

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestProjectComesWithItsDefaultSpace(t *testing.T) {
+func TestCreatedProjectHasADefaultSpace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made, err := b.CreateProject(b.ctx, ipam.Project{
@@ -41,7 +41,7 @@ func TestProjectComesWithItsDefaultSpace(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestPatchOfAProject(t *testing.T) {
+func TestPatchOfAProjectChangesItsFields(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	was, err := b.GetProject(b.ctx, project)
@@ -67,7 +67,7 @@ func TestPatchOfAProject(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
+func TestDeleteOfAProjectInUseChangesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	remove := func() *ipam.Error {
@@ -94,7 +94,7 @@ func TestProjectInUseIsNotDeletedAndNothingChanges(t *testing.T) {
 
 // Whatever a project has had, in whichever table: when it is gone and the background has been there, nothing is left of it
 // but two events in the trail of the platform.
-func TestDeletedProjectLeavesNothingBehind(t *testing.T) {
+func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	t.Parallel()
 	b := setupRegions(t)
 	_, err := b.ChangesMark(b.ctx) // makes what cursors are sealed with
@@ -184,7 +184,7 @@ func (b *bundle) furnish(t *testing.T, in, pool string) {
 	}
 }
 
-func TestProjectWithRetainedBlocksElsewhereIsNotDeleted(t *testing.T) {
+func TestProjectWithRetainedForeignBlocksIsNotDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
@@ -202,7 +202,7 @@ func TestProjectWithRetainedBlocksElsewhereIsNotDeleted(t *testing.T) {
 	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))
 }
 
-func TestProjectsAreMadeAndDeletedByThePlatformsAdminsAlone(t *testing.T) {
+func TestOnlyPlatformAdminsCreateAndDeleteProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	own, stranger := b.acting("corp:admin", tenancy.Admin, project), b.neighbour(t)
@@ -216,7 +216,7 @@ func TestProjectsAreMadeAndDeletedByThePlatformsAdminsAlone(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
+func TestProjectListShowsOnlyProjectsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, name := range []string{"c", "a", "b"} {
@@ -227,11 +227,11 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 		roles map[string]tenancy.Role
 		want  []string
 	}{
-		"Some":          {map[string]tenancy.Role{"c": tenancy.Viewer, "acme": tenancy.Admin, "a": tenancy.Consumer, "gone": tenancy.Admin, "zz": tenancy.Viewer}, []string{"a", "acme", "c"}},
-		"None":          {nil, []string{}},
-		"NoneThatIs":    {map[string]tenancy.Role{"gone": tenancy.Admin}, []string{}},
-		"PlatformRole":  {map[string]tenancy.Role{"platform": tenancy.Viewer}, []string{"platform"}},
-		"PlatformAdmin": {map[string]tenancy.Role{"platform": tenancy.Admin, "a": tenancy.Viewer}, []string{"a", "acme", "b", "c", "platform"}},
+		"Some":                {map[string]tenancy.Role{"c": tenancy.Viewer, "acme": tenancy.Admin, "a": tenancy.Consumer, "gone": tenancy.Admin, "zz": tenancy.Viewer}, []string{"a", "acme", "c"}},
+		"None":                {nil, []string{}},
+		"OnlyADeletedProject": {map[string]tenancy.Role{"gone": tenancy.Admin}, []string{}},
+		"PlatformRole":        {map[string]tenancy.Role{"platform": tenancy.Viewer}, []string{"platform"}},
+		"PlatformAdmin":       {map[string]tenancy.Role{"platform": tenancy.Admin, "a": tenancy.Viewer}, []string{"a", "acme", "b", "c", "platform"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -249,7 +249,7 @@ func TestListOfProjectsShowsThoseOfTheCaller(t *testing.T) {
 	}
 }
 
-func TestSpaces(t *testing.T) {
+func TestSpaceLifecycle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("blue"), Spec: ipam.SpaceSpec{Description: "VRF"}}, usecase.Request{})
@@ -257,13 +257,13 @@ func TestSpaces(t *testing.T) {
 	read, err := b.GetSpace(b.ctx, project, "blue")
 	require.NoError(t, err)
 	require.Equal(t, made.Value, read)
-	t.Run("RefusesANameThatExists", func(t *testing.T) {
+	t.Run("RefusesAnExistingName", func(t *testing.T) {
 		for _, name := range []string{"blue", ipam.DefaultSpace} {
 			_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta(name)}, usecase.Request{})
 			refused(t, err, ipam.CodeAlreadyExists)
 		}
 	})
-	t.Run("PatchThatChangesNothingWritesNothing", func(t *testing.T) {
+	t.Run("UnchangedPatchWritesNothing", func(t *testing.T) {
 		before := b.dump(t)
 		now, err := b.PatchSpace(b.ctx, project, "blue", usecase.Request{}, func(s ipam.Space) (ipam.Space, error) { return s, nil })
 		require.NoError(t, err)
@@ -282,7 +282,7 @@ func TestSpaces(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, now, again)
 	})
-	t.Run("DeleteIsRefusedWhileAnythingIsCarvedFromIt", func(t *testing.T) {
+	t.Run("DeleteIsRefusedWhilePoolsExist", func(t *testing.T) {
 		b.pool(t, root("net", "10.0.0.0/8", inSpace("blue")))
 		b.pool(t, root("six", "2001:db8::/32", inSpace("blue")))
 		before := b.dump(t)
@@ -295,7 +295,7 @@ func TestSpaces(t *testing.T) {
 		require.NoError(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}))
 		refused(t, b.DeleteSpace(b.ctx, project, "blue", usecase.Request{}), ipam.CodeNotFound)
 	})
-	t.Run("DefaultGoesWithItsProjectOnly", func(t *testing.T) {
+	t.Run("DefaultIsDeletedOnlyWithItsProject", func(t *testing.T) {
 		refused(t, b.DeleteSpace(b.ctx, project, ipam.DefaultSpace, usecase.Request{}), ipam.CodeInUse)
 	})
 	_, err = b.GetSpace(b.ctx, project, "none")

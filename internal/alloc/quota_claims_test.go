@@ -65,7 +65,7 @@ func untilServed(run func() error) error {
 	}
 }
 
-func TestParallelClaimsAgainstAQuotaAreExactlyAsManyAsItAllows(t *testing.T) {
+func TestConcurrentClaimsFillAQuotaExactly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name           string
@@ -128,7 +128,7 @@ func TestParallelClaimsAgainstAQuotaAreExactlyAsManyAsItAllows(t *testing.T) {
 	}
 }
 
-func TestQuotaRefusesAndLetsGoOnAfterARelease(t *testing.T) {
+func TestQuotaAdmitsClaimsAfterARelease(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -153,7 +153,7 @@ func TestQuotaRefusesAndLetsGoOnAfterARelease(t *testing.T) {
 	b.claim(t, claim("d", "net", 32))
 }
 
-func TestQuotaBelowWhatIsUsedStopsNewClaimsUntilEnoughIsReleased(t *testing.T) {
+func TestQuotaBelowUsageRefusesClaimsUntilEnoughAreReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pools := []string{"a", "b", "c"}
@@ -183,7 +183,7 @@ func TestQuotaBelowWhatIsUsedStopsNewClaimsUntilEnoughIsReleased(t *testing.T) {
 	overQuota(t, err, "acme/all", "claims", "5", "5", "1")
 }
 
-func TestQuotaCountsAddressesOfIPv6Exactly(t *testing.T) {
+func TestQuotaCountsIPv6AddressesExactly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("six", "2001:db8::/32"))
@@ -202,7 +202,7 @@ func TestQuotaCountsAddressesOfIPv6Exactly(t *testing.T) {
 	require.Equal(t, "1 1 1", b.used(t, "six"))
 }
 
-func TestRetainedBlockGoesOnCountingItsAddresses(t *testing.T) {
+func TestRetainedBlockStillCountsItsAddresses(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -228,7 +228,7 @@ func TestRetainedBlockGoesOnCountingItsAddresses(t *testing.T) {
 	}
 }
 
-func TestBatchIsWithinTheQuotaOrNotAtAll(t *testing.T) {
+func TestBatchOverTheQuotaIsRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/24"))
@@ -246,7 +246,7 @@ func TestBatchIsWithinTheQuotaOrNotAtAll(t *testing.T) {
 	_, err := b.CreateClaimBatch(b.ctx, project, batch(4), key("k", "4"))
 	e := overQuota(t, err, "acme/all", "claims", "3", "1", "3")
 	require.Equal(t, "/claims/2", e.Fields[0].Pointer)
-	require.Contains(t, e.Message, "the first 2 fit, and not the next; nothing was claimed")
+	require.Contains(t, e.Message, "the first 2 fit and the next does not. Nothing was claimed")
 	_, err = b.CreateClaimBatch(b.ctx, project, batch(3), dry)
 	overQuota(t, err, "acme/all", "claims", "3", "1", "3")
 	require.Equal(t, before, b.dump(t))
@@ -259,7 +259,7 @@ func TestBatchIsWithinTheQuotaOrNotAtAll(t *testing.T) {
 }
 
 // A quota stops a search in the pools that it covers, and not in others.
-func TestSelectorGoesOnWhereAQuotaDoesNotCount(t *testing.T) {
+func TestSelectorUsesPoolsOutsideAnExhaustedQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("a", "10.0.0.0/24", labelled("x", "y")))
@@ -281,7 +281,7 @@ func TestSelectorGoesOnWhereAQuotaDoesNotCount(t *testing.T) {
 	overQuota(t, err, "acme/all", "claims", "4", "4", "1")
 }
 
-func TestMemberOverItsQuotaHarmsNobodyInTheGroup(t *testing.T) {
+func TestMemberOverItsQuotaDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
@@ -314,7 +314,7 @@ func TestMemberOverItsQuotaHarmsNobodyInTheGroup(t *testing.T) {
 }
 
 // What one member gives back, another member of the same transaction can take.
-func TestReleaseInAGroupIsQuotaForItsNeighbours(t *testing.T) {
+func TestReleaseInAGroupFreesQuotaForItsMembers(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
 	other, _ := g.server(t)
@@ -331,7 +331,7 @@ func TestReleaseInAGroupIsQuotaForItsNeighbours(t *testing.T) {
 }
 
 // The quota's shards are rows like others: a COMMIT with an unknown outcome counts once.
-func TestUnknownOutcomeCountsOnce(t *testing.T) {
+func TestQuotaCountsAnUnknownOutcomeOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, landsLate}} {
 		t.Run(fmt.Sprint(faults), func(t *testing.T) {
@@ -371,7 +371,7 @@ func TestUnknownOutcomeCountsOnce(t *testing.T) {
 }
 
 // A claim that finds no room has taken nothing, though others in its transaction have.
-func TestWantOfRoomCountsNothing(t *testing.T) {
+func TestQuotaDoesNotCountARefusedClaim(t *testing.T) {
 	t.Parallel()
 	t.Run("InAGroup", func(t *testing.T) {
 		t.Parallel()

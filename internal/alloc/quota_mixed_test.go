@@ -16,7 +16,7 @@ import (
 
 // Everything that counts, at once, through three servers, while limits go up and down: afterwards the figures are those of what
 // is held, and the shards add up.
-func TestQuotaFiguresAreExactAfterEverythingAtOnce(t *testing.T) {
+func TestQuotaFiguresAreExactAfterConcurrentMixedOperations(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)

@@ -52,7 +52,7 @@ func (b *bundle) deniedQuotas(ctx context.Context, t testing.TB, puts ...ipam.Qu
 	require.Equal(t, []string{"corp:own-admin", "Quota"}, []string{event.Subject, event.Kind})
 }
 
-func TestWhatThePlatformHasBoundTheProjectCannotLoosen(t *testing.T) {
+func TestProjectCannotChangeAPlatformQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -71,7 +71,7 @@ func TestWhatThePlatformHasBoundTheProjectCannotLoosen(t *testing.T) {
 	require.Equal(t, ipam.QuotaOfProject, b.setAs(b.own(), t, quota("bound", maxClaims(9))).Owner, "of the name alone nothing stays")
 }
 
-func TestAProjectSetsQuotasOfItsOwn(t *testing.T) {
+func TestProjectSetsItsOwnQuotas(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := b.setAs(b.own(), t, quota("mine", maxClaims(5)))

@@ -57,7 +57,7 @@ func (b *bundle) usage(t testing.TB, name string) [3]string {
 	return figures(q.Used)
 }
 
-func TestNewQuotaCountsWhatIsHeldAlready(t *testing.T) {
+func TestNewQuotaCountsExistingUsage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("four", "10.0.0.0/16"))
@@ -103,7 +103,7 @@ func TestNewQuotaCountsWhatIsHeldAlready(t *testing.T) {
 }
 
 // What is not there is bounded by nothing: whoever mistypes a name is told, of what is his to know.
-func TestQuotaOfWhatTheProjectDoesNotHaveIsRefused(t *testing.T) {
+func TestQuotaOfAMissingPoolOrClassIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("prod", "10.0.0.0/16"))
@@ -133,7 +133,7 @@ func TestQuotaOfWhatTheProjectDoesNotHaveIsRefused(t *testing.T) {
 	b.set(t, quota("class", maxClaims(2), ofClass(ref("std"))))
 }
 
-func TestQuotaBoundsPools(t *testing.T) {
+func TestQuotaLimitsPools(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -158,7 +158,7 @@ func TestQuotaBoundsPools(t *testing.T) {
 	b.pool(t, child("five", "net", 24))
 }
 
-func TestQuotaIsReplaced(t *testing.T) {
+func TestPutReplacesAQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
@@ -208,7 +208,7 @@ func TestQuotaIsReplaced(t *testing.T) {
 	require.Equal(t, [3]string{"0", "0", "0"}, b.usage(t, "q"))
 }
 
-func TestQuotaThatIsNotValidIsRefused(t *testing.T) {
+func TestInvalidQuotaIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	before := b.dump(t)
@@ -238,7 +238,7 @@ func TestQuotaThatIsNotValidIsRefused(t *testing.T) {
 	require.Equal(t, "340282366920938463463374607431768211456", b.set(t, all).Spec.Limits.Addresses.String(), "all of IPv6")
 }
 
-func TestProjectHasAFewQuotas(t *testing.T) {
+func TestQuotasOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var want []string
@@ -266,7 +266,7 @@ func TestProjectHasAFewQuotas(t *testing.T) {
 }
 
 // A pool that is carved, or deleted, while a quota is made is in its figures as it is in the end, whichever was first.
-func TestQuotaThatIsMadeWhilePoolsComeAndGoCountsRight(t *testing.T) {
+func TestQuotaCreatedDuringPoolChangesCountsExactly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

@@ -45,7 +45,7 @@ func (b *bundle) full(t testing.TB) ipam.Figures {
 	return b.refuseClaim(t, claim("all", "net", 28), ipam.CodePoolExhausted).Figures
 }
 
-func TestEveryRefusalTellsTheFiguresOfItsMoment(t *testing.T) {
+func TestRefusalFiguresAreCurrent(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t)
 	require.Equal(t, 29, *b.full(t).LargestFreePrefixLength)
@@ -63,7 +63,7 @@ func TestEveryRefusalTellsTheFiguresOfItsMoment(t *testing.T) {
 	require.Equal(t, "0", f.AvailableAddresses)
 }
 
-func TestWhatBeginsToCoolDownIsSeenAtOnce(t *testing.T) {
+func TestRefusalSeesANewCooldownAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t, coolsDown(time.Hour))
 	b.claim(t, claim("half", "net", 29))
@@ -74,7 +74,7 @@ func TestWhatBeginsToCoolDownIsSeenAtOnce(t *testing.T) {
 	require.Equal(t, "8", e.Figures.CoolingDown)
 }
 
-func TestBatchesAndChildPoolsAreRefusedWithTheSameFigures(t *testing.T) {
+func TestBatchAndChildPoolRefusalsHaveTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]func(b *bundle, i int) error{
 		"Batch": func(b *bundle, i int) error {
@@ -99,7 +99,7 @@ func TestBatchesAndChildPoolsAreRefusedWithTheSameFigures(t *testing.T) {
 	}
 }
 
-func TestTheFiguresOfSeveralPoolsAreTheirSum(t *testing.T) {
+func TestRefusalFiguresOfSeveralPoolsAreSummed(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t, labelled("x", "y"))
 	b.pool(t, root("second", "10.0.1.0/28", labelled("x", "y")))
@@ -110,7 +110,7 @@ func TestTheFiguresOfSeveralPoolsAreTheirSum(t *testing.T) {
 }
 
 // Nobody is refused with figures that have room for what was refused: what came free before it was counted is given.
-func TestWhatCameFreeBeforeItWasCountedIsGiven(t *testing.T) {
+func TestBlockFreedBeforeTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t)
 	store, _ := b.store(t)
@@ -140,7 +140,7 @@ func (s ending) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 }
 
 // Nor is anybody refused because of a block that cooled down when it was counted, and was free before the refusal was written.
-func TestWhatCooledDownWhileItWasCountedIsGiven(t *testing.T) {
+func TestBlockCooledDownDuringTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.class(t, platform, class("net", sharedClass, lengths(28, 28, 28), cooling(time.Hour)))

@@ -9,7 +9,7 @@ import (
 )
 
 // Whose pool it is learns what is in the way, as long as that is its own.
-func TestTakenBlockIsSaidToBeHeldByWhom(t *testing.T) {
+func TestRefusalOfATakenBlockNamesTheOwnHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/20", reserving(ipam.Reservation{CIDR: block("10.0.0.0/28"), Reason: "gateways"})))
@@ -22,7 +22,7 @@ func TestTakenBlockIsSaidToBeHeldByWhom(t *testing.T) {
 		"10.0.0.0/24":   {"10.0.0.0/28 is reserved: gateways.", nil},
 		"10.0.1.0/24":   {"10.0.1.0/24 is child pool acme/sub.", []string{"acme/sub"}},
 		"10.0.2.0/23":   {"10.0.2.0/24 is held by claim acme/web.", []string{"acme/web"}},
-		"10.0.2.128/25": {"all of it or a part of it is held.", nil},
+		"10.0.2.128/25": {"it is allocated, at least in part.", nil},
 	} {
 		e := b.refuseClaim(t, claimOf("c", "net", exactly(cidr)), ipam.CodeBlockTaken)
 		require.Contains(t, e.Message, want.held, cidr)

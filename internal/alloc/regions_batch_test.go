@@ -56,7 +56,7 @@ func (w *world) released(t *testing.T, names ...string) {
 }
 
 // What is free in a pool can move between the regions while a batch is on its way to it.
-func TestABatchFindsAVeryBlockThatMoves(t *testing.T) {
+func TestBatchFindsAnExactCIDRThatMovesBetweenRegions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cidr string
@@ -95,7 +95,7 @@ func TestABatchFindsAVeryBlockThatMoves(t *testing.T) {
 	}
 }
 
-func TestABatchIsToldOfAVeryBlockThatIsHeld(t *testing.T) {
+func TestBatchIsRefusedForAHeldExactCIDR(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -143,7 +143,7 @@ func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.Po
 }
 
 // A batch that fits only with what is in other regions is brought that, in however many pieces it is; one that does not fit moves nothing.
-func TestABatchIsBroughtWhatIsScatteredInOtherRegions(t *testing.T) {
+func TestBatchGathersBlocksFromOtherRegions(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
 		t.Run("To"+to, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestABatchIsBroughtWhatIsScatteredInOtherRegions(t *testing.T) {
 }
 
 // Few rows are read for Random claims; whether other regions have what is missing is looked for with all of them.
-func TestABatchOfRandomClaimsThatNoRegionHasRoomForIsRefused(t *testing.T) {
+func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24", func(s *ipam.PoolSpec) { s.Allocation.Strategy = ipam.Random })
@@ -182,7 +182,7 @@ func TestABatchOfRandomClaimsThatNoRegionHasRoomForIsRefused(t *testing.T) {
 }
 
 // The claims before the one that has no room could be served from elsewhere as well.
-func TestABatchIsBroughtWhatItsEarlierClaimsCouldUse(t *testing.T) {
+func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
 		t.Run("To"+to, func(t *testing.T) {
@@ -196,7 +196,7 @@ func TestABatchIsBroughtWhatItsEarlierClaimsCouldUse(t *testing.T) {
 }
 
 // By strategies that are not sparing with large blocks, a batch can be refused that would fit in another order. That comes to an end.
-func TestABatchThatFitsInAnotherOrderIsRefused(t *testing.T) {
+func TestBatchThatFitsOnlyInAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/25", func(p *ipam.PoolSpec) { p.Allocation.Strategy = ipam.FirstFit })
@@ -237,7 +237,7 @@ func (i *interposed) DryRun(ctx context.Context, op string, locks storage.Locks,
 }
 
 // Room that appears where a batch is served, while it looks elsewhere, is room.
-func TestABatchUsesTheRoomThatAppearsInItsOwnRegion(t *testing.T) {
+func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	t.Parallel()
 	for _, r := range []string{region, us} {
 		t.Run("In"+r, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestABatchUsesTheRoomThatAppearsInItsOwnRegion(t *testing.T) {
 }
 
 // A batch whose region is given up while it is on its way is served at home.
-func TestABatchIsServedAtHomeWhenItsRegionIsGivenUp(t *testing.T) {
+func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Child pools are carved from what a region has of their parent, live there, and give their block back to it.
-func TestAChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
+func TestChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
@@ -40,7 +40,7 @@ func TestAChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 }
 
 // A child may serve several regions as well, and lends what it has.
-func TestAChildPoolServesSeveralRegions(t *testing.T) {
+func TestChildPoolServesSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16")
@@ -64,7 +64,7 @@ func TestAChildPoolServesSeveralRegions(t *testing.T) {
 }
 
 // A batch is whole or not there, also where its region has to borrow for it more than once.
-func TestABatchBorrowsForAllItsClaims(t *testing.T) {
+func TestBatchBorrowsForAllItsClaims(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")

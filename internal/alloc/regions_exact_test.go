@@ -16,7 +16,7 @@ func (w *world) by(r string, c ipam.Claim) (ipam.Claim, error) {
 }
 
 // A very block is claimed wherever it is, whichever region is asked: what is free of it in parts is brought together.
-func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
+func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -39,7 +39,7 @@ func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
 			require.Equal(t, c.in, made.Region)
 		})
 	}
-	t.Run("NotWhatIsHeldInAnotherRegion", func(t *testing.T) {
+	t.Run("HeldInAnotherRegion", func(t *testing.T) {
 		for _, cidr := range []string{"10.0.0.0/32", "10.0.0.0/27", "10.0.0.0/25", "10.0.0.160/27"} {
 			for _, r := range []string{region, eu, us} {
 				before := state(w.dump(t))
@@ -54,7 +54,7 @@ func TestAVeryBlockIsClaimedWhereverItIs(t *testing.T) {
 }
 
 // A block that is free in parts in two regions and at home can still be had.
-func TestABlockThatIsFreeInPartsIsGathered(t *testing.T) {
+func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]ipam.Claim{"ByLength": claim("all", "net", 24), "ByCIDR": claimOf("all", "net", exactly("10.0.0.0/24"))} {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestABlockThatIsFreeInPartsIsGathered(t *testing.T) {
 }
 
 // A dry run answers as the real one would, and moves nothing.
-func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
+func TestDryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -96,7 +96,7 @@ func TestADryRunMovesNoBlockBetweenRegions(t *testing.T) {
 }
 
 // A server in a region that a pool does not serve claims at the pool's home.
-func TestARegionThatIsNotServedClaimsAtTheHome(t *testing.T) {
+func TestUnservedRegionClaimsAtTheHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "two", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} })

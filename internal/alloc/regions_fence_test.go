@@ -39,7 +39,7 @@ func (w *world) kept(t *testing.T, r string) (restore func()) {
 	}
 }
 
-func TestARegionThatWasRestoredAloneIsFencedOff(t *testing.T) {
+func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/24")
@@ -108,7 +108,7 @@ func subjects(events []ipam.Event) (out []string) {
 	return out
 }
 
-func TestWhatARegionHasLostTheRowsOfIsKeptFromEverybody(t *testing.T) {
+func TestBlocksWithLostRowsAreNotAllocated(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
@@ -136,7 +136,7 @@ func TestWhatARegionHasLostTheRowsOfIsKeptFromEverybody(t *testing.T) {
 }
 
 // A region that is fenced off from one pool serves others, and does not keep other regions from that one.
-func TestAFenceIsOfOnePoolInOneRegion(t *testing.T) {
+func TestFenceAffectsOnePoolInOneRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.class(t, platform, class("std", sharedClass, lengths(24, 32, 32)))

@@ -10,7 +10,7 @@ import (
 )
 
 // A server remembers a pool as one that its region serves. When the region is given up, it finds that out by itself: its claims come from home.
-func TestAServerThatRemembersARegionThatWasGivenUpDrawsFromHome(t *testing.T) {
+func TestCachedRemovedRegionClaimsFromHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")

@@ -40,7 +40,7 @@ func (w *world) keep(t *testing.T, r string) int {
 }
 
 // A region's stock is filled up before it is empty, by more the faster it is used, and by less the slower; what lies idle goes home.
-func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
+func TestStockKeeperFollowsTheUsageOfARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t) // with a runway of an hour
 	w.served(t, "net", "10.0.0.0/8")
@@ -89,7 +89,7 @@ func TestTheKeeperFollowsWhatARegionUses(t *testing.T) {
 	}
 }
 
-func TestTheKeeperGivesBackWhatLiesIdle(t *testing.T) {
+func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/8")
@@ -142,7 +142,7 @@ func (u *unreachable) InTx(ctx context.Context, op string, locks storage.Locks, 
 }
 
 // A home that does not answer is told of, and keeps no other home's pools waiting.
-func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
+func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	lost := w.served(t, "lost", "10.0.0.0/16")
@@ -160,7 +160,7 @@ func TestTheKeeperGoesOnToTheNextHome(t *testing.T) {
 }
 
 // Nobody is kept from a home that has nothing to lend: it is not even locked.
-func TestTheKeeperLeavesAHomeAloneThatIsFull(t *testing.T) {
+func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -202,7 +202,7 @@ func (r *rounds) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.
 }
 
 // The keeper looks at all pools, page by page, and no pool that needs nothing costs a round trip of its own.
-func TestTheKeeperLooksAtAllPools(t *testing.T) {
+func TestStockKeeperScansAllPools(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	const pools = 201 // a page, and one more

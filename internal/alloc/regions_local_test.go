@@ -102,7 +102,7 @@ func (w *world) steady(t *testing.T, s *alloc.Service, pool string, rounds int) 
 	}
 }
 
-func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
+func TestClaimsReadNoRowOfAnotherRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/16")
@@ -116,7 +116,7 @@ func TestClaimsNeedNoRowOfAnotherRegion(t *testing.T) {
 	w.steady(t, alone, "wide", 20) // ten minutes
 	requireAll(t, w, eu)
 
-	t.Run("AndWithoutStockTheySaySo", func(t *testing.T) {
+	t.Run("WithoutStockTheyAreRefused", func(t *testing.T) {
 		w.served(t, "dry", "10.1.0.0/16")
 		_, err := claimWith(w, alone, "c", "dry")
 		require.Error(t, err, "the twin of this test: nothing was lent, and what is at home cannot be seen")

@@ -38,10 +38,10 @@ func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service
 }
 
 // Whatever a pool's regions become between a look and its transaction, the answer is about what is there.
-func TestRegionsThatChangeMeanwhile(t *testing.T) {
+func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	t.Parallel()
 	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} }
-	t.Run("AChildIsCarvedFromTheHomeOfItsParent", func(t *testing.T) {
+	t.Run("ChildIsCarvedFromTheParentsHome", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/16", two)
@@ -50,7 +50,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 			return err
 		}, func() { require.NoError(t, w.reregion("net")) }))
 	})
-	t.Run("APoolIsDeletedThatServesOneMore", func(t *testing.T) {
+	t.Run("DeletedPoolGotAnotherRegion", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/16", two)
@@ -63,7 +63,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 			require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 		}))
 	})
-	t.Run("ARegionIsGivenUpAlthoughTheKeeperHasJustLent", func(t *testing.T) {
+	t.Run("RegionIsRemovedAfterANewLoan", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		w.served(t, "net", "10.0.0.0/24")
@@ -75,7 +75,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 			return err
 		}, func() { require.Equal(t, 1, w.keep(t, eu)) }))
 	})
-	t.Run("ThoseWhoWaitBehindTheFirstAreServedToo", func(t *testing.T) {
+	t.Run("QueuedClaimsAreServed", func(t *testing.T) {
 		t.Parallel()
 		w := setupRegions(t)
 		p := w.served(t, "net", "10.0.0.0/24", two)
@@ -99,7 +99,7 @@ func TestRegionsThatChangeMeanwhile(t *testing.T) {
 }
 
 // A server that has served a pool for another region, which then gave the pool up, goes on serving it at home.
-func TestWhatIsRememberedOfAPoolSaysNotWhereToDrawFrom(t *testing.T) {
+func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} })
@@ -125,7 +125,7 @@ func TestWhatIsRememberedOfAPoolSaysNotWhereToDrawFrom(t *testing.T) {
 }
 
 // A loan that hangs, because the home cannot be reached, holds up nobody who needs nothing but the region's own stock.
-func TestClaimsDoNotWaitForALoanThatHangs(t *testing.T) {
+func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/20")
@@ -151,7 +151,7 @@ func TestClaimsDoNotWaitForALoanThatHangs(t *testing.T) {
 }
 
 // Behind a class, a pool that is free in parts of several regions is tried before all are called exhausted.
-func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
+func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.class(t, project, class("std", lengths(24, 32, 24)))
@@ -173,7 +173,7 @@ func TestAClassFindsABlockThatIsFreeInParts(t *testing.T) {
 }
 
 // That such a block was not to be had a moment ago is believed for a second, however often it is asked for.
-func TestAClassFindsABlockInPartsAlthoughItIsAskedAllTheTime(t *testing.T) {
+func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.class(t, project, class("std", lengths(24, 32, 24)))
@@ -198,7 +198,7 @@ func TestAClassFindsABlockInPartsAlthoughItIsAskedAllTheTime(t *testing.T) {
 }
 
 // A name that is in use in another region is what is told, also when there is no room.
-func TestANameThatIsInUseElsewhereIsToldBeforeAFullPool(t *testing.T) {
+func TestNameConflictInAnotherRegionPrecedesAFullPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "alone", "10.1.0.0/30", func(p *ipam.PoolSpec) { p.Region, p.Regions = eu, nil })
@@ -214,7 +214,7 @@ func TestANameThatIsInUseElsewhereIsToldBeforeAFullPool(t *testing.T) {
 }
 
 // The record of what a region was lent is as small as that is contiguous, however many loans it came by; and all of it comes home for one claim.
-func TestLoansOfBuddiesAreOne(t *testing.T) {
+func TestLoansOfBuddiesAreMerged(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.1.0.0/24")

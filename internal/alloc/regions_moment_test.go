@@ -90,7 +90,7 @@ func (v *viewBetween) OneMoment(ctx context.Context, op string, fn func(context.
 }
 
 // A block that moves to another region while a list of its pool is read is in it once.
-func TestAListOfAPoolInSeveralRegionsIsOfOneMoment(t *testing.T) {
+func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	lists := map[string]struct {
 		held bool // the block, before and afterwards

@@ -16,7 +16,7 @@ func (w *world) reregion(pool string, regions ...string) error {
 }
 
 // Regions are added to a pool, and taken from it when nothing of it is held there.
-func TestAPoolIsServedInOtherRegionsThanBefore(t *testing.T) {
+func TestPatchAddsAndRemovesRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.pool(t, root("net", "10.0.0.0/24"))
@@ -55,7 +55,7 @@ func TestAPoolIsServedInOtherRegionsThanBefore(t *testing.T) {
 }
 
 // What is free of a block is brought home to be reserved; what is held in a region is said to be in the way.
-func TestAReservationTakesWhatIsLent(t *testing.T) {
+func TestReservationTakesLentBlocks(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -76,7 +76,7 @@ func TestAReservationTakesWhatIsLent(t *testing.T) {
 }
 
 // A pool of several regions is deleted when nothing of it is held in any, whatever is lent.
-func TestAPoolOfSeveralRegionsIsDeleted(t *testing.T) {
+func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/16", func(p *ipam.PoolSpec) { p.Reservations = []ipam.Reservation{{First: 1}} })
@@ -100,7 +100,7 @@ func TestAPoolOfSeveralRegionsIsDeleted(t *testing.T) {
 }
 
 // What cools down does so in the region that it was claimed in, and any server of that region frees it.
-func TestBlocksCoolDownInTheirRegion(t *testing.T) {
+func TestCooldownStaysInTheRegionOfTheClaim(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24", func(p *ipam.PoolSpec) { p.ReuseAfter = new(time.Hour) })

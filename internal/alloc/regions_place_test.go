@@ -29,7 +29,7 @@ func (p *placing) Place(ctx context.Context, project ipam.ID, region string) err
 }
 
 // That a project has its first claim in a region is noted where all regions read it, which may take a second. Others do not wait for it.
-func TestNobodyWaitsForTheFirstClaimOfAnotherProject(t *testing.T) {
+func TestFirstClaimOfAProjectInARegionDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for way, claims := range map[string]func(context.Context, *alloc.Service) error{
 		"a claim": func(ctx context.Context, s *alloc.Service) error {
@@ -75,7 +75,7 @@ func TestNobodyWaitsForTheFirstClaimOfAnotherProject(t *testing.T) {
 }
 
 // A project works in a region from its first claim there on, and not because it was refused one: from then on its names are looked for there, too.
-func TestARefusalPlacesNoProject(t *testing.T) {
+func TestRefusedClaimDoesNotPlaceItsProjectInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	ctx := w.neighbour(t)

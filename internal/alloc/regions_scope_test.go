@@ -13,7 +13,7 @@ import (
 )
 
 // A scope that is claimed from in three regions at once has one pool, in the region that came first.
-func TestAScopeThatIsClaimedFromInThreeRegionsHasOnePool(t *testing.T) {
+func TestScopeClaimedInThreeRegionsHasOnePool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.class(t, platform, class("net", sharedClass, lengths(24, 28, 28), poolPer(24, "site")))
@@ -41,7 +41,7 @@ func TestAScopeThatIsClaimedFromInThreeRegionsHasOnePool(t *testing.T) {
 }
 
 // What a claim leaves behind is found and used by the other regions: a retained block is claimed again, or given up.
-func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
+func TestRetainedBlockIsReachableFromAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/24")
@@ -75,7 +75,7 @@ func TestARetainedBlockIsReachedFromAnyRegion(t *testing.T) {
 }
 
 // A claim by class prefers the pools that its own region serves, and still finds the last room elsewhere.
-func TestAClassPrefersPoolsOfTheOwnRegion(t *testing.T) {
+func TestClassPrefersPoolsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.class(t, project, class("std", lengths(24, 32, 28)))

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAClaimIsServedFromItsOwnRegion(t *testing.T) {
+func TestClaimIsServedFromItsRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/16")
@@ -35,7 +35,7 @@ func TestAClaimIsServedFromItsOwnRegion(t *testing.T) {
 	require.Equal(t, int64(1<<16-4*16), p.Stock.Available(32).Int64())
 }
 
-func TestTheLastBlockIsFoundWhereverItIs(t *testing.T) {
+func TestLastFreeBlockIsFoundInAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "small", "10.0.0.0/26")
@@ -59,7 +59,7 @@ func TestTheLastBlockIsFoundWhereverItIs(t *testing.T) {
 	require.Equal(t, "10.0.0.0/26", c.Block.String())
 }
 
-func TestRegionsClaimAtOnceAndNeverTheSame(t *testing.T) {
+func TestConcurrentClaimsInSeveralRegionsAreDisjoint(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "busy", "10.0.0.0/24")

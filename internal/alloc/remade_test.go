@@ -17,7 +17,7 @@ import (
 
 // A project is deleted and another tenant makes one of its name: nothing that was the first one's is the second one's, on servers that
 // remember all they can of the first.
-func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
+func TestRecreatedProjectInheritsNothing(t *testing.T) {
 	t.Parallel()
 	const name = "beta"
 	b := setup(t)
@@ -102,14 +102,14 @@ func TestAProjectInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
 		old, err := s.ListEvents(ctx, name, trail.EventFilter{Outcome: "ok"}, 100, cursor, usecase.Reading{})
 		require.True(t, err != nil || len(old.Items) == 0, "an old cursor opens nothing")
 	}
-	t.Run("TheKeysOfItsRequestsAreForgotten", func(t *testing.T) {
+	t.Run("IdempotencyKeysAreDeleted", func(t *testing.T) {
 		got, err := servers[0].CreateClaim(ctx, name, claim("lent-a", "open", 28, lent), keyed)
 		require.NoError(t, err)
 		require.False(t, got.Replayed)
 		require.Equal(t, "open", got.Value.Pool.Name, "what everybody may use it may")
 		require.NoError(t, servers[1].DeleteClaim(ctx, name, "lent-a", usecase.Request{}))
 	})
-	t.Run("ItsQuotaBoundsNobody", func(t *testing.T) {
+	t.Run("QuotaNoLongerLimits", func(t *testing.T) {
 		for _, c := range []string{"1", "2", "3", "4", "5", "6"} {
 			_, err := servers[1].CreateClaim(ctx, name, claim("q-"+c, "open", 28, lent), usecase.Request{})
 			require.NoError(t, err)
@@ -132,7 +132,7 @@ func ownClaim(in, name string) ipam.Claim {
 
 // A pool is deleted and its owner makes another one of its name, which is nobody else's business: who was served from the first, and is
 // remembered to have been, is not served from the second.
-func TestAProjectInheritsNoGrantThatWasMadeToItsNameBefore(t *testing.T) {
+func TestRecreatedPoolInheritsNoGrant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24", visible(ipam.VisibilityShared)))
@@ -154,7 +154,7 @@ func TestAProjectInheritsNoGrantThatWasMadeToItsNameBefore(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAPoolInheritsNothingOfAnEarlierOneOfTheName(t *testing.T) {
+func TestRecreatedPoolInheritsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)

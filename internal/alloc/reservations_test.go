@@ -89,7 +89,7 @@ func TestReservationWithholdsPartOfAPool(t *testing.T) {
 	}
 }
 
-func TestReservationsOfAChildAreWithheldFromItAlone(t *testing.T) {
+func TestReservationsOfAChildAffectOnlyTheChild(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -103,7 +103,7 @@ func TestReservationsOfAChildAreWithheldFromItAlone(t *testing.T) {
 	b.refuseClaim(t, claim("more", "sub", 32), ipam.CodePoolExhausted)
 }
 
-func TestReservationThatCannotBeIsRefused(t *testing.T) {
+func TestInvalidReservationIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, c := range []struct {
@@ -148,7 +148,7 @@ func TestReservationOfTheOtherFamilyIsRefused(t *testing.T) {
 	}
 }
 
-func TestReservationsThatComeToTooManyBlocksAreRefused(t *testing.T) {
+func TestReservationsOfTooManyBlocksAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	// In an IPv6 /64, the range from ::1 to the last but one is 126 blocks: the most one range can be, here 17 times.

@@ -61,7 +61,7 @@ func ratios(of []pools.PoolSample) (out []string) {
 	return out
 }
 
-func TestTheFullestPoolsAreFoundAtABoundedCostAStep(t *testing.T) {
+func TestSamplerFindsTheFullestPoolsInBoundedSteps(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("half", "10.0.0.0/24"))
@@ -98,7 +98,7 @@ func TestTheFullestPoolsAreFoundAtABoundedCostAStep(t *testing.T) {
 	require.Equal(t, []string{"acme/six 0.7500", "acme/half 0.5000", "acme/pieces 0.5000"}, ratios(now.Fullest), "what is deleted is not told of")
 }
 
-func TestRunwayIsHowLongWhatIsFreeLasts(t *testing.T) {
+func TestSamplerEstimatesTheRunwayOfAPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -131,7 +131,7 @@ func TestRunwayIsHowLongWhatIsFreeLasts(t *testing.T) {
 	require.Greater(t, runway(), first)
 }
 
-func TestStocksAndFencesOfARegionAreTold(t *testing.T) {
+func TestSamplerReportsStocksAndFencesOfARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	look := func() pools.Sample {

@@ -21,7 +21,7 @@ func (b *bundle) putScope(t testing.TB, site string) usecase.Result[ipam.Pool] {
 	return made
 }
 
-func TestThePoolOfAScopeIsThereBeforeItsFirstClaim(t *testing.T) {
+func TestPutCreatesAScopedPoolBeforeItsFirstClaim(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	b.set(t, quota("q", maxPools(2)))
@@ -45,7 +45,7 @@ func TestThePoolOfAScopeIsThereBeforeItsFirstClaim(t *testing.T) {
 			require.Len(t, b.events(t, in, trail.EventFilter{Kind: "IPPool", Name: made.Value.Name}), 1, in)
 		}
 	})
-	t.Run("WhatItsOwnerSaysIsLeftOut", func(t *testing.T) {
+	t.Run("HidesTheOwnersFields", func(t *testing.T) {
 		require.Equal(t, platform, made.Value.Project)
 		require.Zero(t, made.Value.Spec.Parent)
 	})
@@ -69,7 +69,7 @@ func TestThePoolOfAScopeIsThereBeforeItsFirstClaim(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestThePoolsOfAProjectsScopesAreListed(t *testing.T) {
+func TestScopedPoolsOfAProjectAreListed(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	list := func(in string) (blocks []string) {
@@ -88,7 +88,7 @@ func TestThePoolsOfAProjectsScopesAreListed(t *testing.T) {
 	require.Empty(t, list(platform), "the owner's own scopes are others")
 }
 
-func TestPoolsOfScopesThatCannotBe(t *testing.T) {
+func TestPutOfAnInvalidScopedPoolIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.class(t, project, class("plain"))
@@ -114,7 +114,7 @@ func TestPoolsOfScopesThatCannotBe(t *testing.T) {
 }
 
 // Callers and claims that open one scope at the same time get one pool.
-func TestAScopeIsOpenedOnceByAll(t *testing.T) {
+func TestConcurrentPutsAndClaimsCreateOneScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	far, _ := b.server(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // The pool of its scope is removed between the claim's first look and its transaction: it is served from a new one.
-func TestClaimWhosePoolIsRemovedJustThenIsServedFromANewOne(t *testing.T) {
+func TestClaimIsServedFromANewPoolIfItsScopedPoolIsRemovedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		op    string
@@ -81,7 +81,7 @@ func TestClaimWhosePoolIsRemovedJustThenIsServedFromANewOne(t *testing.T) {
 }
 
 // The claim is made between the sweep's look and its transaction: the pool stays, and so does what is said of it.
-func TestPoolThatIsClaimedFromJustThenStays(t *testing.T) {
+func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		op      string
@@ -123,7 +123,7 @@ func TestPoolThatIsClaimedFromJustThenStays(t *testing.T) {
 }
 
 // Pools come and go while they are claimed from, by three servers: nobody is refused, and everything adds up.
-func TestScopesComeAndGoUnderLoad(t *testing.T) {
+func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0))
 	b.set(t, quota("q", maxPools(100)))

@@ -25,7 +25,7 @@ func (b *bundle) swept(t testing.TB, marked, removed int) {
 	require.Equal(t, [2]int{marked, removed}, [2]int{m, r}, "marked, removed")
 }
 
-func TestScopedPoolThatStaysEmptyGoesBack(t *testing.T) {
+func TestEmptyScopedPoolIsSweptAfterItsTTL(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	b.set(t, quota("q", maxPools(10)))
@@ -70,7 +70,7 @@ func TestScopedPoolThatStaysEmptyGoesBack(t *testing.T) {
 	require.Len(t, b.scopes(t), 4)
 }
 
-func TestPoolsOfAClassThatKeepsThemStay(t *testing.T) {
+func TestScopedPoolsWithoutATTLAreKept(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	_, err := b.PatchClass(b.ctx, platform, "net", false, usecase.Request{}, func(c ipam.Class) (ipam.Class, error) {
@@ -86,7 +86,7 @@ func TestPoolsOfAClassThatKeepsThemStay(t *testing.T) {
 	require.Len(t, b.scopes(t), 1)
 }
 
-func TestClaimInAMarkedPoolClearsTheMark(t *testing.T) {
+func TestClaimInAnEmptyScopedPoolResetsItsTTL(t *testing.T) {
 	t.Parallel()
 	for name, bind := range map[string]func(*bundle, ipam.Claim) error{
 		"Claim": func(b *bundle, c ipam.Claim) error {
@@ -118,7 +118,7 @@ func TestClaimInAMarkedPoolClearsTheMark(t *testing.T) {
 	}
 }
 
-func TestReservationsOfItsOwnerDoNotKeepAScopedPool(t *testing.T) {
+func TestOwnersReservationsDoNotKeepAScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	c := b.claim(t, atSite("ber", "ber"))
@@ -136,7 +136,7 @@ func TestReservationsOfItsOwnerDoNotKeepAScopedPool(t *testing.T) {
 	require.Empty(t, b.scopes(t))
 }
 
-func TestWhatCoolsDownInAScopedPoolKeepsIt(t *testing.T) {
+func TestCoolingBlockKeepsAScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Minute), cooling(time.Hour))
 	b.claim(t, atSite("c", "ber"))
@@ -150,7 +150,7 @@ func TestWhatCoolsDownInAScopedPoolKeepsIt(t *testing.T) {
 	b.swept(t, 0, 1)
 }
 
-func TestOwnerDeletesAScopedPoolWhenItIsEmpty(t *testing.T) {
+func TestOwnerDeletesAScopedPoolOnlyWhenEmpty(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)
 	b.set(t, quota("q", maxPools(10)))
@@ -170,7 +170,7 @@ func TestOwnerDeletesAScopedPoolWhenItIsEmpty(t *testing.T) {
 	b.claim(t, atSite("c", "ber"))
 }
 
-func TestServersSweepAtOnceAndEachPoolGoesOnce(t *testing.T) {
+func TestConcurrentSweepsRemoveEachPoolOnce(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(time.Hour))
 	servers := b.servers(t, 3)
@@ -203,7 +203,7 @@ func TestServersSweepAtOnceAndEachPoolGoesOnce(t *testing.T) {
 }
 
 // The answer of COMMIT is lost: the next look finds what there is still to do, and nothing else.
-func TestSweepWhoseOutcomeIsUnknownIsMadeUpForByTheNext(t *testing.T) {
+func TestSweepWithUnknownOutcomeIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {
 		t.Run(string(fault), func(t *testing.T) {
@@ -230,8 +230,8 @@ func TestSweepWhoseOutcomeIsUnknownIsMadeUpForByTheNext(t *testing.T) {
 	}
 }
 
-// See TestEveryOperationNamesWhatItDependsOn.
-func TestWhatRunsByItselfNamesWhatItDependsOn(t *testing.T) {
+// See TestEveryOperationLocksTheRowsItDependsOn.
+func TestBackgroundJobsLockTheRowsTheyDependOn(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0), cooling(time.Hour))
 	store, _ := b.store(t)

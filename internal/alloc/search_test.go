@@ -41,7 +41,7 @@ func (b *bundle) finds(ctx context.Context, t testing.TB, text string) []string 
 	return lines
 }
 
-func TestSearchFindsWhoHoldsAnAddress(t *testing.T) {
+func TestSearchFindsTheHolderOfAnAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour, own := b.neighbour(t), b.acting("corp:own", tenancy.Viewer, project)
@@ -147,7 +147,7 @@ func TestSearchFindsNames(t *testing.T) {
 }
 
 // Of any address it is found what the lists say that holds it.
-func TestSearchFindsWhatTheListsSay(t *testing.T) {
+func TestSearchAgreesWithTheLists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/20", strategy(ipam.Random)))
@@ -206,7 +206,7 @@ func TestSearchFindsInAllRegions(t *testing.T) {
 	}
 }
 
-func TestSearchLooksInSoManyProjects(t *testing.T) {
+func TestSearchIsLimitedInProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 100 { // with the platform and the test's own there are 102
@@ -224,7 +224,7 @@ func TestSearchLooksInSoManyProjects(t *testing.T) {
 	require.Equal(t, project, found.Items[0].Name, "and so is a project")
 }
 
-func TestSearchForOneKindIsNotFilledByOthers(t *testing.T) {
+func TestSearchForOneKindReturnsOnlyThatKind(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/8"))

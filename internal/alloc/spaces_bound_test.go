@@ -15,7 +15,7 @@ import (
 )
 
 // A project has as many spaces as it may, its default one counted, however many servers are asked at once.
-func TestAProjectHasSoManySpacesAndNoMore(t *testing.T) {
+func TestSpacesOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var servers []*alloc.Service

@@ -54,7 +54,7 @@ func TestStrategies(t *testing.T) {
 	})
 }
 
-func TestRandomStaysInsideAndDiffers(t *testing.T) {
+func TestRandomClaimsStayInsideThePoolAndDiffer(t *testing.T) {
 	t.Parallel()
 	for _, cidr := range []string{"0.0.0.0/0", "2001:db8::/32"} {
 		t.Run(cidr, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRandomFindsTheLastFreeBlock(t *testing.T) {
 	b.refuseClaim(t, claim("more", "net", 32), ipam.CodePoolExhausted)
 }
 
-func TestChildPoolsAreCarvedByTheParentsStrategy(t *testing.T) {
+func TestChildPoolsFollowTheParentsStrategy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", strategy(ipam.Sparse)))

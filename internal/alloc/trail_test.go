@@ -141,7 +141,7 @@ func (b *bundle) changes() []change {
 
 // Each change leaves exactly one event, in one trail, which says who did what from where and what is different since. A dry run, a
 // replay and what changes nothing leave none.
-func TestEveryChangeLeavesOneEvent(t *testing.T) {
+func TestEveryChangeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16", strategy(ipam.FirstFit)))
@@ -187,7 +187,7 @@ func TestEveryChangeLeavesOneEvent(t *testing.T) {
 	}
 }
 
-func TestUnknownOutcomeLeavesOneEventOfEachChange(t *testing.T) {
+func TestChangeWithUnknownOutcomeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
 		t.Run(fmt.Sprint(faults), func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 }
 
 // An error from the middle of a use case leaves neither the change nor its event.
-func TestRefusedChangeLeavesNoEvent(t *testing.T) {
+func TestRefusedChangeRecordsNoEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))

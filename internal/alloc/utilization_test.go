@@ -45,7 +45,7 @@ func (b *bundle) count(t testing.TB, sql string, args ...any) (n int) {
 }
 
 // A pool is claimed from at random for some weeks. Of the last two the history has every hour; of what is before, the last and the highest of each day.
-func TestTheHistoryIsWhatWasSeen(t *testing.T) {
+func TestUtilizationHistoryMatchesTheRecords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.clock.move(10 * time.Minute)
@@ -105,7 +105,7 @@ func TestTheHistoryIsWhatWasSeen(t *testing.T) {
 	require.Zero(t, b.count(t, "SELECT count(*) FROM utilization"))
 }
 
-func TestOfOneHourThereIsOneRecord(t *testing.T) {
+func TestConcurrentRecordersWriteOneRecordPerHour(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for i := range 30 {
@@ -149,7 +149,7 @@ func TestOfOneHourThereIsOneRecord(t *testing.T) {
 	require.EqualValues(t, 30, n, "once a day it is said anew")
 }
 
-func TestAClockThatIsSetBackRecordsNothingTwice(t *testing.T) {
+func TestClockSetBackRecordsNothingTwice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -182,7 +182,7 @@ func TestAClockThatIsSetBackRecordsNothingTwice(t *testing.T) {
 	require.Equal(t, b.clock.read(), h.Points[len(h.Points)-1].At, "what is to come is not shown")
 }
 
-func TestADeletedPoolTakesItsHistory(t *testing.T) {
+func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
@@ -208,7 +208,7 @@ func TestADeletedPoolTakesItsHistory(t *testing.T) {
 }
 
 // What is recorded of a pool in several regions is the sum of all, whoever was lent what.
-func TestTheHistoryOfAPoolIsOfAllItsRegions(t *testing.T) {
+func TestUtilizationSumsAllRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "both", "10.0.0.0/24")
@@ -237,7 +237,7 @@ func TestTheHistoryOfAPoolIsOfAllItsRegions(t *testing.T) {
 	require.Equal(t, []string{"20 12:00 16 16", "20 13:00 32 32", "20 14:00 48 48"}, w.usedOver(t, "both", began, began.Add(2*time.Hour)))
 }
 
-func TestAPoolThatFillsUpHasARunway(t *testing.T) {
+func TestFillingPoolHasARunway(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAReceiverThatIsGoneDoesNotStopAWebhookThatWasMovedMeanwhile(t *testing.T) {
+func TestGoneReceiverDoesNotStopAConcurrentlyMovedWebhook(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	to := receive(t, ok)
@@ -48,7 +48,7 @@ func (s *behindRead) WebhookGet(ctx context.Context, in storage.ProjectKey, name
 }
 
 // The sender passes over the pool by the filter that it has read, and is to write its place when nothing has come for some seconds.
-func TestWhatANewFilterMatchesIsSentAlthoughTheOldOneWasPastIt(t *testing.T) {
+func TestFilterChangeResendsEarlierMatches(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	r := receive(t, ok)

@@ -177,7 +177,7 @@ func (b *bundle) changeHook(change func(*ipam.WebhookSpec)) error {
 
 func ok(sent) int { return http.StatusOK }
 
-func TestWhatChangesIsSentInOrder(t *testing.T) {
+func TestWebhookSendsChangesInOrder(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	r := receive(t, ok)
@@ -194,7 +194,7 @@ func TestWhatChangesIsSentInOrder(t *testing.T) {
 	require.NotZero(t, w.Progress.DeliveredAt)
 }
 
-func TestAFailureIsTriedAgainWithTheSameIDAndBody(t *testing.T) {
+func TestFailedDeliveryIsRetriedWithTheSameIDAndBody(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	n, failures := 0, []int{0, http.StatusInternalServerError, http.StatusFound}
@@ -231,7 +231,7 @@ func TestAFailureIsTriedAgainWithTheSameIDAndBody(t *testing.T) {
 	require.Equal(t, []string{"Put IPClaim one", "Put IPClaim more-0", "Put IPClaim more-1", "Put IPClaim more-2"}, r.changes())
 }
 
-func TestASenderThatIsKilledIsFollowedByOneThatRepeats(t *testing.T) {
+func TestDeliveryOfAKilledSenderIsRepeatedByAnother(t *testing.T) {
 	t.Parallel()
 	b, first := hooked(t)
 	second := b.sender(t, first.ahead)
@@ -265,7 +265,7 @@ func TestASenderThatIsKilledIsFollowedByOneThatRepeats(t *testing.T) {
 	require.Equal(t, []string{"Put IPClaim one"}, all[0].Changes)
 }
 
-func TestTwoServersSendOneDeliveryAtATime(t *testing.T) {
+func TestConcurrentSendersDeliverOneMessageAtATime(t *testing.T) {
 	t.Parallel()
 	b, first := hooked(t)
 	second := b.sender(t, first.ahead)
@@ -310,7 +310,7 @@ func TestTwoServersSendOneDeliveryAtATime(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDeliveredIsGivenUpAfterADay(t *testing.T) {
+func TestUndeliverableMessageBecomesADeadLetterAfterADay(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	var works atomic.Bool
@@ -353,7 +353,7 @@ func TestWhatCannotBeDeliveredIsGivenUpAfterADay(t *testing.T) {
 	require.Equal(t, dead.ID.String(), all[0].ID)
 }
 
-func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
+func TestGoneReceiverStopsTheWebhook(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	n := 0
@@ -372,7 +372,7 @@ func TestAReceiverThatIsGoneStopsTheWebhook(t *testing.T) {
 	require.Equal(t, r.all()[0], r.all()[1])
 }
 
-func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
+func TestResumedWebhookContinuesAtItsPosition(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	r := receive(t, ok)
@@ -385,7 +385,7 @@ func TestAPausedWebhookGoesOnWhereItWas(t *testing.T) {
 	pass(t, b, func() bool { return len(r.changes()) == 1 }, s)
 }
 
-func TestACursorThatHasExpiredIsToldAsResync(t *testing.T) {
+func TestExpiredCursorSendsAResync(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	r := receive(t, ok)

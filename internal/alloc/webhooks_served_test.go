@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestAttemptsThatAKillInterruptsAreNoFailuresOfTheReceiver(t *testing.T) {
+func TestInterruptedAttemptsAreNotReceiverFailures(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	inside, breaks := make(chan struct{}), &atomic.Bool{}
@@ -69,7 +69,7 @@ func (u *unfollowed) FeedRead(ctx context.Context, project storage.ProjectKey, f
 	return u.Store.FeedRead(ctx, project, from, after, limit)
 }
 
-func TestAWebhookThatTheServerCannotServeSaysSo(t *testing.T) {
+func TestWebhookStatusReportsAServerFailure(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	store, _ := b.store(t)
@@ -97,7 +97,7 @@ func TestAWebhookThatTheServerCannotServeSaysSo(t *testing.T) {
 	require.Nil(t, b.hookNow(t).Progress.Error)
 }
 
-func TestAWebhookIsServedThoughCallersHaveAllPlacesOfItsProject(t *testing.T) {
+func TestWebhookIsServedWhenFollowersUseAllSlots(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	cursor := b.follow(t, "", feed.Filter{}).Cursor()

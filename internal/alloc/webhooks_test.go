@@ -23,7 +23,7 @@ func webhookTo(name, url string) ipam.Webhook {
 
 const receiverURL = "https://receiver.example/carve"
 
-func TestAWebhookIsMadeAndItsSecretToldOnce(t *testing.T) {
+func TestWebhookSecretIsReturnedOnlyOnCreation(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	r := usecase.Request{Key: "key", Fingerprint: [16]byte{1}}
@@ -52,7 +52,7 @@ func TestAWebhookIsMadeAndItsSecretToldOnce(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-func TestWebhooksThatAreRefused(t *testing.T) {
+func TestInvalidWebhooksAreRefused(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	create := func(w ipam.Webhook) error {
@@ -82,7 +82,7 @@ func TestWebhooksThatAreRefused(t *testing.T) {
 	require.Zero(t, taken)
 }
 
-func TestWhoMayDoWhatWithWebhooks(t *testing.T) {
+func TestWebhooksRequireTheirRoles(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	b.hook(t, ipam.WebhookSpec{URL: receiverURL})
@@ -114,7 +114,7 @@ func (b *bundle) letters(t testing.TB, store storage.Store, w ipam.Webhook, n in
 	return last
 }
 
-func TestAWebhookWithTooManyDeadLettersWaitsUntilOneIsDropped(t *testing.T) {
+func TestWebhookWithTooManyDeadLettersWaitsUntilOneIsDropped(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	works := false
@@ -151,7 +151,7 @@ func TestAWebhookWithTooManyDeadLettersWaitsUntilOneIsDropped(t *testing.T) {
 	require.Empty(t, b.dump(t)["deliveries"])
 }
 
-func TestAMessageIsNoLargerThanItMayBe(t *testing.T) {
+func TestWebhookMessageIsLimitedInBytes(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	large := strings.Repeat("x", 4000)
@@ -171,7 +171,7 @@ func TestAMessageIsNoLargerThanItMayBe(t *testing.T) {
 	require.Greater(t, len(r.all()), 1, "in several messages")
 }
 
-func TestWhatComesBehindARecordThatIsTooLargeIsSent(t *testing.T) {
+func TestWebhookSendsChangesAfterAnOversizedRecord(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	r := receive(t, ok)

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestSecretsInTheURLOfAWebhookAreForThoseWhoMayChangeIt(t *testing.T) {
+func TestWebhookURLSecretsAreVisibleOnlyToAdmins(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)
 	const secret = "https://chat.example:8443/services/T0/TOPSECRET?token=ALSO"

@@ -39,7 +39,7 @@ var (
 	}
 )
 
-func TestReadingAccess(t *testing.T) {
+func TestGetOfAccessResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range reading {
 		t.Run(c.path, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestReadingAccess(t *testing.T) {
 	}
 }
 
-func TestListingAccess(t *testing.T) {
+func TestListsOfAccessResources(t *testing.T) {
 	t.Parallel()
 	for path, calls := range listing {
 		t.Run(path, func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestListingAccess(t *testing.T) {
 	}
 }
 
-func TestTakingAccessAway(t *testing.T) {
+func TestDeleteOfAccessResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range reading {
 		t.Run(c.path, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestTakingAccessAway(t *testing.T) {
 	}
 }
 
-func TestPuttingAccess(t *testing.T) {
+func TestPutOfAccessResources(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		path, body string
@@ -149,7 +149,7 @@ func TestPuttingAccess(t *testing.T) {
 	}
 }
 
-func TestAReplacementCanBeGuarded(t *testing.T) {
+func TestReplacementHonoursIfMatch(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]string{
 		members + "/a": `{"spec": {"role": "viewer"}}`,
@@ -171,7 +171,7 @@ func TestAReplacementCanBeGuarded(t *testing.T) {
 	}
 }
 
-func TestMembersCarryTheirRole(t *testing.T) {
+func TestMembersHaveTheirRole(t *testing.T) {
 	t.Parallel()
 	s := scriptAccess()
 	w := s.server(t).do(t, "PUT", members+"/corp:bob@example.com", `{"spec": {"role": "provider"}}`)
@@ -183,7 +183,7 @@ func TestMembersCarryTheirRole(t *testing.T) {
 
 // A subject can have characters that mean something in a path. However it is written there, it is the same subject, and what
 // Location says leads back to it.
-func TestSubjectsSurviveThePath(t *testing.T) {
+func TestSubjectsRoundTripThroughThePath(t *testing.T) {
 	t.Parallel()
 	for written, subject := range map[string]string{
 		"corp:alice@example.com":         "corp:alice@example.com",
@@ -220,7 +220,7 @@ func TestSubjectsSurviveThePath(t *testing.T) {
 	}
 }
 
-func TestTheLastAdminIsAConflict(t *testing.T) {
+func TestRemovalOfTheLastAdminIsAConflict(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
 		{"DELETE", members + "/a", ""},

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestAccessLogSaysWhoAndHow(t *testing.T) {
+func TestAccessLogNamesSubjectAndAuthentication(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	l.ask(t, "alice", here, "GET", poolsPath+"/p")
@@ -74,7 +74,7 @@ func (a *admits) DeletePoolGrant(context.Context, string, string, string, usecas
 	return nil
 }
 
-func TestAdmissionKnowsActionProjectAndOrigin(t *testing.T) {
+func TestAdmissionReceivesActionProjectAndOrigin(t *testing.T) {
 	t.Parallel()
 	use := &admits{scripted: script()}
 	l := limit(t, use)

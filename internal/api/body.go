@@ -50,7 +50,7 @@ func (a *adapter) strictBody(next echo.HandlerFunc) echo.HandlerFunc {
 		case op == nil:
 			return next(c)
 		case op.MediaType == "" && hasBody(r):
-			return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes none."}})
+			return refuse.Invalid([]ipam.Field{{Detail: "must be left out: this operation takes no body."}})
 		case op.MediaType == "":
 			return next(c)
 		}
@@ -89,9 +89,9 @@ func unreadable(r *http.Request, err error) error {
 	case errors.As(err, &large):
 		return tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's deadline: a slow caller is no 5xx
-		return refuse.Invalid([]ipam.Field{{Detail: "came too slowly; it was not waited for."}})
+		return refuse.Invalid([]ipam.Field{{Detail: "arrived too slowly; send less in one request."}})
 	case errors.Is(err, guard.ErrCrowded):
-		return ipam.Errorf(ipam.CodeRateLimited, "Too many large bodies are on their way. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")
+		return ipam.Errorf(ipam.CodeRateLimited, "The server already receives too many large bodies. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")
 	case r.Context().Err() != nil:
 		return r.Context().Err()
 	default:

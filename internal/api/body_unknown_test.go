@@ -10,7 +10,7 @@ import (
 )
 
 // A stranger learns from no request what its body should have been.
-func TestABodyThatIsNotTakenIsRefusedAfterTheCredentials(t *testing.T) {
+func TestUnsupportedBodyIsRefusedAfterTheCredentials(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)
 	for name, request := range map[string][2]string{

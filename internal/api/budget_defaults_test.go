@@ -46,8 +46,8 @@ func (h holders) Authenticate(_ context.Context, token string) (tenancy.Principa
 	return tenancy.Principal{Subject: token, Method: "api-key", Held: h[token]}, nil
 }
 
-// byDefault is a server with the limits that it has when nobody says otherwise, and keys of acme.
-func byDefault(t *testing.T) (limited, holders) {
+// setupDefaultLimits is a server with the limits that it has when nobody says otherwise, and keys of acme.
+func setupDefaultLimits(t *testing.T) (limited, holders) {
 	t.Helper()
 	use := &spending{instant: instant{claim: script().claim}, rows: 501}
 	use.page = []ipam.Claim{use.claim}
@@ -83,7 +83,7 @@ func fullBatch(kib int) []byte {
 }
 
 // What the limits of requests allow, and programs do that mean no harm, is not refused for what it costs.
-func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
+func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	const batches, batched = "/v1/projects/acme/claim-batches", "/v1/projects/acme/claims"
 	one := []byte(benchFull)
@@ -130,7 +130,7 @@ func TestOrdinaryProgramsAreWithinTheirBudgets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l, _ := byDefault(t)
+			l, _ := setupDefaultLimits(t)
 			run(t, l)
 		})
 	}
@@ -149,9 +149,9 @@ func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 }
 
 // A project that is deleted and made again, and its keys, owe nothing of what the one before spent.
-func TestANameThatIsUsedAgainInheritsNoDebts(t *testing.T) {
+func TestRecreatedProjectAndKeyInheritNoDebt(t *testing.T) {
 	t.Parallel()
-	l, known := byDefault(t)
+	l, known := setupDefaultLimits(t)
 	spend := func(who string) *httptest.ResponseRecorder {
 		return l.post(t, who, "/v1/projects/acme/claim-batches", fullBatch(400))
 	}

@@ -58,7 +58,7 @@ func (l limited) claimOfKiB(t *testing.T, who string, kib int, announced bool) (
 	return l.send(t, r), body
 }
 
-func TestARequestIsChargedByItsBodyBeforeItIsRead(t *testing.T) {
+func TestRequestIsChargedByItsBodyBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	for name, announced := range map[string]bool{"Announced": true, "Chunked": false} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestARequestIsChargedByItsBodyBeforeItIsRead(t *testing.T) {
 	}
 }
 
-func TestAllKeysOfAProjectHaveOneBudget(t *testing.T) {
+func TestAllKeysOfAProjectShareOneBudget(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)
 	for _, who := range []string{"key:acme/a", "key:acme/b"} {
@@ -103,7 +103,7 @@ func TestAllKeysOfAProjectHaveOneBudget(t *testing.T) {
 	require.Equal(t, http.StatusCreated, w.Code)
 }
 
-func TestALongListNeedsAsMuchAsItMayLookAt(t *testing.T) {
+func TestListNeedsABudgetForTheRowsItMayScan(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50").Code)

@@ -76,5 +76,5 @@ func visitOf(c echo.Context) (*tenancy.Visit, error) {
 	if v, ok := tenancy.VisitOf(c.Request().Context()); ok {
 		return v, nil
 	}
-	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("nobody noted where it came from: origin must stand before authenticate"))
+	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("the request has no visit: the middleware origin must run before authenticate"))
 }

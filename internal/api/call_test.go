@@ -14,7 +14,7 @@ import (
 )
 
 // Somebody who wraps a request's context between origin and authenticate must not make the trail forget where the request came from.
-func TestWhereARequestCameFromOutlivesWrappedContexts(t *testing.T) {
+func TestRequestOriginSurvivesWrappedContexts(t *testing.T) {
 	t.Parallel()
 	type span struct{}
 	in := func(ctx context.Context) echo.Context {

@@ -78,10 +78,10 @@ func (s *stream) run() error {
 		switch {
 		case err != nil:
 			return err
-		case context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // the context's own
-			return ipam.Errorf(ipam.CodeUnavailable, "The stream has lasted for as long as one may. Connect again and go on from the last cursor.")
+		case context.Cause(ctx) == context.DeadlineExceeded: //nolint:errorlint // context.Cause returns the error itself
+			return ipam.Errorf(ipam.CodeUnavailable, "The stream has reached its longest duration. Connect again and continue from the last cursor.")
 		case ctx.Err() != nil:
-			return nil //nolint:nilerr // nobody is there any more
+			return nil //nolint:nilerr // the client has gone
 		}
 		now := time.Now()
 		if !now.Before(rights) {
@@ -106,7 +106,7 @@ func (s *stream) run() error {
 		if s.text != nil {
 			mark = now.Add(bookmarkEvery)
 			if s.flush() != nil {
-				return nil //nolint:nilerr // nobody is there any more, or reads
+				return nil //nolint:nilerr // the client has gone or does not read
 			}
 		}
 	}

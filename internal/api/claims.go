@@ -123,7 +123,7 @@ func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing,
 		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, releases.MaxReleases), Preview: shownReleases,
 	}
 	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "" || sel.Consumer != nil) {
-		return q, ipam.Invalid("/select/names", "stands alone: leave the other conditions out.")
+		return q, ipam.Invalid("/select/names", "cannot be combined with other conditions; leave them out.")
 	}
 	if body.CreatedBefore != nil {
 		q.Before = *body.CreatedBefore

@@ -49,7 +49,7 @@ var classOperations = map[string]struct {
 	"explainClaim":   {"POST", explanations, `{"spec": {}}`, tenancy.Viewer, http.StatusOK},
 }
 
-func TestWhoMayDoWhatWithClasses(t *testing.T) {
+func TestClassOperationsRequireTheirRoles(t *testing.T) {
 	t.Parallel()
 	order := []tenancy.Role{tenancy.Viewer, tenancy.Consumer, tenancy.Provider, tenancy.Admin}
 	for id, op := range classOperations {
@@ -91,7 +91,7 @@ func TestWhoMayDoWhatWithClasses(t *testing.T) {
 }
 
 // The table above must not forget an operation.
-func TestEveryOperationOnClassesIsInTheTable(t *testing.T) {
+func TestEveryClassOperationIsInTheRoleTable(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)

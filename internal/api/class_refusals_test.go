@@ -59,7 +59,7 @@ func TestRefusalsOfClaimsByClass(t *testing.T) {
 	}
 }
 
-func TestRefusalsShowTwentyStepsAtMost(t *testing.T) {
+func TestRefusalsShowAtMostTwentySteps(t *testing.T) {
 	t.Parallel()
 	e := ipam.Errorf(ipam.CodePoolExhausted, "Nothing is free.")
 	for i := range 30 {
@@ -96,9 +96,9 @@ func TestRefusalsOfClasses(t *testing.T) {
 	const body = `{"metadata": {"name": "gold"}, "spec": {"ipFamily": "IPv4", "isDefault": true}}`
 	inUse := ipam.Errorf(ipam.CodeInUse, "Class team-a/gold is listed by 2 pools and named by 37 claims.")
 	inUse.Figures = ipam.Figures{Class: "team-a/gold", Pools: new(int64(2)), Claims: new(int64(37))}
-	taken := ipam.Errorf(ipam.CodeAlreadyExists, "Class team-a/web is the default for IPv4 already.").At("/spec/isDefault", "can be true for one class of a family.")
+	taken := ipam.Errorf(ipam.CodeAlreadyExists, "Class team-a/web is the default for IPv4 already.").At("/spec/isDefault", "can be true for only one class of a family.")
 	taken.Figures.ConflictsWith = []string{"team-a/web"}
-	hides := ipam.Errorf(ipam.CodeInUse, "Class platform/gold is listed by 1 pool.").At("/metadata/name", "is what pools of the project call class platform/gold.")
+	hides := ipam.Errorf(ipam.CodeInUse, "Class platform/gold is listed by 1 pool.").At("/metadata/name", "is the name by which pools of the project list class platform/gold.")
 	hides.Figures = ipam.Figures{Pools: new(int64(1)), ConflictsWith: []string{"platform/gold"}}
 
 	for promise, c := range map[string]struct {
@@ -107,7 +107,7 @@ func TestRefusalsOfClasses(t *testing.T) {
 		status             int
 		check              func(t *testing.T, p gen.Problem)
 	}{
-		"OneThatIsInUse": {"DELETE", classes + "/gold", "", inUse, http.StatusConflict, func(t *testing.T, p gen.Problem) {
+		"InUse": {"DELETE", classes + "/gold", "", inUse, http.StatusConflict, func(t *testing.T, p gen.Problem) {
 			t.Helper()
 			require.Equal(t, []int64{2, 37}, []int64{*p.Pools, *p.Claims})
 			require.Equal(t, "team-a/gold", p.Class)
@@ -126,7 +126,7 @@ func TestRefusalsOfClasses(t *testing.T) {
 			require.Equal(t, int64(1), *p.Pools)
 			require.Equal(t, []string{"platform/gold"}, p.ConflictsWith)
 		}},
-		"OneThatIsNotThere": {"DELETE", classes + "/gold", "", ipam.Errorf(ipam.CodeNotFound, "Class team-a/gold was not found."), http.StatusNotFound, nil},
+		"NotFound": {"DELETE", classes + "/gold", "", ipam.Errorf(ipam.CodeNotFound, "Class team-a/gold was not found."), http.StatusNotFound, nil},
 	} {
 		t.Run(promise, func(t *testing.T) {
 			t.Parallel()

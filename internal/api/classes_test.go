@@ -17,11 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestCreatingAClass(t *testing.T) {
+func TestCreateClass(t *testing.T) {
 	t.Parallel()
 	const minimal = `{"metadata": {"name": "gold"}, "spec": {"ipFamily": "IPv4"}}`
 
-	t.Run("ReadsEverythingAndAnswersIt", func(t *testing.T) {
+	t.Run("ReadsAndReturnsAllFields", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		const spec = `{"provisioner": "native", "ipFamily": "IPv4", "visibility": "shared", "isDefault": true, "strategy": "BestFit",
@@ -64,7 +64,7 @@ func TestCreatingAClass(t *testing.T) {
 		require.Zero(t, got.Status.UtilizationPercent)
 	})
 
-	t.Run("MarksARepeatAndADryRun", func(t *testing.T) {
+	t.Run("MarksAReplayAndADryRun", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		s.replayed = true
@@ -75,7 +75,7 @@ func TestCreatingAClass(t *testing.T) {
 		require.True(t, s.request.DryRun)
 	})
 
-	t.Run("MovesTheDefaultWhenToldTo", func(t *testing.T) {
+	t.Run("MovesTheDefaultOnRequest", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		s.server(t).do(t, "POST", classes+"?moveDefault=false", minimal, "Idempotency-Key", "k")
@@ -95,10 +95,10 @@ func TestCreatingAClass(t *testing.T) {
 	})
 }
 
-func TestReadingClasses(t *testing.T) {
+func TestGetAndListClasses(t *testing.T) {
 	t.Parallel()
 
-	t.Run("OneByItsName", func(t *testing.T) {
+	t.Run("ByName", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		w := s.server(t).do(t, "GET", classes+"/gold", "")
@@ -112,7 +112,7 @@ func TestReadingClasses(t *testing.T) {
 		require.Equal(t, []string{"GetClass", "team-a", "gold", "GetClass", "team-a", "gold"}, s.calls)
 	})
 
-	t.Run("ByThePage", func(t *testing.T) {
+	t.Run("ByPage", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		w := s.server(t).do(t, "GET", classes+"?labelSelector=tier%3Dgold&ipFamily=IPv4&limit=7&cursor=abc", "")
@@ -132,10 +132,10 @@ func TestReadingClasses(t *testing.T) {
 	})
 }
 
-func TestPatchingAClass(t *testing.T) {
+func TestPatchClass(t *testing.T) {
 	t.Parallel()
 
-	t.Run("AnswersTheNewClass", func(t *testing.T) {
+	t.Run("ReturnsTheNewClass", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		w := s.server(t).do(t, "PATCH", classes+"/gold?moveDefault=true&dryRun=true", `{"spec": {"isDefault": true, "allowedPrefixLengths": {"min": null}}}`,
@@ -151,7 +151,7 @@ func TestPatchingAClass(t *testing.T) {
 		require.Equal(t, []string{"PatchClass", "team-a", "gold"}, s.calls, "an ordinary patch reads nothing beside its transaction")
 	})
 
-	t.Run("TakesBackWhatWasRead", func(t *testing.T) {
+	t.Run("AcceptsTheReadResource", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		whole := s.server(t).do(t, "GET", classes+"/gold", "").Body.String()
@@ -161,7 +161,7 @@ func TestPatchingAClass(t *testing.T) {
 		require.False(t, s.move)
 	})
 
-	t.Run("RefusesWhatNeverChanges", func(t *testing.T) {
+	t.Run("RefusesImmutableFields", func(t *testing.T) {
 		t.Parallel()
 		for place, patch := range map[string]string{
 			"/spec/ipFamily":         `{"spec": {"ipFamily": "IPv6"}}`,
@@ -177,7 +177,7 @@ func TestPatchingAClass(t *testing.T) {
 		}
 	})
 
-	t.Run("ChecksAStatusOfAClassThatIsGone", func(t *testing.T) {
+	t.Run("ValidatesTheStatusOfADeletedClass", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		s.fail = ipam.Errorf(ipam.CodeNotFound, "Class team-a/gold was not found.")
@@ -186,7 +186,7 @@ func TestPatchingAClass(t *testing.T) {
 	})
 }
 
-func TestDeletingAClass(t *testing.T) {
+func TestDeleteClass(t *testing.T) {
 	t.Parallel()
 	s := scriptClass()
 	w := s.server(t).do(t, "DELETE", classes+"/gold?dryRun=true", "", "If-Match", tag)
@@ -201,10 +201,10 @@ func TestDeletingAClass(t *testing.T) {
 	require.Equal(t, usecase.Request{}, s.request)
 }
 
-func TestExplainingAClaim(t *testing.T) {
+func TestExplainClaim(t *testing.T) {
 	t.Parallel()
 
-	t.Run("AnswersARefusalWithoutRefusing", func(t *testing.T) {
+	t.Run("ReturnsARefusalWithStatus200", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		w := s.server(t).do(t, "POST", explanations, `{"spec": {}}`)
@@ -217,7 +217,7 @@ func TestExplainingAClaim(t *testing.T) {
 		require.Empty(t, w.Header().Values("Location"))
 	})
 
-	t.Run("AnswersWhatItWouldGet", func(t *testing.T) {
+	t.Run("ReturnsTheExpectedBlock", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		s.explanation = claims.Explanation{
@@ -237,7 +237,7 @@ func TestExplainingAClaim(t *testing.T) {
 			w.Body.String())
 	})
 
-	t.Run("TakesTheBodyOfAClaim", func(t *testing.T) {
+	t.Run("AcceptsTheBodyOfAClaim", func(t *testing.T) {
 		t.Parallel()
 		for _, metadata := range []string{`{"name": "web", "labels": {"a": "b"}}`, `{"generateName": "web-"}`, `{}`} {
 			s := scriptClass()
@@ -248,7 +248,7 @@ func TestExplainingAClaim(t *testing.T) {
 		problem(t, scriptClass().server(t).do(t, "POST", explanations, `{"metadata": {"uid": "x"}, "spec": {}}`), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 	})
 
-	t.Run("RefusesWhatSaysNothingAboutTheClaim", func(t *testing.T) {
+	t.Run("PassesOtherErrors", func(t *testing.T) {
 		t.Parallel()
 		s := scriptClass()
 		s.fail = ipam.Errorf(ipam.CodeContention, "Too many writers met.")

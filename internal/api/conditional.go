@@ -22,7 +22,7 @@ func etag(revision ipam.ID) string {
 func requiredMatch(header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,
-			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch whatever is there.").
+			"A patch needs If-Match with the ETag that it is based on. Read the resource first, or send * to patch any version of it.").
 			At("header:If-Match", "is required.")
 	}
 	return parseMatch(contract.IfMatch, header)

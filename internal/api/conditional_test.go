@@ -46,7 +46,7 @@ func TestWeakTagsMatchNothing(t *testing.T) {
 	require.NoError(t, m.Check(revision))
 }
 
-func TestAStalePreconditionCarriesTheCurrentTag(t *testing.T) {
+func TestStalePreconditionReturnsTheCurrentTag(t *testing.T) {
 	t.Parallel()
 	revision, stale := ipam.NewID(), `"x"`
 	m, err := parseMatch(contract.IfMatch, &stale)

@@ -47,7 +47,7 @@ func (s *readings) ListPools(_ context.Context, _ string, _ paging.Filter, _ int
 	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.pool}}, s.read(r)
 }
 
-func TestConsistency(t *testing.T) {
+func TestConsistencyOfReads(t *testing.T) {
 	t.Parallel()
 	const moment = "2026-03-02T09:30:00.123456Z"
 	at := time.Date(2026, 3, 2, 10, 30, 0, 123456789, time.FixedZone("", 3600))
@@ -59,7 +59,7 @@ func TestConsistency(t *testing.T) {
 		return w.Header()
 	}
 
-	t.Run("IsStrongUnlessItIsAskedForLess", func(t *testing.T) {
+	t.Run("IsStrongByDefault", func(t *testing.T) {
 		t.Parallel()
 		for _, target := range targets {
 			for _, query := range []string{"", "?consistency=strong"} {
@@ -71,7 +71,7 @@ func TestConsistency(t *testing.T) {
 			}
 		}
 	})
-	t.Run("IsStaleWhereThatIsAskedForAndSaysOfWhen", func(t *testing.T) {
+	t.Run("IsStaleOnRequestAndReportsItsTime", func(t *testing.T) {
 		t.Parallel()
 		for _, target := range targets {
 			s := &readings{scripted: script(), at: at}
@@ -81,13 +81,13 @@ func TestConsistency(t *testing.T) {
 			require.Equal(t, []string{moment}, h["Carve-Read-At"], "not later than it was")
 		}
 	})
-	t.Run("SaysNoMomentWhereNothingWasRead", func(t *testing.T) {
+	t.Run("ReportsNoTimeWithoutARead", func(t *testing.T) {
 		t.Parallel()
 		h := ask(t, &readings{scripted: script()}, poolsPath+"?consistency=stale")
 		require.Equal(t, []string{"stale"}, h["Carve-Consistency"])
 		require.NotContains(t, h, "Carve-Read-At")
 	})
-	t.Run("IsSaidOfWhatWasNotFoundToo", func(t *testing.T) {
+	t.Run("IsReportedForMissingResources", func(t *testing.T) {
 		t.Parallel()
 		s := &readings{scripted: script(), at: at, fail: ipam.Errorf(ipam.CodeNotFound, "Pool team-a/p was not found.")}
 		w := serve(t, api.Config{Service: s}).do(t, "GET", poolsPath+"/p?consistency=stale", "")
@@ -95,7 +95,7 @@ func TestConsistency(t *testing.T) {
 		require.Equal(t, []string{"stale"}, w.Header()["Carve-Consistency"])
 		require.Equal(t, []string{moment}, w.Header()["Carve-Read-At"])
 	})
-	t.Run("OfOneAnswerIsNotThatOfTheNext", func(t *testing.T) {
+	t.Run("IsNotCarriedToTheNextResponse", func(t *testing.T) {
 		t.Parallel()
 		s := &readings{scripted: script(), at: at}
 		server := serve(t, api.Config{Service: s})

@@ -29,7 +29,7 @@ func (s attached) AttachConsumer(_ context.Context, project, claim string, _ ipa
 }
 
 // What is answered is the claim, and so is what Location leads to.
-func TestAnAttachmentIsAnsweredWithTheClaimAndItsPath(t *testing.T) {
+func TestAttachReturnsTheClaimAndItsLocation(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/team-a/claims/consumers/consumers/vm:1"
 	w := serve(t, api.Config{Service: attached{}}).do(t, "PUT", path+"?realm=rack", `{}`)

@@ -56,7 +56,7 @@ func decoded[T any](t *testing.T, text []byte) T {
 }
 
 // Who copies a request of the contract is not refused for what it says.
-func TestRequestsOfTheContractAreValid(t *testing.T) {
+func TestContractRequestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, text := range shown(t, "IPClassCreate") {
 		spec, err := codec.ClassSpec(decoded[gen.IPClassCreate](t, text).Spec)
@@ -91,7 +91,7 @@ func TestRequestsOfTheContractAreValid(t *testing.T) {
 }
 
 // What the contract shows of answers is written as we write it: defaults filled in, durations short, nothing empty.
-func TestAnswersOfTheContractAreWrittenAsOurs(t *testing.T) {
+func TestContractResponseExamplesMatchTheEncoding(t *testing.T) {
 	t.Parallel()
 	again := func(name string, want, got any) {
 		t.Helper()

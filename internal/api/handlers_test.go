@@ -18,11 +18,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestCreatingAClaim(t *testing.T) {
+func TestCreateClaim(t *testing.T) {
 	t.Parallel()
 	const body = `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, "prefixLength": 32}}`
 
-	t.Run("AnswersTheBlockAndWhereTheClaimIs", func(t *testing.T) {
+	t.Run("ReturnsBlockAndLocation", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "POST", claimsPath, body)
@@ -53,14 +53,14 @@ func TestCreatingAClaim(t *testing.T) {
 		require.Equal(t, []string{"platform", "standard"}, []string{got.ClassProject, got.ClassName})
 	})
 
-	t.Run("ByNothing", func(t *testing.T) {
+	t.Run("WithoutPoolOrClass", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		require.Equal(t, http.StatusCreated, send(t, s, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {}}`).Code)
 		require.Equal(t, ipam.ClaimSpec{}, s.asked.Spec)
 	})
 
-	t.Run("MarksARepeat", func(t *testing.T) {
+	t.Run("MarksAReplay", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		s.replayed = true
@@ -87,11 +87,11 @@ func TestCreatingAClaim(t *testing.T) {
 	})
 }
 
-func TestPuttingAClaim(t *testing.T) {
+func TestPutClaim(t *testing.T) {
 	t.Parallel()
 	const body = `{"spec": {"poolRef": {"name": "p"}, "prefixLength": 32}}`
 
-	t.Run("CreatesIt", func(t *testing.T) {
+	t.Run("CreatesAMissingClaim", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "PUT", claimsPath+"/c", body)
@@ -100,7 +100,7 @@ func TestPuttingAClaim(t *testing.T) {
 		require.Equal(t, "c", s.asked.Name)
 	})
 
-	t.Run("OrReturnsIt", func(t *testing.T) {
+	t.Run("ReturnsAnExistingClaim", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		s.existed = true
@@ -111,7 +111,7 @@ func TestPuttingAClaim(t *testing.T) {
 	})
 }
 
-func TestABatchKeepsItsOrder(t *testing.T) {
+func TestBatchKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	s := script()
 	w := send(t, s, "POST", batches, `{"claims": [
@@ -123,10 +123,10 @@ func TestABatchKeepsItsOrder(t *testing.T) {
 	require.Equal(t, "b", s.batch[1].Name)
 }
 
-func TestPatchingAPool(t *testing.T) {
+func TestPatchPool(t *testing.T) {
 	t.Parallel()
 
-	t.Run("AnswersTheNewPool", func(t *testing.T) {
+	t.Run("ReturnsTheNewPool", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "PATCH", poolsPath+"/p", `{"spec": {"description": "d"}}`, "If-Match", tagOf(s.pool.Metadata))
@@ -136,7 +136,7 @@ func TestPatchingAPool(t *testing.T) {
 		require.Zero(t, s.reads, "an ordinary patch reads nothing beside its transaction")
 	})
 
-	t.Run("TakesBackWhatWasRead", func(t *testing.T) {
+	t.Run("AcceptsTheReadResource", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		whole := send(t, s, "GET", poolsPath+"/p", "").Body.String()
@@ -145,7 +145,7 @@ func TestPatchingAPool(t *testing.T) {
 		require.JSONEq(t, whole, w.Body.String())
 	})
 
-	t.Run("JoinsTagsThatComeInParts", func(t *testing.T) {
+	t.Run("JoinsTagsOfSeveralHeaders", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodDelete, poolsPath+"/p", nil)
@@ -155,10 +155,10 @@ func TestPatchingAPool(t *testing.T) {
 	})
 }
 
-func TestDeletingAPool(t *testing.T) {
+func TestDeletePool(t *testing.T) {
 	t.Parallel()
 
-	t.Run("AnswersNothing", func(t *testing.T) {
+	t.Run("ReturnsNoContent", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "DELETE", poolsPath+"/p?dryRun=true", "")
@@ -169,7 +169,7 @@ func TestDeletingAPool(t *testing.T) {
 		require.False(t, s.request.IfMatch.Set())
 	})
 
-	t.Run("SaysWhichTagIsCurrent", func(t *testing.T) {
+	t.Run("ReturnsTheCurrentTag", func(t *testing.T) {
 		t.Parallel()
 		for _, stale := range []string{`"x"`, "W/" + tagOf(script().pool.Metadata)} {
 			s := script()
@@ -181,10 +181,10 @@ func TestDeletingAPool(t *testing.T) {
 	})
 }
 
-func TestListing(t *testing.T) {
+func TestListFilters(t *testing.T) {
 	t.Parallel()
 
-	t.Run("HandsOnEveryFilterOfPools", func(t *testing.T) {
+	t.Run("PassesEveryPoolFilter", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "GET", poolsPath+"?labelSelector=env%3Dprod&phase=Ready&ipFamily=IPv4&space=lab&parent=team-b/x&class=gold&within=10.0.0.0/8&contains=10.20.0.1&limit=7&cursor=abc", "")
@@ -202,7 +202,7 @@ func TestListing(t *testing.T) {
 		require.Equal(t, "bmV4dA", page.NextCursor)
 	})
 
-	t.Run("HandsOnEveryFilterOfAllocations", func(t *testing.T) {
+	t.Run("PassesEveryAllocationFilter", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "GET", "/v1/projects/team-a/allocations?purpose=ChildPool&phase=CoolingDown&pool=p&class=gold", "")
@@ -211,7 +211,7 @@ func TestListing(t *testing.T) {
 		require.JSONEq(t, `{"changesCursor": "cursor", "items": []}`, w.Body.String())
 	})
 
-	t.Run("HandsOnEveryFilterOfClaims", func(t *testing.T) {
+	t.Run("PassesEveryClaimFilter", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "GET", claimsPath+"?labelSelector=a&phase=Bound&ipFamily=IPv6&pool=team-b/x&class=gold&within=2001:db8::/32", "")
@@ -224,7 +224,7 @@ func TestListing(t *testing.T) {
 		require.Len(t, decode[gen.IPClaimList](t, w).Items, 1)
 	})
 
-	t.Run("ShowsAMap", func(t *testing.T) {
+	t.Run("PoolMap", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		for query, want := range map[string]holdings.Map{
@@ -244,7 +244,7 @@ func TestListing(t *testing.T) {
 			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
 		}
 	})
-	t.Run("ShowsHowAPoolFilledUp", func(t *testing.T) {
+	t.Run("PoolUtilization", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -266,7 +266,7 @@ func TestListing(t *testing.T) {
 		require.Equal(t, http.StatusOK, send(t, s, "GET", poolsPath+"?roots=true", "").Code)
 		require.True(t, s.filter.Roots)
 	})
-	t.Run("Finds", func(t *testing.T) {
+	t.Run("Search", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		for query, want := range map[string]int{"q=10.0.0.1&limit=7": 7, "q=10.0.0.1": 20} {
@@ -281,7 +281,7 @@ func TestListing(t *testing.T) {
 			require.Equal(t, pointer, decode[gen.Problem](t, w).Errors[0].Pointer, query)
 		}
 	})
-	t.Run("ShowsWhatIsFree", func(t *testing.T) {
+	t.Run("FreeBlocks", func(t *testing.T) {
 		t.Parallel()
 		s := script()
 		w := send(t, s, "GET", poolsPath+"/p/free?prefixLength=20&limit=1", "")

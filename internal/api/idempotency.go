@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// creation returns the request part of a POST. The fingerprint covers the typed body, so white space, the member order and the spelling of a
-// number or character do not change it. It excludes a generated name, since a retry would generate another. It contains the id of the caller's API
-// key, so that a later key with the same name cannot replay the request.
+// creation returns a POST's idempotency key, fingerprint and dry-run flag. The fingerprint covers the typed body, so white space, the member
+// order and the spelling of a number or character do not change it. It excludes a generated name, since a retry would generate another. It contains
+// the id of the caller's API key, so that a later API key with the same name cannot replay the request.
 func creation(by tenancy.Principal, operationID, path string, body any, key *string, dryRun *bool) (usecase.Request, error) {
 	r := usecase.Request{Key: codec.Or(key, ""), DryRun: codec.Or(dryRun, false)}
 	if r.Key == "" {
@@ -27,6 +27,6 @@ func creation(by tenancy.Principal, operationID, path string, body any, key *str
 		text = append(text, part...)
 	}
 	sum := sha256.Sum256(append(text, canonical...))
-	copy(r.Fingerprint[:], sum[:]) // half of the sum: no accidental collision, and a contrived one harms its caller alone
+	copy(r.Fingerprint[:], sum[:]) // half of the sum is enough: an accidental collision is improbable, and a deliberate one harms only its author
 	return r, nil
 }

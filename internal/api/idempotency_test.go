@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestFingerprints(t *testing.T) {
+func TestRequestFingerprints(t *testing.T) {
 	t.Parallel()
 	by := func(who tenancy.Principal, operation, path, body string) [16]byte {
 		var wire gen.IPClaimCreate
@@ -26,20 +26,20 @@ func TestFingerprints(t *testing.T) {
 	const body = `{"metadata": {"generateName": "w-", "labels": {"a": "1", "b": "2"}}, "spec": {"poolRef": {"name": "p"}}}`
 	same := of("createClaim", "/v1/projects/a/claims", body)
 
-	t.Run("AreOfTheMeaningAndNotOfTheText", func(t *testing.T) {
+	t.Run("IgnoreSpelling", func(t *testing.T) {
 		t.Parallel()
 		const other = `{"spec":{"poolRef":{"name":"\u0070"}},"metadata":{"labels":{"b":"2","a":"1"},"generateName":"w-"}}`
 		require.Equal(t, same, of("createClaim", "/v1/projects/a/claims", other))
 	})
 
-	t.Run("TellRequestsApart", func(t *testing.T) {
+	t.Run("DistinguishRequests", func(t *testing.T) {
 		t.Parallel()
 		require.NotEqual(t, same, of("createPool", "/v1/projects/a/claims", body))
 		require.NotEqual(t, same, of("createClaim", "/v1/projects/b/claims", body))
 		require.NotEqual(t, same, of("createClaim", "/v1/projects/a/claims", `{"metadata": {"generateName": "v-"}, "spec": {}}`))
 	})
 
-	t.Run("TellAPIKeysOfOneNameApart", func(t *testing.T) {
+	t.Run("DistinguishAPIKeysOfOneName", func(t *testing.T) {
 		t.Parallel()
 		first, second := tenancy.Principal{Subject: "key:a/ci", Key: ipam.NewID()}, tenancy.Principal{Subject: "key:a/ci", Key: ipam.NewID()}
 		one := by(first, "createClaim", "/v1/projects/a/claims", body)
@@ -47,7 +47,7 @@ func TestFingerprints(t *testing.T) {
 		require.NotEqual(t, one, by(second, "createClaim", "/v1/projects/a/claims", body))
 	})
 
-	t.Run("AreForKeysOnly", func(t *testing.T) {
+	t.Run("NeedAnIdempotencyKey", func(t *testing.T) {
 		t.Parallel()
 		dry := true
 		r, err := creation(tenancy.Principal{}, "createClaim", "/v1", gen.IPClaimCreate{}, nil, &dry)

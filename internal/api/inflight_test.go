@@ -42,13 +42,13 @@ type crowd struct {
 	wg    sync.WaitGroup
 }
 
-func setupCrowd(t *testing.T, most int, door auth.Authenticator) *crowd {
+func setupInFlight(t *testing.T, most int, door auth.Authenticator) *crowd {
 	t.Helper()
-	return setupPatient(t, most, 0, door)
+	return setupWaiting(t, most, 0, door)
 }
 
-// setupPatient is one where who finds no place waits for a time.
-func setupPatient(t *testing.T, most int, wait time.Duration, door auth.Authenticator) *crowd {
+// setupWaiting is one where who finds no place waits for a time.
+func setupWaiting(t *testing.T, most int, wait time.Duration, door auth.Authenticator) *crowd {
 	t.Helper()
 	c := &crowd{bound: limits.NewInFlight(most, wait), logs: &bytes.Buffer{}, end: make(chan struct{}), begun: make(chan struct{})}
 	use := answering{getPool: func(context.Context) (ipam.Pool, error) {
@@ -82,9 +82,9 @@ func (c *crowd) clear() {
 	c.wg.Wait()
 }
 
-func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
+func TestFullServerRefusesWithRetryAfter(t *testing.T) {
 	t.Parallel()
-	c := setupCrowd(t, 4, named{})
+	c := setupInFlight(t, 4, named{})
 	for _, who := range []string{"a", "b", "c", "d"} {
 		c.hold(t, who)
 	}
@@ -107,9 +107,9 @@ func TestWhoFindsNoPlaceIsToldToComeAgain(t *testing.T) {
 	require.Equal(t, http.StatusOK, c.do(t, "GET", "/openapi.yaml", "").Code)
 }
 
-func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
+func TestOneCallerUsesAtMostHalfOfTheSlots(t *testing.T) {
 	t.Parallel()
-	c := setupCrowd(t, 4, named{})
+	c := setupInFlight(t, 4, named{})
 	c.hold(t, "a")
 	c.hold(t, "a")
 	for _, written := range []string{"Bearer a", "bearer a", "Bearer   a", "BEARER \ta"} {
@@ -126,16 +126,16 @@ func TestCallerWithHalfOfThePlacesLeavesTheOthersToOthers(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer a").Code)
 }
 
-func TestInDevelopmentModeAllCallersAreOneAndHaveAllPlaces(t *testing.T) {
+func TestDevelopmentModeSharesAllSlots(t *testing.T) {
 	t.Parallel()
-	c := setupCrowd(t, 2, auth.Dev{})
+	c := setupInFlight(t, 2, auth.Dev{})
 	c.hold(t, "")
 	c.hold(t, "")
 	problem(t, c.do(t, "GET", poolsPath+"/p", ""), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
 	c.clear()
 }
 
-func TestPlacesAreGivenBackHoweverARequestEnds(t *testing.T) {
+func TestSlotsAreReturnedAfterEveryRequest(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -188,9 +188,9 @@ func (c *crowd) waits(t *testing.T, n int64) {
 	require.Eventually(t, func() bool { return c.bound.Load().Waiting == n }, time.Minute, time.Millisecond)
 }
 
-func TestWhoWaitsGetsThePlaceThatIsGivenBack(t *testing.T) {
+func TestWaitingRequestGetsAReturnedSlot(t *testing.T) {
 	t.Parallel()
-	c := setupPatient(t, 2, long, named{})
+	c := setupWaiting(t, 2, long, named{})
 	c.hold(t, "a")
 	c.hold(t, "b")
 	next := make(chan int, 1)
@@ -203,7 +203,7 @@ func TestWhoWaitsGetsThePlaceThatIsGivenBack(t *testing.T) {
 	require.Equal(t, limits.Load{Max: 2}, c.bound.Load())
 }
 
-func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
+func TestCancelledRequestStopsWaiting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		held []string
@@ -214,7 +214,7 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := setupPatient(t, 4, long, named{})
+			c := setupWaiting(t, 4, long, named{})
 			for _, who := range tc.held {
 				c.hold(t, who)
 			}
@@ -235,9 +235,9 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 	}
 }
 
-func TestWaitEnds(t *testing.T) {
+func TestWaitForASlotTimesOut(t *testing.T) {
 	t.Parallel()
-	c := setupPatient(t, 1, time.Nanosecond, named{})
+	c := setupWaiting(t, 1, time.Nanosecond, named{})
 	c.hold(t, "a")
 	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer b"), http.StatusServiceUnavailable, gen.ProblemCodeUnavailable)
 	problem(t, c.do(t, "GET", poolsPath+"/p", "", "Authorization", "Bearer a"), http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
@@ -246,11 +246,11 @@ func TestWaitEnds(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, c.do(t, "GET", "/nowhere", "", "Authorization", "Bearer b").Code, "whoever was refused has its share again")
 }
 
-func TestWithoutABoundNobodyIsRefused(t *testing.T) {
+func TestNoLimitRefusesNoRequest(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, limits.NewInFlight(0, 0))
 	require.Zero(t, limits.NewInFlight(0, 0).Load())
-	c := setupCrowd(t, 0, named{})
+	c := setupInFlight(t, 0, named{})
 	for range 10 {
 		c.hold(t, "a")
 	}

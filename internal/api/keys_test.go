@@ -13,12 +13,12 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestCreatingAnAPIKey(t *testing.T) {
+func TestCreateAPIKey(t *testing.T) {
 	t.Parallel()
 	const body = `{"metadata": {"name": "pipeline", "labels": {"unit": "shops"}},
 		"spec": {"role": "provider", "expiresAt": "2100-01-01T00:00:00Z", "description": "Creates clusters"}}`
 
-	t.Run("AnswersItsTokenOnce", func(t *testing.T) {
+	t.Run("ReturnsItsTokenOnce", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		s.key.Token, _ = tenancy.NewToken(s.key.UID)
@@ -44,7 +44,7 @@ func TestCreatingAnAPIKey(t *testing.T) {
 		}
 	})
 
-	t.Run("HasNoTokenForARepeatOrADryRun", func(t *testing.T) {
+	t.Run("ReturnsNoTokenForAReplayOrADryRun", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		s.repeat = true

@@ -22,7 +22,7 @@ func tooMany(t *testing.T, w *httptest.ResponseRecorder, policy string) {
 	require.Empty(t, w.Header().Get("WWW-Authenticate"))
 }
 
-func TestCallersAreLimitedInReadsAndWritesApart(t *testing.T) {
+func TestReadsAndWritesHaveSeparateLimits(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for left := 5; left >= 0; left-- {
@@ -48,7 +48,7 @@ func TestCallersAreLimitedInReadsAndWritesApart(t *testing.T) {
 	tooMany(t, l.ask(t, "alice", here, "GET", poolsPath+"/p"), "reads")
 }
 
-func TestRefusedRequestsCountToo(t *testing.T) {
+func TestRefusedRequestsCountTowardsTheLimit(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for range 4 {
@@ -60,7 +60,7 @@ func TestRefusedRequestsCountToo(t *testing.T) {
 	tooMany(t, l.ask(t, "alice", here, "DELETE", poolsPath+"/p"), "writes")
 }
 
-func TestPagesAreNotLimited(t *testing.T) {
+func TestStaticPagesAreNotRateLimited(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for _, path := range []string{"/healthz", "/readyz", "/openapi.json", "/docs/", "/problems/in_use", "/v1/version"} {
@@ -106,7 +106,7 @@ func TestGuessesAreLimitedByAddress(t *testing.T) {
 	}
 }
 
-func TestNeighboursFloodHurtsNobodyWhoIsKnown(t *testing.T) {
+func TestFloodFromOneAddressSparesKnownCallers(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	require.Equal(t, http.StatusOK, l.ask(t, "alice", here, "GET", poolsPath+"/p").Code)
@@ -121,7 +121,7 @@ func TestNeighboursFloodHurtsNobodyWhoIsKnown(t *testing.T) {
 	require.Equal(t, http.StatusOK, l.ask(t, "bob", there, "GET", poolsPath+"/p").Code)
 }
 
-func TestValidCredentialsCostTheAddressNothing(t *testing.T) {
+func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for range 4 {

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestRefFilters(t *testing.T) {
+func TestReferenceFilters(t *testing.T) {
 	t.Parallel()
 	name, full := "p", "b/p"
 	require.Equal(t, ipam.Ref{}, refFilter("a", nil))

@@ -27,7 +27,7 @@ func (m *tape) RequestServed(_ context.Context, method, route, operation string,
 	m.told = append(m.told, fmt.Sprintf("%s %s %s %d", method, route, operation, status))
 }
 
-func TestEveryAnswerIsMeasuredByItsTemplate(t *testing.T) {
+func TestEveryResponseIsMeasuredByItsRoute(t *testing.T) {
 	t.Parallel()
 	for request, want := range map[string]string{
 		"GET /healthz":                       "GET /healthz getHealth 200",
@@ -45,7 +45,7 @@ func TestEveryAnswerIsMeasuredByItsTemplate(t *testing.T) {
 		serve(t, api.Config{Meter: m, Authenticator: strangers{}}).do(t, method, path, "")
 		require.Equal(t, []string{want}, m.told, request)
 	}
-	t.Run("APanicToo", func(t *testing.T) {
+	t.Run("Panic", func(t *testing.T) {
 		t.Parallel()
 		m := &tape{}
 		serve(t, api.Config{Meter: m}).do(t, "GET", poolsPath, "") // of nobody, whom no use case may reach
@@ -60,7 +60,7 @@ var figures = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "a_figure 1\n")
 })
 
-func TestMetricsAreForCallersOnThisMachine(t *testing.T) {
+func TestMetricsAreServedOnlyToLocalCallers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		remote, host string
@@ -68,19 +68,19 @@ func TestMetricsAreForCallersOnThisMachine(t *testing.T) {
 		open         bool // to everybody
 		found        bool
 	}{
-		"OverLoopback":               {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", found: true},
-		"OverLoopbackByName":         {remote: "127.0.0.1:4711", host: "localhost:8080", found: true},
-		"OverIPv6":                   {remote: "[::1]:4711", host: "[::1]:8080", found: true},
-		"OverIPv6InIPv4sClothes":     {remote: "[::ffff:127.0.0.1]:4711", host: "127.0.0.1:8080", found: true},
-		"NotFromTheNetwork":          {remote: "192.0.2.1:4711", host: "127.0.0.1:8080"},
-		"NotToANamePointedHere":      {remote: "127.0.0.1:4711", host: "evil.example:8080"},
-		"NotThroughAProxy":           {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"X-Forwarded-For", "192.0.2.1"}},
-		"NotThroughAProxyThatLies":   {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"X-Forwarded-For", "127.0.0.1"}},
-		"NotThroughAStandardProxy":   {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"Forwarded", "for=192.0.2.1"}},
-		"NotByClaimingToBeLocal":     {remote: "192.0.2.1:4711", host: "localhost:8080", header: []string{"X-Forwarded-For", "127.0.0.1"}},
-		"FromTheNetworkWhenOpen":     {remote: "192.0.2.1:4711", host: "carve.example", open: true, found: true},
-		"ThroughAProxyWhenOpen":      {remote: "127.0.0.1:4711", host: "carve.example", header: []string{"X-Forwarded-For", "192.0.2.1"}, open: true, found: true},
-		"NotFromAnAddressThatIsNone": {remote: "@", host: "localhost"},
+		"OverLoopback":             {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", found: true},
+		"OverLoopbackByName":       {remote: "127.0.0.1:4711", host: "localhost:8080", found: true},
+		"OverIPv6":                 {remote: "[::1]:4711", host: "[::1]:8080", found: true},
+		"OverIPv4MappedIPv6":       {remote: "[::ffff:127.0.0.1]:4711", host: "127.0.0.1:8080", found: true},
+		"NotFromTheNetwork":        {remote: "192.0.2.1:4711", host: "127.0.0.1:8080"},
+		"NotToAnotherHostName":     {remote: "127.0.0.1:4711", host: "evil.example:8080"},
+		"NotThroughAProxy":         {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"X-Forwarded-For", "192.0.2.1"}},
+		"NotThroughAForgingProxy":  {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"X-Forwarded-For", "127.0.0.1"}},
+		"NotThroughAStandardProxy": {remote: "127.0.0.1:4711", host: "127.0.0.1:8080", header: []string{"Forwarded", "for=192.0.2.1"}},
+		"NotByClaimingToBeLocal":   {remote: "192.0.2.1:4711", host: "localhost:8080", header: []string{"X-Forwarded-For", "127.0.0.1"}},
+		"FromTheNetworkWhenOpen":   {remote: "192.0.2.1:4711", host: "carve.example", open: true, found: true},
+		"ThroughAProxyWhenOpen":    {remote: "127.0.0.1:4711", host: "carve.example", header: []string{"X-Forwarded-For", "192.0.2.1"}, open: true, found: true},
+		"NotFromAnInvalidAddress":  {remote: "@", host: "localhost"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +106,7 @@ func TestMetricsAreForCallersOnThisMachine(t *testing.T) {
 	}
 }
 
-func TestWithoutMetricsThereIsNothingAtTheirPath(t *testing.T) {
+func TestDisabledMetricsAreNotFound(t *testing.T) {
 	t.Parallel()
 	problem(t, serve(t, api.Config{}).do(t, "GET", "http://localhost/metrics", ""), http.StatusNotFound, gen.ProblemCodeNotFound)
 }

@@ -21,8 +21,8 @@ func (a *adapter) negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		r := c.Request()
 		if !acceptable(r) && !streams(op, r) {
-			return ipam.Errorf(ipam.CodeNotAcceptable, "The answer is %s, which the Accept header does not admit.", contract.JSON).
-				At("header:Accept", "must admit %s.", contract.JSON)
+			return ipam.Errorf(ipam.CodeNotAcceptable, "The response is %s, which the Accept header does not allow.", contract.JSON).
+				At("header:Accept", "must allow %s.", contract.JSON)
 		}
 		if op.MediaType == "" || r.ContentLength == 0 {
 			return next(c)
@@ -77,7 +77,7 @@ func readable(h http.Header, want string) error {
 			At("header:Content-Type", "must be %s.", want)
 	}
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
-		return ipam.Errorf(ipam.CodeUnsupportedMediaType, "This operation takes a body as it is, not compressed.").
+		return ipam.Errorf(ipam.CodeUnsupportedMediaType, "This operation does not accept a compressed body.").
 			At("header:Content-Encoding", "must be left out.")
 	}
 	return nil

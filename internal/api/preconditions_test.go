@@ -22,7 +22,7 @@ func (s *scripted) GetClaim(context.Context, string, string, usecase.Reading) (i
 	return s.claim, nil
 }
 
-func TestAReadOfWhatTheCallerHasIsNotModified(t *testing.T) {
+func TestReadWithACurrentTagIsNotModified(t *testing.T) {
 	t.Parallel()
 	fake := script()
 	s := serve(t, api.Config{Service: fake})
@@ -42,18 +42,18 @@ func TestAReadOfWhatTheCallerHasIsNotModified(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.Code, tags)
 		require.NotEmpty(t, w.Body.String())
 	}
-	t.Run("InParts", func(t *testing.T) {
+	t.Run("TagsInSeveralHeaders", func(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, claimsPath+"/c", nil)
 		r.Header = http.Header{"If-None-Match": {`"other"`, current}}
 		require.Equal(t, http.StatusNotModified, s.send(t, r).Code)
 	})
-	t.Run("AMalformedOneIsRefused", func(t *testing.T) {
+	t.Run("MalformedTagsAreRefused", func(t *testing.T) {
 		for _, tags := range []string{"other", `"a`, `*, "a"`, ""} {
 			p := problem(t, s.do(t, "GET", claimsPath+"/c", "", "If-None-Match", tags), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 			require.Equal(t, "header:If-None-Match", p.Errors[0].Pointer, tags)
 		}
 	})
-	t.Run("ListsHaveNone", func(t *testing.T) {
+	t.Run("ListsHaveNoTag", func(t *testing.T) {
 		w := s.do(t, "GET", claimsPath, "", "If-None-Match", current)
 		require.Equal(t, http.StatusOK, w.Code)
 		require.NotEmpty(t, w.Body.String())
@@ -67,13 +67,13 @@ func (noClaims) GetClaim(context.Context, string, string, usecase.Reading) (ipam
 	return ipam.Claim{}, ipam.Errorf(ipam.CodeNotFound, "Claim team-a/c was not found.")
 }
 
-func TestARefusedReadIsNotHiddenByAPrecondition(t *testing.T) {
+func TestRefusedReadIgnoresThePrecondition(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{Service: noClaims{}})
 	problem(t, s.do(t, "GET", claimsPath+"/c", "", "If-None-Match", "*"), http.StatusNotFound, gen.ProblemCodeNotFound)
 }
 
-func TestAPutCanBeToCreateOnly(t *testing.T) {
+func TestPutWithIfNoneMatchOnlyCreates(t *testing.T) {
 	t.Parallel()
 	s := script()
 	body := `{"spec": {"poolRef": {"name": "p"}}}`
@@ -136,7 +136,7 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 }
 
 // What PUT, PATCH and DELETE change can be guarded, and what has an entity tag that covers it can be asked for by it.
-func TestTheContractListsPreconditions(t *testing.T) {
+func TestContractListsPreconditions(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)

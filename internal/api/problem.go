@@ -40,7 +40,7 @@ func (a *adapter) renderError(err error, c echo.Context) {
 	h.Set(echo.HeaderContentType, mimeProblem)
 	c.Response().WriteHeader(k.status)
 	if err := json.NewEncoder(c.Response()).Encode(a.problemOf(c, k, e)); err != nil {
-		a.cfg.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "the answer was not read",
+		a.cfg.Log.LogAttrs(c.Request().Context(), slog.LevelDebug, "the client did not read the response",
 			slog.String("requestId", requestIDOf(c)), slog.Any("cause", err))
 	}
 }
@@ -55,15 +55,15 @@ func classify(err error) *ipam.Error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return ipam.Errorf(ipam.CodeDeadline,
-			"The request's deadline passed before there was an answer. A change may have been made: repeat the request with the same name or Idempotency-Key to find out.").
+			"The request's deadline passed before the server could respond. A change may have been made; repeat the request with the same name or Idempotency-Key to find out.").
 			Because(err)
 	}
 	if e, ok := errors.AsType[*echo.HTTPError](err); ok {
 		switch e.Code {
 		case http.StatusNotFound:
-			return ipam.Errorf(ipam.CodeNotFound, "There is nothing at this path; /openapi.yaml lists what there is.")
+			return ipam.Errorf(ipam.CodeNotFound, "Nothing exists at this path; /openapi.yaml lists the paths.")
 		case http.StatusMethodNotAllowed:
-			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have this method; the header Allow lists those it has.")
+			return ipam.Errorf(ipam.CodeMethodNotAllowed, "This path does not have this method; the header Allow lists its methods.")
 		}
 	}
 	return ipam.Errorf(ipam.CodeInternal, "%s", internalSentence).Because(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever a repeat may mend says when to come again, and nothing else does.
-func TestEveryProblemThatMayBeRepeatedSaysWhen(t *testing.T) {
+func TestEveryRetryableProblemHasRetryAfter(t *testing.T) {
 	t.Parallel()
 	for code, k := range kinds {
 		h := http.Header{}

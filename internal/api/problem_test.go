@@ -15,7 +15,7 @@ import (
 )
 
 // One list of codes in four places: package ipam, the table here, the contract, the pages.
-func TestCodesAreTheSameEverywhere(t *testing.T) {
+func TestErrorCodesAgreeEverywhere(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestCodesAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestEveryPageSaysWhatToDo(t *testing.T) {
+func TestEveryProblemPageHasItsSections(t *testing.T) {
 	t.Parallel()
 	for code, k := range kinds {
 		text, ok := problems.Page(string(code))

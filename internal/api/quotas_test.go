@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestPuttingAQuota(t *testing.T) {
+func TestPutQuota(t *testing.T) {
 	t.Parallel()
 	all, ok := new(big.Int).SetString("340282366920938463463374607431768211456", 10)
 	require.True(t, ok)
@@ -70,7 +70,7 @@ func TestPuttingAQuota(t *testing.T) {
 	}
 }
 
-func TestQuotasShowWhatIsLeft(t *testing.T) {
+func TestQuotasShowTheAvailableRest(t *testing.T) {
 	t.Parallel()
 	s := scriptAccess()
 	w := s.server(t).do(t, "GET", quotas+"/all", "")
@@ -91,7 +91,7 @@ func (r refusing) CreateClaim(context.Context, string, ipam.Claim, usecase.Reque
 	return usecase.Result[ipam.Claim]{}, r.err
 }
 
-func TestAClaimOverTheQuotaSaysByHowMuch(t *testing.T) {
+func TestQuotaRefusalHasLimitUsedAndRequested(t *testing.T) {
 	t.Parallel()
 	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Quota team-a/all allows 4096 addresses: 4000 are used, 256 more were asked for.")
 	e.Figures = ipam.Figures{Quota: "team-a/all", Measure: "addresses", Limit: "4096", Used: "4000", Requested: "256"}

@@ -26,7 +26,7 @@ func (c *clerk) Admit(ctx context.Context, action tenancy.Action, project string
 	return err
 }
 
-func TestRefusalsAreRecordedNowAndThen(t *testing.T) {
+func TestRecordedRefusalsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	use := &clerk{scripted: script()}
 	l := limit(t, use) // writes: 4 at once; records: 2 at once, then one a second

@@ -19,7 +19,7 @@ const (
 )
 
 // Each is refused before a use case is reached, with invalid_argument at the place.
-func TestBadBodies(t *testing.T) {
+func TestBadBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	pool := func(spec string) string { return `{"metadata": {"name": "p"}, "spec": {` + spec + `}}` }
 	claim := func(spec string) string {
@@ -32,8 +32,8 @@ func TestBadBodies(t *testing.T) {
 	cases := []struct{ promise, method, path, body, pointer, detail string }{
 		{"RefusesAMalformedCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0"`), "/spec/cidr", "is an address without a length; write 10.0.0.0/32"},
 		{"RefusesWordsForACIDR", "POST", poolsPath, pool(`"cidr": "ten slash eight"`), "/spec/cidr", "is not a CIDR such as"},
-		{"RefusesAMaskInACIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/255.255.255.0"`), "/spec/cidr", "has a mask for a length; write 10.0.0.0/24"},
-		{"RefusesAZoneInACIDR", "POST", poolsPath, pool(`"cidr": "fe80::%eth0/64"`), "/spec/cidr", "has a zone, which means an interface of one machine; write fe80::/64"},
+		{"RefusesAMaskInACIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/255.255.255.0"`), "/spec/cidr", "has a mask instead of a length; write 10.0.0.0/24"},
+		{"RefusesAZoneInACIDR", "POST", poolsPath, pool(`"cidr": "fe80::%eth0/64"`), "/spec/cidr", "has a zone, which names an interface of one machine; write fe80::/64"},
 		{"RefusesABlankBehindACIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/24 "`), "/spec/cidr", "has blanks around it; write 10.0.0.0/24"},
 		{"RefusesAnImpossibleCIDR", "POST", poolsPath, pool(`"cidr": "10.0.0.0/33"`), "/spec/cidr", "write 10.0.0.0/32 for the address alone"},
 		{"RefusesHostBits", "POST", poolsPath, pool(`"cidr": "10.0.0.1/8"`), "/spec/cidr", "did you mean 10.0.0.0/8?"},
@@ -61,15 +61,15 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesNeitherNameNorPrefix", "POST", claimsPath, `{"metadata": {}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
 		{"RefusesNameAndPrefix", "POST", claimsPath, `{"metadata": {"name": "a", "generateName": "b-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata", "exactly one of name and generateName"},
 		{"RefusesABadPrefixOfAName", "POST", claimsPath, `{"metadata": {"generateName": "-"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/generateName", "must begin with"},
-		{"RefusesAnUnknownField", "POST", claimsPath, claim(`"prefix": 24`), "/spec/prefix", "is not a field; there are address,"},
-		{"RefusesAnUnknownFieldAtTheTop", "POST", claimsPath, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "there are metadata, spec."},
+		{"RefusesAnUnknownField", "POST", claimsPath, claim(`"prefix": 24`), "/spec/prefix", "is not a field; the fields are address,"},
+		{"RefusesAnUnknownFieldAtTheTop", "POST", claimsPath, `{"kind": "IPClaim", "metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}}`, "/kind", "the fields are metadata, spec."},
 		{"RefusesAFieldInAnotherCase", "POST", claimsPath, claim(`"PrefixLength": 24`), "/spec/PrefixLength", "did you mean prefixLength?"},
 		{"RefusesTheBypass", "POST", claimsPath, claim(`"prefixLength": 24, "PrefixLength": 99`), "/spec/PrefixLength", `differs from "prefixLength" in case only`},
-		{"RefusesAServerOwnedField", "POST", claimsPath, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is written by the server alone"},
-		{"RefusesAServerOwnedFieldOfABatch", "POST", "/v1/projects/team-a/claim-batches", `{"claims": [{"metadata": {"name": "c", "createdBy": "x"}, "spec": {"poolRef": {"name": "p"}}}]}`, "/claims/0/metadata/createdBy", "is written by the server alone"},
-		{"SaysWhatIsMeant", "POST", claimsPath, claim(`"prefixLenght": 24`), "/spec/prefixLenght", "is not a field; did you mean prefixLength? There are address,"},
-		{"SaysWhatIsMeantByAShortName", "POST", claimsPath, claim(`"cdir": "10.0.0.0/24"`), "/spec/cdir", "is not a field; did you mean cidr? There are address,"},
-		{"RefusesAStatus", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}, "status": {}}`, "/status", "is written by the server alone"},
+		{"RefusesAServerOwnedField", "POST", claimsPath, `{"metadata": {"name": "c", "uid": "x"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/uid", "is set by the server"},
+		{"RefusesAServerOwnedFieldOfABatch", "POST", "/v1/projects/team-a/claim-batches", `{"claims": [{"metadata": {"name": "c", "createdBy": "x"}, "spec": {"poolRef": {"name": "p"}}}]}`, "/claims/0/metadata/createdBy", "is set by the server"},
+		{"SuggestsTheField", "POST", claimsPath, claim(`"prefixLenght": 24`), "/spec/prefixLenght", "is not a field; did you mean prefixLength? The fields are address,"},
+		{"SuggestsTheFieldForAShortName", "POST", claimsPath, claim(`"cdir": "10.0.0.0/24"`), "/spec/cdir", "is not a field; did you mean cidr? The fields are address,"},
+		{"RefusesAStatus", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}}, "status": {}}`, "/status", "is set by the server"},
 		{"RefusesADuplicateField", "POST", claimsPath, claim(`"prefixLength": 24, "prefixLength": 25`), "/spec/prefixLength", "appears twice"},
 		{"RefusesNUL", "POST", claimsPath, claim(`"ownerRef": {"name": "a\u0000b"}`), "/spec/ownerRef/name", "U+0000"},
 		{"RefusesControlCharacters", "POST", claimsPath, claim(`"ownerRef": {"name": "a\u001bb"}`), "/spec/ownerRef/name", "control characters"},
@@ -81,7 +81,7 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesABadSelectorKey", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "?", "operator": "Exists"}]}}}`, "/spec/poolSelector/matchExpressions/0/key", "is not a label key"},
 		{"RefusesAnUnknownOperator", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"poolSelector": {"matchExpressions": [{"key": "a", "operator": "Gt"}]}}}`, "/spec/poolSelector/matchExpressions/0/operator", "must be one of In, NotIn"},
 		{"RefusesABadAllocation", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"allocationRef": {"name": "1"}}}`, "/spec/allocationRef/name", "must be a UUID in lower case."},
-		{"RefusesAnotherNameThanThatOfThePath", "PUT", claimsPath + "/c", `{"metadata": {"name": "d"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/name", "is not the name in the path"},
+		{"RefusesANameOtherThanInThePath", "PUT", claimsPath + "/c", `{"metadata": {"name": "d"}, "spec": {"poolRef": {"name": "p"}}}`, "/metadata/name", "is not the name in the path"},
 		{"RefusesAnEmptyBatch", "POST", batches, `{"claims": []}`, "/claims", "at least 1 item."},
 		{"RefusesABadClaimInABatch", "POST", batches, `{"claims": [{"metadata": {"name": "a"}, "spec": {}}, {"metadata": {"name": "b"}, "spec": {"cidr": "10.0.0.1/8"}}]}`, "/claims/1/spec/cidr", "did you mean 10.0.0.0/8?"},
 		{"RefusesANamelessClaimInABatch", "POST", batches, `{"claims": [{"metadata": {}, "spec": {}}]}`, "/claims/0/metadata", "exactly one of"},
@@ -90,12 +90,12 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesADuplicateFieldInAPatch", "PATCH", poolsPath + "/p", `{"spec": {"description": "a", "description": "b"}}`, "/spec/description", "appears twice"},
 		{"RefusesAnUnknownRole", "PUT", members + "/a", `{"spec": {"role": "owner"}}`, "/spec/role", "must be one of viewer, consumer, provider, admin."},
 		{"RefusesAMemberWithoutARole", "PUT", members + "/a", `{"spec": {}}`, "/spec/role", "is required."},
-		{"RefusesAMemberWithAName", "PUT", members + "/a", `{"metadata": {"name": "a"}, "spec": {"role": "viewer"}}`, "/metadata", "is not a field; there are spec."},
+		{"RefusesAMemberWithAName", "PUT", members + "/a", `{"metadata": {"name": "a"}, "spec": {"role": "viewer"}}`, "/metadata", "is not a field; the fields are spec."},
 		{"RefusesAKeyWithAToken", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer"}, "token": "carve_"}`, "/token", "is not a field"},
 		{"RefusesAKeyThatExpiresOnADay", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer", "expiresAt": "2100-01-01"}}`, "/spec/expiresAt", "must be a time from 1970 to 9999"},
-		{"RefusesAKeyThatExpiresOnADayThatIsNot", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer", "expiresAt": "2101-02-29T00:00:00Z"}}`, "/spec/expiresAt", "must be a time"},
+		{"RefusesAKeyThatExpiresOnAnInvalidDay", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer", "expiresAt": "2101-02-29T00:00:00Z"}}`, "/spec/expiresAt", "must be a time"},
 		{"RefusesAKeyThatExpiresAtTheZeroOfTime", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "admin", "expiresAt": "0001-01-01T00:00:00Z"}}`, "/spec/expiresAt", "must be a time from 1970"},
-		{"RefusesAKeyThatNobodyCanRead", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "admin", "expiresAt": "9999-12-31T23:59:59-12:00"}}`, "/spec/expiresAt", "must be a time from 1970 to 9999"},
+		{"RefusesAKeyThatExpiresTooLate", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "admin", "expiresAt": "9999-12-31T23:59:59-12:00"}}`, "/spec/expiresAt", "must be a time from 1970 to 9999"},
 		{"RefusesATimeAsANumber", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer", "expiresAt": 4102444800}}`, "/spec/expiresAt", "must be a string."},
 		{"RefusesATimeOfNull", "POST", keys, `{"metadata": {"name": "k"}, "spec": {"role": "viewer", "expiresAt": null}}`, "/spec/expiresAt", "must not be null"},
 		{"RefusesAQuotaOfNothing", "PUT", quotas + "/q", `{"spec": {"limits": {}}}`, "/spec/limits", "at least 1 entry."},
@@ -105,7 +105,7 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesNegativeAddresses", "PUT", quotas + "/q", `{"spec": {"limits": {"addresses": "-1"}}}`, "/spec/limits/addresses", "must be a whole number, written in digits."},
 		{"RefusesAddressesOfNothing", "PUT", quotas + "/q", `{"spec": {"limits": {"addresses": ""}}}`, "/spec/limits/addresses", "whole number"},
 		{"RefusesAddressesBeyondIPv6", "PUT", quotas + "/q", `{"spec": {"limits": {"addresses": "` + strings.Repeat("9", 49) + `"}}}`, "/spec/limits/addresses", "at most 48 characters"},
-		{"RefusesAQuotaOfAnUnknownScope", "PUT", quotas + "/q", `{"spec": {"scope": {"class": "a"}, "limits": {"claims": 1}}}`, "/spec/scope/class", "there are classRef, ipFamily, poolRef."},
+		{"RefusesAQuotaOfAnUnknownScope", "PUT", quotas + "/q", `{"spec": {"scope": {"class": "a"}, "limits": {"claims": 1}}}`, "/spec/scope/class", "the fields are classRef, ipFamily, poolRef."},
 		{"RefusesAClassWithoutAFamily", "POST", classes, `{"metadata": {"name": "c"}, "spec": {}}`, "/spec/ipFamily", "is required."},
 		{"RefusesAClassOfAnotherFamily", "POST", classes, `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv5"}}`, "/spec/ipFamily", "must be one of IPv4, IPv6."},
 		{"RefusesAnotherProvisioner", "POST", classes, class(`"provisioner": "infoblox"`), "/spec/provisioner", "must be native."},
@@ -113,7 +113,7 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesAnUnknownOrderOfPools", "POST", classes, class(`"poolSelection": "Random"`), "/spec/poolSelection", "must be one of FirstFit, LeastUtilized."},
 		{"RefusesADefaultAsText", "POST", classes, class(`"isDefault": "yes"`), "/spec/isDefault", "must be true or false."},
 		{"RefusesAnAllowedLengthOutOfRange", "POST", classes, class(`"allowedPrefixLengths": {"min": 129}`), "/spec/allowedPrefixLengths/min", "must be 0 to 128."},
-		{"RefusesAnUnknownBound", "POST", classes, class(`"allowedPrefixLengths": {"minimum": 24}`), "/spec/allowedPrefixLengths/minimum", "there are max, min."},
+		{"RefusesAnUnknownBound", "POST", classes, class(`"allowedPrefixLengths": {"minimum": 24}`), "/spec/allowedPrefixLengths/minimum", "the fields are max, min."},
 		{"RefusesABareNumberForADuration", "POST", classes, class(`"reuseAfter": 72`), "/spec/reuseAfter", "must be a string."},
 		{"RefusesADurationWithoutAUnit", "POST", classes, class(`"reuseAfter": "5"`), "/spec/reuseAfter", "must be a duration in whole hours, minutes and seconds, such as 72h"},
 		{"RefusesAnEmptyDuration", "POST", classes, class(`"reuseAfter": ""`), "/spec/reuseAfter", "must be a duration"},
@@ -124,14 +124,14 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesABadDurationInAPatch", "PATCH", classes + "/c", `{"spec": {"reuseAfter": "9"}}`, "/spec/reuseAfter", "must be a duration"},
 		{"RefusesScopesOfNothing", "POST", classes, class(`"poolPer": []`), "/spec/poolPer", "at least 1 item."},
 		{"RefusesABadRole", "POST", classes, class(`"poolPer": ["project", "a/b"]`), "/spec/poolPer/1", "must be the name of a role: 1 to 63 characters"},
-		{"RefusesARoleTwice", "POST", classes, class(`"poolPer": ["project", "a", "a"]`), "/spec/poolPer", "must not have equal items."},
+		{"RefusesARoleTwice", "POST", classes, class(`"poolPer": ["project", "a", "a"]`), "/spec/poolPer", "must not repeat an item."},
 		{"RefusesTooManyRoles", "POST", classes, class(`"poolPer": ["project", "a", "b", "c", "d", "e", "f", "g", "h"]`), "/spec/poolPer", "at most 8 items"},
 		{"RefusesALongParameter", "POST", classes, class(`"parameters": {"a/b": "` + strings.Repeat("x", 257) + `"}`), "/spec/parameters/a~1b", "at most 256 characters"},
 		{"RefusesTooManyParameters", "POST", classes, class(`"parameters": {` + manyLabels(33) + `}`), "/spec/parameters", "at most 32 entries"},
 		{"RefusesANumberForAParameter", "POST", classes, class(`"parameters": {"a": 1}`), "/spec/parameters/a", "must be a string."},
-		{"RefusesAStatusOfAClass", "POST", classes, `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv4"}, "status": {}}`, "/status", "is written by the server alone"},
+		{"RefusesAStatusOfAClass", "POST", classes, `{"metadata": {"name": "c"}, "spec": {"ipFamily": "IPv4"}, "status": {}}`, "/status", "is set by the server"},
 		{"RefusesABadNameOfAClass", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "Silver"]`), "/spec/classNames/1", "must be a DNS label"},
-		{"RefusesAClassTwice", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "gold"]`), "/spec/classNames", "must not have equal items."},
+		{"RefusesAClassTwice", "POST", poolsPath, pool(`"cidr": "10.0.0.0/8", "classNames": ["gold", "gold"]`), "/spec/classNames", "must not repeat an item."},
 		{"RefusesTooManyClasses", "PATCH", poolsPath + "/p", `{"spec": {"classNames": ["a"` + strings.Repeat(`, "a"`, 32) + `]}}`, "/spec/classNames", "at most 32 items"},
 		{"RefusesAClaimByABadName", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": "Gold"}}`, "/spec/className", "must be a DNS label"},
 		{"RefusesAClassAsAReference", "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"className": {"name": "gold"}}}`, "/spec/className", "must be a string."},
@@ -142,7 +142,7 @@ func TestBadBodies(t *testing.T) {
 		{"RefusesAScopeOfAQuotaInTwoCases", "PUT", quotas + "/q", `{"spec": {"scope": {"poolRef": {"name": "a"}, "PoolRef": {"name": "b"}}, "limits": {"claims": 1}}}`, "/spec/scope/PoolRef", "did you mean poolRef?"},
 		{"RefusesAQuotaOfANamelessClass", "PUT", quotas + "/q", `{"spec": {"scope": {"classRef": {}}, "limits": {"claims": 1}}}`, "/spec/scope/classRef/name", "is required."},
 		{"RefusesABodyOfAGrant", "PUT", poolsPath + "/p/grants/team-b", `{"spec": {"consumer": "team-b"}}`, "", "must be left out"},
-		{"RefusesABodyWhereNoneIsTaken", "DELETE", poolsPath + "/p", `{}`, "", "must be left out"},
+		{"RefusesAnUnexpectedBody", "DELETE", poolsPath + "/p", `{}`, "", "must be left out"},
 	}
 	s := serve(t, api.Config{})
 	for _, c := range cases {
@@ -175,11 +175,11 @@ func manyLabels(n int) string {
 	return b.String()
 }
 
-func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
+func TestUpToTwentyFieldErrorsAreReported(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})
 
-	t.Run("SeveralAtOnce", func(t *testing.T) {
+	t.Run("SeveralErrors", func(t *testing.T) {
 		t.Parallel()
 		w := s.do(t, "POST", claimsPath+"?dryRun=maybe&nope=1", `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1, "x": 1}}`)
 		p := problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
@@ -190,7 +190,7 @@ func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
 		require.Equal(t, []string{"query:dryRun", "query:nope", "/metadata/name", "/spec/prefixLength", "/spec/x"}, places)
 	})
 
-	t.Run("NotEndlessly", func(t *testing.T) {
+	t.Run("AtMostTwenty", func(t *testing.T) {
 		t.Parallel()
 		item := `{"metadata": {"name": "C"}, "spec": {"prefixLength": -1}}`
 		w := s.do(t, "POST", batches, `{"claims": [`+item+strings.Repeat(","+item, 999)+`]}`)
@@ -198,7 +198,7 @@ func TestEveryWrongPlaceIsNamedUpToTwenty(t *testing.T) {
 		require.Len(t, p.Errors, 20)
 	})
 
-	t.Run("WithoutEchoingWhatIsLong", func(t *testing.T) {
+	t.Run("WithoutEchoingLongValues", func(t *testing.T) {
 		t.Parallel()
 		w := s.do(t, "POST", claimsPath, `{"metadata": {"name": "c"}, "spec": {"`+strings.Repeat("x", 100_000)+`": 1}}`)
 		problem(t, w, http.StatusBadRequest, gen.ProblemCodeInvalidArgument)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-func TestBadParameters(t *testing.T) {
+func TestBadParametersAreRefused(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ promise, method, target, pointer, detail string }{
 		{"RefusesAnUnknownParameter", "GET", poolsPath + "?colour=red", "query:colour", "is not a parameter of this operation; it has labelSelector, phase,"},
@@ -23,12 +23,12 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesAParameterTwice", "GET", poolsPath + "?limit=1&limit=500", "query:limit", "is given 2 times"},
 		{"RefusesALimitOfZero", "GET", poolsPath + "?limit=0", "query:limit", "must be 1 to 500."},
 		{"RefusesALargeLimit", "GET", poolsPath + "?limit=501", "query:limit", "must be 1 to 500."},
-		{"RefusesALimitThatIsNoNumber", "GET", poolsPath + "?limit=ten", "query:limit", "must be an integer, 1 to 500."},
+		{"RefusesANonnumericLimit", "GET", poolsPath + "?limit=ten", "query:limit", "must be an integer, 1 to 500."},
 		{"RefusesALimitWithASign", "GET", poolsPath + "?limit=%2B5", "query:limit", "must be an integer"},
 		{"RefusesAnEmptyLimit", "GET", poolsPath + "?limit=", "query:limit", "must be an integer"},
 		{"RefusesAnEmptyCursor", "GET", poolsPath + "?cursor=", "query:cursor", "at least 1 character"},
 		{"RefusesABadCursor", "GET", poolsPath + "?cursor=%21%21", "query:cursor", "is not a cursor of this list"},
-		{"RefusesAYesThatIsNoBoolean", "DELETE", poolsPath + "/p?dryRun=1", "query:dryRun", "must be true or false."},
+		{"RefusesANonbooleanValue", "DELETE", poolsPath + "/p?dryRun=1", "query:dryRun", "must be true or false."},
 		{"RefusesABadSelector", "GET", poolsPath + "?labelSelector=a%20b", "query:labelSelector", "is not a label selector such as"},
 		{"RefusesComparisons", "GET", poolsPath + "?labelSelector=a%3E1", "query:labelSelector", "cannot compare"},
 		{"RefusesALongSelector", "GET", poolsPath + "?labelSelector=" + strings.Repeat("a", 1025), "query:labelSelector", "at most 1024"},
@@ -47,7 +47,7 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesASubjectWithASlash", "DELETE", members + "/key:team-a%2Fpipeline", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectThatIsEscapedTwice", "GET", members + "/a%2540b", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectWithUmlauts", "GET", members + "/%C3%BC", "path:subject", "must be 1 to 255 characters from"},
-		{"RefusesASubjectThatIsNoText", "GET", members + "/%FF", "path:subject", "must be 1 to 255 characters from"},
+		{"RefusesASubjectOfInvalidUTF8", "GET", members + "/%FF", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesASubjectWithNUL", "GET", members + "/a%00", "path:subject", "must be 1 to 255 characters from"},
 		{"RefusesALongSubject", "GET", members + "/" + strings.Repeat("a", 256), "path:subject", "at most 255 characters"},
 		{"RefusesABadConsumer", "PUT", poolsPath + "/p/grants/Team_B", "path:consumer", "must be the name of a project, or *"},
@@ -56,13 +56,13 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesABadKey", "GET", keys + "/A", "path:key", "must be a DNS label"},
 		{"RefusesABadQuota", "GET", quotas + "/A", "path:quota", "must be a DNS label"},
 		{"RefusesAHistoryOfNothing", "GET", history, "query:address", "is required."},
-		{"RefusesAHistoryOfABlock", "GET", history + "?address=10.0.0.0/8", "query:address", "has a length behind the address"},
+		{"RefusesAHistoryOfABlock", "GET", history + "?address=10.0.0.0/8", "query:address", "has a length after the address"},
 		{"RefusesAHistoryOfAMappedAddress", "GET", history + "?address=::ffff:10.0.0.1", "query:address", "IPv4"},
 		{"RefusesADayForAMoment", "GET", history + "?address=10.0.0.1&at=2026-03-03", "query:at", "must be a time from 1970 to 9999"},
 		{"RefusesAMomentWithoutAZone", "GET", history + "?address=10.0.0.1&at=2026-03-03T12:00:00", "query:at", "must be a time"},
 		{"RefusesAPlusThatIsASpace", "GET", history + "?address=10.0.0.1&at=2026-03-03T12:00:00+01:00", "query:at", "is written as %2B"},
-		{"RefusesADayThatIsNot", "GET", events + "?since=2026-02-30T00:00:00Z", "query:since", "must be a time"},
-		{"RefusesAZoneThatIsNot", "GET", events + "?until=2026-02-03T00:00:00%2B99:99", "query:until", "must be a time"},
+		{"RefusesAnInvalidDay", "GET", events + "?since=2026-02-30T00:00:00Z", "query:since", "must be a time"},
+		{"RefusesAnInvalidZone", "GET", events + "?until=2026-02-03T00:00:00%2B99:99", "query:until", "must be a time"},
 		{"RefusesALeapSecond", "GET", events + "?until=2016-12-31T23:59:60Z", "query:until", "must be a time"},
 		{"RefusesAnEarlyMoment", "GET", events + "?since=0000-01-01T00:00:00%2B14:00", "query:since", "must be a time from 1970"},
 		{"RefusesALateMoment", "GET", events + "?until=9999-12-31T23:59:59-01:00", "query:until", "must be a time from 1970 to 9999"},
@@ -70,9 +70,9 @@ func TestBadParameters(t *testing.T) {
 		{"RefusesALabelSelectorOfKeys", "GET", keys + "?labelSelector=a", "query:labelSelector", "it has limit, cursor, consistency."},
 		{"RefusesABadOutcome", "GET", events + "?outcome=OK", "query:outcome", "must be one of ok, permission_denied, not_found."},
 		{"RefusesAnUnknownKind", "GET", events + "?resourceKind=Foo", "query:resourceKind", "must be one of Project, "},
-		{"RefusesAnOperationThatIsNot", "GET", events + "?operation=nope", "query:operation", "must be one of createProject, "},
+		{"RefusesAnUnknownOperation", "GET", events + "?operation=nope", "query:operation", "must be one of createProject, "},
 		{"RefusesAnEndBeforeTheBeginning", "GET", events + "?since=2026-03-03T00:00:00Z&until=2026-03-02T00:00:00Z", "query:until", "is before since"},
-		{"RefusesAnAllocationThatIsNoUUID", "GET", "/v1/projects/team-a/allocations/xyz", "path:allocation", "must be a UUID in lower case."},
+		{"RefusesANonUUIDAllocation", "GET", "/v1/projects/team-a/allocations/xyz", "path:allocation", "must be a UUID in lower case."},
 		{"RefusesAnotherConsistency", "GET", poolsPath + "?consistency=eventual", "query:consistency", "strong, stale"},
 		{"RefusesAConsistencyOfOtherCase", "GET", poolsPath + "/p?consistency=Stale", "query:consistency", "strong, stale"},
 		{"RefusesAConsistencyOfWrites", "DELETE", poolsPath + "/p?consistency=stale", "query:consistency", "is not a parameter"},
@@ -98,7 +98,7 @@ func TestBadParameters(t *testing.T) {
 	}
 }
 
-func TestBadHeaders(t *testing.T) {
+func TestBadHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})
 	const body = `{"metadata": {"name": "c"}, "spec": {"poolRef": {"name": "p"}, "prefixLength": 24}}`
@@ -151,7 +151,7 @@ func TestMediaTypes(t *testing.T) {
 		}
 	})
 
-	t.Run("RefusesAPatchThatIsNoMergePatch", func(t *testing.T) {
+	t.Run("RefusesAnotherPatchType", func(t *testing.T) {
 		t.Parallel()
 		w := s.do(t, "PATCH", poolsPath+"/p", `{}`, "Content-Type", "application/json", "If-Match", tag)
 		problem(t, w, http.StatusUnsupportedMediaType, gen.ProblemCodeUnsupportedMediaType)
@@ -172,13 +172,13 @@ func TestMediaTypes(t *testing.T) {
 		}
 	})
 
-	t.Run("AsksForAMissingBodyAndNotForItsType", func(t *testing.T) {
+	t.Run("ReportsAMissingBodyNotItsType", func(t *testing.T) {
 		t.Parallel()
 		p := problem(t, s.do(t, "POST", claimsPath, ""), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 		require.Contains(t, p.Errors[0].Detail, "is empty")
 	})
 
-	t.Run("RefusesToAnswerInAnotherType", func(t *testing.T) {
+	t.Run("RefusesAnotherAcceptType", func(t *testing.T) {
 		t.Parallel()
 		for _, accept := range []string{"text/html", "application/xml, text/*", "application/json;q=0, */*", "application/problem+json"} {
 			p := problem(t, s.do(t, "GET", "/v1/version", "", "Accept", accept), http.StatusNotAcceptable, gen.ProblemCodeNotAcceptable)
@@ -186,7 +186,7 @@ func TestMediaTypes(t *testing.T) {
 		}
 	})
 
-	t.Run("AnswersWhateverAdmitsItsType", func(t *testing.T) {
+	t.Run("AcceptsMatchingAcceptHeaders", func(t *testing.T) {
 		t.Parallel()
 		for _, accept := range []string{"", "*/*", "application/*", "application/json", "text/html, application/json;q=0.1", "Application/Json; charset=utf-8", "text/html;q=0.9, */*;q=0.1"} {
 			require.Equal(t, http.StatusOK, s.do(t, "GET", "/v1/version", "", "Accept", accept).Code, accept)
@@ -215,14 +215,14 @@ func TestLargeBodies(t *testing.T) {
 		problem(t, s.send(t, r), http.StatusRequestEntityTooLarge, gen.ProblemCodePayloadTooLarge)
 	})
 
-	t.Run("TakesWhatJustFits", func(t *testing.T) {
+	t.Run("AcceptsTheLargestBody", func(t *testing.T) {
 		t.Parallel()
 		body := `{"x": "` + strings.Repeat("x", 1<<20-9) + `"}`
 		require.Len(t, body, 1<<20)
 		problem(t, s.do(t, "POST", claimsPath, body), http.StatusBadRequest, gen.ProblemCodeInvalidArgument)
 	})
 
-	t.Run("RefusesABodyThatIsCutShort", func(t *testing.T) {
+	t.Run("RefusesATruncatedBody", func(t *testing.T) {
 		t.Parallel()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, claimsPath, io.MultiReader(strings.NewReader(`{"a":`), broken{}))
 		r.Header.Set("Content-Type", "application/json")
@@ -248,7 +248,7 @@ func TestPathsAndMethods(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})
 
-	t.Run("AnswersUnknownPathsWithAProblem", func(t *testing.T) {
+	t.Run("ReturnsAProblemForUnknownPaths", func(t *testing.T) {
 		t.Parallel()
 		for _, path := range []string{"/v1", "/v1/", "/v2/projects", "/v1/projects/", "/v1/projects//pools", "/v1/projects/a/nothing", "/v1/projects/a/spaces/b/c", "/problems/none", "/docs/none/"} {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
@@ -262,7 +262,7 @@ func TestPathsAndMethods(t *testing.T) {
 		}
 	})
 
-	t.Run("NamesTheMethodsOfAPath", func(t *testing.T) {
+	t.Run("ListsTheMethodsOfAPath", func(t *testing.T) {
 		t.Parallel()
 		for _, c := range []struct{ method, path, allow string }{
 			{"DELETE", "/v1/projects", "GET, HEAD, POST"},

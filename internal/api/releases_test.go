@@ -40,7 +40,7 @@ func (s *manyReleases) ReleaseClaims(_ context.Context, _ string, q releases.Rel
 	return releases.Released{Done: 3, Gone: 1, Skipped: []releases.Skipped{{Name: "web", Why: why}}, Next: "bmV4dA"}, s.fail
 }
 
-func TestReleasingManyClaims(t *testing.T) {
+func TestBulkRelease(t *testing.T) {
 	t.Parallel()
 	s := &manyReleases{}
 	on := serve(t, api.Config{Service: s})
@@ -69,7 +69,7 @@ func TestReleasingManyClaims(t *testing.T) {
 	}, s.asked)
 }
 
-func TestReleasesOfManyThatAreNotValid(t *testing.T) {
+func TestInvalidBulkReleasesAreRefused(t *testing.T) {
 	t.Parallel()
 	on := serve(t, api.Config{Service: &manyReleases{}})
 	for body, pointer := range map[string]string{

@@ -65,7 +65,7 @@ func TestRefusalsCarryTheirFigures(t *testing.T) {
 	require.NotContains(t, w.Body.String(), "secret")
 }
 
-func TestWhatIsWorthRepeatingSaysWhen(t *testing.T) {
+func TestRetryableErrorsHaveRetryAfter(t *testing.T) {
 	t.Parallel()
 	later := ipam.Errorf(ipam.CodeUnavailable, "Not now.")
 	later.RetryAfter = 1500 * time.Millisecond
@@ -79,7 +79,7 @@ func TestWhatIsWorthRepeatingSaysWhen(t *testing.T) {
 	}
 }
 
-func TestStrangersAreToldHowToAuthenticate(t *testing.T) {
+func TestUnauthenticatedCallersGetWWWAuthenticate(t *testing.T) {
 	t.Parallel()
 	w := serve(t, api.Config{Authenticator: strangers{}}).do(t, "GET", poolsPath+"/p", "")
 	problem(t, w, http.StatusUnauthorized, gen.ProblemCodeUnauthenticated)
@@ -94,7 +94,7 @@ func (strangers) Authenticate(*http.Request) (tenancy.Principal, error) {
 	return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials.")
 }
 
-func TestFaultsAreLoggedOnceAndNotTold(t *testing.T) {
+func TestFaultsAreLoggedOnceAndHiddenFromTheCaller(t *testing.T) {
 	t.Parallel()
 	const secret = "password=hunter2"
 	cases := []struct {
@@ -104,7 +104,7 @@ func TestFaultsAreLoggedOnceAndNotTold(t *testing.T) {
 		code    gen.ProblemCode
 		logged  []string
 	}{
-		{"AnErrorNobodyKnows", failing(errors.New(secret)), 500, gen.ProblemCodeInternal, []string{secret}},
+		{"AnUnknownError", failing(errors.New(secret)), 500, gen.ProblemCodeInternal, []string{secret}},
 		{"AnInternalError", failing(ipam.Errorf(ipam.CodeInternal, "%s", secret)), 500, gen.ProblemCodeInternal, []string{secret}},
 		{"ACodeNobodyKnows", failing(ipam.Errorf("made_up", "%s", secret)), 500, gen.ProblemCodeInternal, []string{secret}},
 		{"APanic", answering{getPool: func(context.Context) (ipam.Pool, error) { panic(secret) }}, 500, gen.ProblemCodeInternal, []string{secret, "render_test.go"}},
@@ -128,7 +128,7 @@ func TestFaultsAreLoggedOnceAndNotTold(t *testing.T) {
 	}
 }
 
-func TestCallersThatWentAwayAreNoFault(t *testing.T) {
+func TestCancelledRequestsAreNotLoggedAsErrors(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := serve(t, api.Config{Service: failing(context.Canceled), Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -136,7 +136,7 @@ func TestCallersThatWentAwayAreNoFault(t *testing.T) {
 	require.NotContains(t, log.String(), "level=ERROR")
 }
 
-func TestUseCasesKnowTheCallerAndTheDeadline(t *testing.T) {
+func TestUseCasesReceiveTheCallerAndTheDeadline(t *testing.T) {
 	t.Parallel()
 	var who tenancy.Principal
 	var deadline, known bool
@@ -154,7 +154,7 @@ func TestUseCasesKnowTheCallerAndTheDeadline(t *testing.T) {
 	require.Equal(t, "dev (insecure)", w.Header().Get("Carve-Auth"))
 }
 
-func TestTheDeadlineEndsTheUseCase(t *testing.T) {
+func TestRequestTimeoutEndsTheUseCase(t *testing.T) {
 	t.Parallel()
 	use := answering{getPool: func(ctx context.Context) (ipam.Pool, error) {
 		<-ctx.Done()
@@ -175,7 +175,7 @@ func TestRequestIDs(t *testing.T) {
 	}
 }
 
-func TestAccessLogHoldsNoNames(t *testing.T) {
+func TestAccessLogContainsNoResourceNames(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	use := failing(ipam.Errorf(ipam.CodeNotFound, "Not there."))

@@ -34,7 +34,7 @@ func (callerHandlers) GetHealth(c echo.Context) error {
 const defaultFound = 20
 
 // ErrDraining is the cause of not being ready while the operator stops the server; it is no fault.
-var ErrDraining = errors.New("the server is being stopped")
+var ErrDraining = errors.New("the server is stopping")
 
 // GetReadiness reports whether the server can serve requests. Only the log contains the reason.
 func (s callerHandlers) GetReadiness(c echo.Context) error {

@@ -121,7 +121,7 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 	})
 }
 
-func TestHEADAnswersLikeGETWithoutABody(t *testing.T) {
+func TestHEADReturnsTheHeadersOfGET(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(serve(t, api.Config{Service: script()}).handler)
 	t.Cleanup(server.Close)

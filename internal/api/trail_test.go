@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestListingEvents(t *testing.T) {
+func TestListEvents(t *testing.T) {
 	t.Parallel()
 
-	t.Run("HandsOnEveryFilter", func(t *testing.T) {
+	t.Run("PassesEveryFilter", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		w := s.server(t).do(t, "GET", events+"?subject=key%3Ateam-a%2Fpipeline&operation=deleteClaim&resourceKind=IPClaim&resourceName=web&outcome=permission_denied"+
@@ -31,7 +31,7 @@ func TestListingEvents(t *testing.T) {
 		}, s.filter)
 	})
 
-	t.Run("NarrowsByNothingUnasked", func(t *testing.T) {
+	t.Run("SetsNoFilterByDefault", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		w := s.server(t).do(t, "GET", events, "")
@@ -65,10 +65,10 @@ func TestListingEvents(t *testing.T) {
 	})
 }
 
-func TestHistory(t *testing.T) {
+func TestGetHistory(t *testing.T) {
 	t.Parallel()
 
-	t.Run("AsksForAMoment", func(t *testing.T) {
+	t.Run("AtATime", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		w := s.server(t).do(t, "GET", history+"?address=10.1.2.3&at=2026-03-03T14:00:00%2B02:00", "")
@@ -77,7 +77,7 @@ func TestHistory(t *testing.T) {
 		require.Equal(t, time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC), s.at)
 	})
 
-	t.Run("AsksForAllTimes", func(t *testing.T) {
+	t.Run("AllTimes", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		s.server(t).do(t, "GET", history+"?address=2001:db8::1", "")
@@ -85,7 +85,7 @@ func TestHistory(t *testing.T) {
 		require.Zero(t, s.at)
 	})
 
-	t.Run("NamesWhoTheCallerMayKnow", func(t *testing.T) {
+	t.Run("NamesVisibleHolders", func(t *testing.T) {
 		t.Parallel()
 		s := scriptAccess()
 		since := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)

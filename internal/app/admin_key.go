@@ -19,13 +19,13 @@ func (a *App) makeFirstKey(ctx context.Context, c Config, service *alloc.Service
 		return err
 	}
 	a.bootstrap = token
-	a.Log.WarnContext(ctx, "made the first key; it may do everything and does not expire: make keys with an expiry, or members, with it, then revoke it",
+	a.Log.WarnContext(ctx, "made the first key, which may do everything and does not expire: use it to make members or keys with an expiry, then revoke it",
 		"project", ipam.PlatformProject, "key", access.BootstrapKey)
 	if c.AdminKeyFile == "" {
 		return nil
 	}
 	if err := writeKey(c.AdminKeyFile, token); err != nil {
-		return fmt.Errorf("--admin-key-file: the first key was made and could not be written (`ipamctl bootstrap` makes another): %w", err)
+		return fmt.Errorf("--admin-key-file: cannot write the first key (`ipamctl bootstrap` makes another): %w", err)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func status(t *testing.T, client *http.Client, url string) (int, string) {
 	return w.StatusCode, string(data)
 }
 
-func TestAdminListenerHasWhatTheOtherHasNot(t *testing.T) {
+func TestAdminListenerServesMetricsAndPprof(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0", "--metrics=admin")
 	for path, want := range map[string]struct{ admin, main int }{
@@ -64,7 +64,7 @@ func TestAdminListenerHasWhatTheOtherHasNot(t *testing.T) {
 	}
 }
 
-func TestWhoMayReadTheMetricsWhere(t *testing.T) {
+func TestMetricsFlagDecidesWhereMetricsAreServed(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	for word, want := range map[string]struct{ main, admin, stranger int }{
@@ -87,7 +87,7 @@ func TestWhoMayReadTheMetricsWhere(t *testing.T) {
 	}
 }
 
-func TestPprofIsNotForAPageThatPointsANameHere(t *testing.T) {
+func TestPprofRefusesAnotherHostName(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+a.AdminAddr()+"/debug/pprof/heap", http.NoBody)
@@ -99,7 +99,7 @@ func TestPprofIsNotForAPageThatPointsANameHere(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.StatusCode)
 }
 
-func TestProbesHearThatTheServerGoes(t *testing.T) {
+func TestReadinessProbeFailsWhileDraining(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")
 	a.draining.Store(true)
@@ -109,7 +109,7 @@ func TestProbesHearThatTheServerGoes(t *testing.T) {
 	require.Equal(t, http.StatusOK, got)
 }
 
-func TestAdminListenerGoesWithTheServer(t *testing.T) {
+func TestAdminListenerStopsWithTheServer(t *testing.T) {
 	t.Parallel()
 	a, stop := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")
 	stop()
@@ -117,7 +117,7 @@ func TestAdminListenerGoesWithTheServer(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAnAdminAddressThatIsTakenStopsTheStart(t *testing.T) {
+func TestAdminAddressInUseFailsTheStart(t *testing.T) {
 	t.Parallel()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestAnAdminAddressThatIsTakenStopsTheStart(t *testing.T) {
 }
 
 // Beyond loopback the admin listener speaks TLS with the server's certificate, and lets in who has none of its own: a kubelet.
-func TestAdminListenerBeyondLoopbackSpeaksTLS(t *testing.T) {
+func TestAdminListenerBeyondLoopbackUsesTLS(t *testing.T) {
 	t.Parallel()
 	ca, dir := newCA(t, "ours"), t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
@@ -147,7 +147,7 @@ func TestAdminListenerBeyondLoopbackSpeaksTLS(t *testing.T) {
 }
 
 // Also there a head that two readers could understand differently is refused, and the connection ends.
-func TestAdminListenerRefusesHeadsThatCanBeReadInTwoWays(t *testing.T) {
+func TestAdminListenerRefusesAmbiguousHeaders(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")
 	for name, head := range map[string]string{

@@ -115,7 +115,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, fmt.Errorf("cannot set up the project %q: %w", ipam.PlatformProject, err)
 	}
 	if _, err := service.ChangesMark(ctx); err != nil { // creates the feed's state, so that no read has to
-		return nil, fmt.Errorf("cannot set up the feed of what changes: %w", err)
+		return nil, fmt.Errorf("cannot set up the feed of changes: %w", err)
 	}
 	if err := a.prepareServer(c, files, service); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func Start(ctx context.Context, c Config, logTo io.Writer) (_ *App, err error) {
 		return nil, errors.Join(err, a.listener.Close())
 	}
 	if err := a.firstAdmin(ctx, c, service); err != nil { // last, so that a new token is certain to be shown
-		return nil, errors.Join(fmt.Errorf("cannot see to a first admin: %w", err), a.listener.Close())
+		return nil, errors.Join(fmt.Errorf("cannot make or find a first admin: %w", err), a.listener.Close())
 	}
 	jobs, err := a.observedJobs(c, service)
 	if err != nil {
@@ -212,7 +212,7 @@ func (a *App) prepareServer(c Config, f files, service *alloc.Service) error {
 	case f.certificate != nil:
 		a.server.TLSConfig = f.tls(c)
 	case !c.local():
-		a.Log.Warn("plain HTTP beyond loopback, as --insecure-http asks: whoever can read the network can read credentials", "listen", c.Listen)
+		a.Log.Warn("serving plain HTTP beyond loopback (--insecure-http): the network can read credentials", "listen", c.Listen)
 	}
 	return nil
 }
@@ -260,7 +260,7 @@ func (a *App) Wait(ctx context.Context) error {
 	case <-a.store.TooOld():
 		return fmt.Errorf("the server stops: %w", a.store.WhyTooOld())
 	case <-exited:
-		return fmt.Errorf("the embedded database is gone: %w", a.embedded.Err())
+		return fmt.Errorf("the embedded database ended: %w", a.embedded.Err())
 	}
 }
 
@@ -290,11 +290,11 @@ func (a *App) Close(ctx context.Context) error {
 	if a.keyring != nil {
 		flush, done := context.WithTimeout(ctx, flushTimeout)
 		if _, err := a.keyring.Flush(flush); err != nil {
-			a.Log.WarnContext(ctx, "the last use of some API keys was not written", "error", err)
+			a.Log.WarnContext(ctx, "cannot write the last use of some API keys", "error", err)
 		}
 		if a.sessions != nil {
 			if _, err := a.sessions.Flush(flush); err != nil {
-				a.Log.WarnContext(ctx, "the last use of some sessions was not written", "error", err)
+				a.Log.WarnContext(ctx, "cannot write the last use of some sessions", "error", err)
 			}
 		}
 		done()

@@ -71,7 +71,7 @@ func get(t *testing.T, client *http.Client, url, token string) answer {
 
 var tokenIn = regexp.MustCompile(`carve_[0-9a-f]{32}_[a-z2-7]{52}`)
 
-func TestKeysAreTheWayIntoADatabaseOfYourOwn(t *testing.T) {
+func TestExternalDatabaseNeedsABootstrapKey(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	flags := []string{"--auth=keys", "--database-url=" + dsn}
@@ -106,14 +106,14 @@ func TestKeysAreTheWayIntoADatabaseOfYourOwn(t *testing.T) {
 		require.Len(t, keys, 1)
 		require.False(t, keys[0].LastUsedAt.IsZero())
 	})
-	t.Run("NothingIsSaidWhenThereIsAnAdmin", func(t *testing.T) {
+	t.Run("NoHintWhenAnAdminExists", func(t *testing.T) {
 		again, _ := launch(t, flags...)
 		require.NotContains(t, greeting(again), "ipamctl bootstrap")
 	})
 }
 
 // Where standard output is kept by somebody else, the key goes into a file that nobody else reads.
-func TestFirstStartOfAnEmbeddedDatabaseWritesItsKeyWhereItIsAsked(t *testing.T) {
+func TestFirstStartOfAnEmbeddedDatabaseWritesItsKeyToAFile(t *testing.T) {
 	t.Parallel()
 	parent, err := os.MkdirTemp("", "carve")
 	require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestHTTPS(t *testing.T) {
 	require.ErrorContains(t, err, "protocol version")
 }
 
-func TestFilesThatCannotBeReadStopTheStart(t *testing.T) {
+func TestUnreadableFilesFailTheStart(t *testing.T) {
 	t.Parallel()
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	for name, flags := range map[string][]string{
@@ -206,7 +206,7 @@ func TestFilesThatCannotBeReadStopTheStart(t *testing.T) {
 	}
 }
 
-func TestRateLimitsOfTheFlags(t *testing.T) {
+func TestRateLimitFlagsApply(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := launch(t, "--auth=keys", "--database-url="+dsn, "--rate-limit-anonymous=1", "--rate-limit-reads=0")

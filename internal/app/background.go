@@ -23,41 +23,41 @@ const batch = 1000
 
 func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
-		{"free_cooled", "blocks that have cooled down could not be freed", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
-		{"keep_stocks", "the stock of this region could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
-		{"sweep_scopes", "empty pools of scopes could not be removed", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
-		{"delete_drained", "drained pools could not be deleted", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
-		{"keep_consumers", "consumers that have expired or ended could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return a.keepConsumers(ctx, service) }},
-		{"forget_consumers", "consumers that ended long ago could not be forgotten", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+		{"free_cooled", "cannot free blocks after their cool-down", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
+		{"keep_stocks", "cannot adjust the stock of this region", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
+		{"sweep_scopes", "cannot delete empty pools of scopes", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
+		{"delete_drained", "cannot delete drained pools", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
+		{"keep_consumers", "cannot process expired or ended consumers", time.Second, func(ctx context.Context) (int64, error) { return a.keepConsumers(ctx, service) }},
+		{"forget_consumers", "cannot delete old tombstones of consumers", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.forgetConsumers(ctx, c.ConsumerRetention)
 		}},
-		{"deliver_webhooks", "webhooks could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.DeliverWebhooks(ctx) }},
-		{"expire_deliveries", "deliveries that were given up long ago could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+		{"deliver_webhooks", "cannot take over webhooks or renew leases on them", time.Second, func(ctx context.Context) (int64, error) { return service.DeliverWebhooks(ctx) }},
+		{"expire_deliveries", "cannot delete old dead letters", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
-		{"look_after_alerts", "alerts could not be looked after", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
-		{"record_utilization", "it could not be recorded how much of pools is used", min(time.Minute, c.UtilizationEvery), a.recorder.Record},
-		{"thin_utilization", "what was recorded of pools long ago could not be thinned out", 10 * time.Minute, a.recorder.Thin},
-		{"expire_answers", "expired idempotency answers could not be deleted", time.Minute, a.expireAnswers},
+		{"look_after_alerts", "cannot check alert rules", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
+		{"record_utilization", "cannot record the usage of pools", min(time.Minute, c.UtilizationEvery), a.recorder.Record},
+		{"thin_utilization", "cannot thin out old usage records of pools", 10 * time.Minute, a.recorder.Thin},
+		{"expire_answers", "cannot delete expired idempotency responses", time.Minute, a.expireAnswers},
 	}
 	if a.retention != nil {
-		jobs = append(jobs, job{"purge_projects", "what is left of deleted projects could not be deleted", 10 * time.Second, a.purge})
+		jobs = append(jobs, job{"purge_projects", "cannot delete records of deleted projects", 10 * time.Second, a.purge})
 	}
 	if c.by(authKeys) {
-		jobs = append(jobs, job{"flush_keys", "the last use of API keys could not be written", time.Minute, a.keyring.Flush})
+		jobs = append(jobs, job{"flush_keys", "cannot write the last use of API keys", time.Minute, a.keyring.Flush})
 	}
 	if c.by(authKeys) || c.by(authOIDC) {
 		jobs = append(jobs,
-			job{"flush_sessions", "the last use of sessions could not be written", time.Minute, a.sessions.Flush},
-			job{"expire_sessions", "expired sessions could not be deleted", 10 * time.Minute, a.expireSessions})
+			job{"flush_sessions", "cannot write the last use of sessions", time.Minute, a.sessions.Flush},
+			job{"expire_sessions", "cannot delete expired sessions", 10 * time.Minute, a.expireSessions})
 	}
 	if a.retention != nil && c.AuditRetention > 0 {
-		jobs = append(jobs, job{"expire_events", "old audit events could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+		jobs = append(jobs, job{"expire_events", "cannot delete old audit events", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.expireEvents(ctx, c.AuditRetention)
 		}})
 	}
 	if a.retention != nil && c.HistoryRetention > 0 {
-		jobs = append(jobs, job{"expire_history", "old holds could not be deleted", 10 * time.Minute, func(ctx context.Context) (int64, error) {
+		jobs = append(jobs, job{"expire_history", "cannot delete old holds", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.expireHistory(ctx, c.HistoryRetention)
 		}})
 	}
@@ -153,7 +153,7 @@ func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err er
 func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, error) {
 	moved, err := service.KeepStocks(ctx)
 	if moved > 0 {
-		a.Log.InfoContext(ctx, "blocks of pools were moved between regions", "blocks", moved)
+		a.Log.InfoContext(ctx, "moved blocks of pools between regions", "blocks", moved)
 	}
 	return int64(moved), err
 }
@@ -162,11 +162,11 @@ func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, er
 func (a *App) keepConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
 	done, err := service.KeepConsumers(ctx)
 	for _, realm := range done.Opened {
-		a.Log.WarnContext(ctx, "many consumers of a realm have expired at once: none is ended until that is confirmed, or they are renewed",
+		a.Log.WarnContext(ctx, "many consumers in a realm expired at once: none ends before a confirmation or a renewal",
 			"projectId", realm.ProjectID, "realm", realm.Name)
 	}
 	if done.Expired > 0 {
-		a.Log.InfoContext(ctx, "consumers were ended that had expired", "consumers", done.Expired)
+		a.Log.InfoContext(ctx, "ended expired consumers", "consumers", done.Expired)
 	}
 	return int64(done.Expired + done.Drained), err
 }
@@ -185,7 +185,7 @@ func (a *App) forgetConsumers(ctx context.Context, keep time.Duration) (done int
 func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, error) {
 	marked, removed, err := service.SweepScopes(ctx, batch, 1)
 	if removed > 0 {
-		a.Log.InfoContext(ctx, "empty pools of scopes were removed", "pools", removed)
+		a.Log.InfoContext(ctx, "deleted empty pools of scopes", "pools", removed)
 	}
 	return int64(marked + removed), err
 }
@@ -194,7 +194,7 @@ func (a *App) sweepScopes(ctx context.Context, service *alloc.Service) (int64, e
 func (a *App) deleteDrained(ctx context.Context, service *alloc.Service) (int64, error) {
 	n, err := service.DeleteDrained(ctx, batch)
 	if n > 0 {
-		a.Log.InfoContext(ctx, "drained pools were deleted", "pools", n)
+		a.Log.InfoContext(ctx, "deleted drained pools", "pools", n)
 	}
 	return int64(n), err
 }
@@ -206,7 +206,7 @@ func (a *App) purge(ctx context.Context) (int64, error) { return a.retention.Pur
 func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireEvents(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {
-		a.Log.InfoContext(ctx, "old audit events were deleted", "events", n, "olderThan", keep)
+		a.Log.InfoContext(ctx, "deleted old audit events", "events", n, "olderThan", keep)
 	}
 	return n, err
 }
@@ -215,7 +215,7 @@ func (a *App) expireEvents(ctx context.Context, keep time.Duration) (int64, erro
 func (a *App) expireHistory(ctx context.Context, keep time.Duration) (int64, error) {
 	n, err := a.retention.ExpireHistory(ctx, a.retention.Now().Add(-keep), batch)
 	if n > 0 {
-		a.Log.InfoContext(ctx, "old holds were deleted", "holds", n, "olderThan", keep)
+		a.Log.InfoContext(ctx, "deleted old holds", "holds", n, "olderThan", keep)
 	}
 	return n, err
 }

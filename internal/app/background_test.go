@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestJobsAreThoseOfTheConfiguration(t *testing.T) {
+func TestJobsFollowTheConfiguration(t *testing.T) {
 	t.Parallel()
 	a := &App{keyring: tenancy.NewKeyring(nil, nil), sessions: tenancy.NewSessions(nil, tenancy.SessionWays{}, nil), retention: &crdb.Store{}}
 	require.Len(t, a.jobs(Config{Auth: []string{authDev}}, nil), 13)

@@ -40,7 +40,7 @@ func writeCertificate(t *testing.T, certFile, keyFile, name string) *x509.Certif
 	return made
 }
 
-func TestCertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
+func TestCertificateIsReloadedWhenItsFilesChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
@@ -69,7 +69,7 @@ func TestCertificateIsReadAgainWhenItsFilesChange(t *testing.T) {
 	require.NoError(t, os.WriteFile(keyFile, []byte("half a key"), 0o600))
 	now = now.Add(lookAgain)
 	require.Equal(t, "the second one", served(), "the last good one")
-	require.Contains(t, logs.String(), "cannot be used")
+	require.Contains(t, logs.String(), "cannot use the renewed files")
 	writeCertificate(t, certFile, keyFile, "third")
 	now = now.Add(lookAgain)
 	require.Equal(t, "third", served(), "it is tried again")

@@ -11,7 +11,7 @@ import (
 )
 
 // A client that keeps connections and sends bodies in chunks is served as one that says how long they are: it makes a new connection for each.
-func TestClientsThatSendChunksAreServedOneRequestAfterTheOther(t *testing.T) {
+func TestClientsWithChunkedBodiesAreServedOnNewConnections(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
 	client := &http.Client{Transport: &http.Transport{}}

@@ -26,7 +26,7 @@ func (a *App) maxClients(c Config) int {
 	case most == 0:
 		return min(room, largestClients)
 	case room < most:
-		a.Log.Warn("there are fewer open files than --max-clients asks for; more are closed to make room", "clients", room, "asked", most, "openFiles", files)
+		a.Log.Warn("the limit on open files is too low for --max-clients; the server uses a lower limit on connections", "clients", room, "asked", most, "openFiles", files)
 		return room
 	}
 	return most
@@ -37,7 +37,7 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 	said := rate.Sometimes{Interval: saySeldom}
 	return func(l guard.Load) {
 		said.Do(func() {
-			a.Log.Warn("there are as many connections as there may be: one that was without a request is closed for each new one, or the new one if there is none such",
+			a.Log.Warn("the limit on connections is reached: the server closes an idle connection for each new one, or refuses the new one",
 				"listener", listener, "most", l.Most, "closedSoFar", l.Evicted, "refusedSoFar", l.Refused)
 		})
 	}

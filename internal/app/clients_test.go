@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestConnectionsOfClientsAreCountedByListener(t *testing.T) {
+func TestClientConnectionsAreCountedByListener(t *testing.T) {
 	t.Parallel()
 	a, _ := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: enough, grace: enough}, "--metrics-pools=0", "--max-clients=16", "--admin-listen=127.0.0.1:0")
 	come := func() net.Conn {

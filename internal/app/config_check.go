@@ -40,7 +40,7 @@ func (c Config) by(way string) bool { return slices.Contains(c.Auth, way) }
 // checkDatabase refuses two databases.
 func (c Config) checkDatabase() error {
 	if c.DatabaseURL != "" && c.DatabaseFile != "" {
-		return errors.New("--database-url and --database-url-file both say which database it is; give one of them (each is also a variable: CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE)")
+		return errors.New("--database-url and --database-url-file both name a database; set only one of them (each is also a variable: CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE)")
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (c Config) checkDatabase() error {
 // checkAuth refuses to start without authentication: no method is the default, and development mode stays on this machine.
 func (c Config) checkAuth() error {
 	if len(c.Auth) == 0 {
-		return errors.New("--auth is required: say how callers are identified (--auth=keys by API keys; --auth=dev lets everybody in as platform admin, on loopback only)")
+		return errors.New("--auth is required: choose a way to identify callers (--auth=keys by API keys; --auth=dev makes every caller platform admin, on loopback only)")
 	}
 	for _, a := range c.Auth {
 		if a != authDev && a != authKeys && a != authOIDC {
@@ -56,13 +56,13 @@ func (c Config) checkAuth() error {
 		}
 	}
 	if c.by(authDev) && !c.local() {
-		return fmt.Errorf("--auth=dev lets everybody in as platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
+		return fmt.Errorf("--auth=dev makes every caller platform admin, so it listens on loopback only, not on %q; use --listen=127.0.0.1:8080", c.Listen)
 	}
 	if c.AdminKeyFile != "" && (!c.by(authKeys) || c.DatabaseURL != "" || c.DatabaseFile != "") {
 		return errors.New("--admin-key-file is for the key that a server with --auth=keys and an embedded database makes; `ipamctl bootstrap` makes the first key of another database")
 	}
 	if c.by(authOIDC) != (c.OIDCConfig != "") {
-		return errors.New("--auth=oidc and --oidc-config belong together: the file says whose tokens are taken")
+		return errors.New("--auth=oidc and --oidc-config belong together: the file names the trusted issuers of tokens")
 	}
 	return nil
 }
@@ -76,13 +76,13 @@ func (c Config) checkExposure() error {
 	case c.tls() && c.InsecureHTTP:
 		return errors.New("--insecure-http and --tls-cert contradict each other; choose one")
 	case !c.tls() && !c.InsecureHTTP && !c.local():
-		return fmt.Errorf("on %q credentials would cross the network in the clear: give --tls-cert and --tls-key, or --insecure-http when something in front of this server speaks TLS", c.Listen)
+		return fmt.Errorf("on %q credentials would cross the network unencrypted: set --tls-cert and --tls-key, or --insecure-http if a proxy in front of this server terminates TLS", c.Listen)
 	}
 	if c.TLSClientCA != "" && !c.tls() {
 		return errors.New("--tls-client-ca needs --tls-cert and --tls-key: certificates of clients are part of TLS")
 	}
 	if c.TLSClientCA == "" && c.TLSClientAuth != clientsRequired {
-		return errors.New("--tls-client-auth needs --tls-client-ca, the CAs that clients' certificates are of")
+		return errors.New("--tls-client-auth needs --tls-client-ca, the CAs of the clients' certificates")
 	}
 	if _, err := c.webhookNetworks(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c Config) checkExposure() error {
 func (c Config) checkAdmin() error {
 	if c.AdminListen == "" {
 		if c.Metrics == metricsAdmin {
-			return errors.New("--metrics=admin needs --admin-listen, the address that they are to be read at")
+			return errors.New("--metrics=admin needs --admin-listen, the address that serves the metrics")
 		}
 		return nil
 	}
@@ -104,13 +104,13 @@ func (c Config) checkAdmin() error {
 	case err != nil:
 		return fmt.Errorf("--admin-listen %q is not host:port", c.AdminListen)
 	case c.AdminListen == c.Listen && port != "0":
-		return fmt.Errorf("--admin-listen and --listen are both %s; give the admin listener an address of its own", c.Listen)
+		return fmt.Errorf("--admin-listen and --listen are both %s; set a separate address for the admin listener", c.Listen)
 	case loopback(c.AdminListen):
 		return nil
 	case c.by(authDev):
 		return fmt.Errorf("--auth=dev keeps the server on this machine, so --admin-listen cannot be %q; use 127.0.0.1", c.AdminListen)
 	case !c.tls() && !c.InsecureHTTP:
-		return fmt.Errorf("on --admin-listen %q the network could read along: give --tls-cert and --tls-key, or --insecure-http if that network is yours alone", c.AdminListen)
+		return fmt.Errorf("on --admin-listen %q the network could read the traffic: set --tls-cert and --tls-key, or --insecure-http if you control that network", c.AdminListen)
 	}
 	return nil
 }
@@ -125,10 +125,10 @@ func (c Config) checkLimits() error {
 		}
 	}
 	if c.MaxInFlight < 0 || c.MaxInFlight > largestInFlight {
-		return fmt.Errorf("--max-in-flight %d is not between 0 (no bound) and %d", c.MaxInFlight, largestInFlight)
+		return fmt.Errorf("--max-in-flight %d is not between 0 (no limit) and %d", c.MaxInFlight, largestInFlight)
 	}
 	if c.MaxClients != 0 && (c.MaxClients < fewestClients || c.MaxClients > largestClients) {
-		return fmt.Errorf("--max-clients %d is neither 0 (as many as there can be open files) nor between %d and %d", c.MaxClients, fewestClients, largestClients)
+		return fmt.Errorf("--max-clients %d is neither 0 (the limit on open files) nor between %d and %d", c.MaxClients, fewestClients, largestClients)
 	}
 	if c.MaxSpaces < 1 || c.MaxSpaces > largestSpaces {
 		return fmt.Errorf("--max-spaces %d is not between 1 and %d", c.MaxSpaces, largestSpaces)
@@ -137,10 +137,10 @@ func (c Config) checkLimits() error {
 		return fmt.Errorf("--stock-runway %s is not between 1s and %s", c.StockRunway, maxStockRunway)
 	}
 	if c.MaxWaiting < 0 || c.MaxWaiting > largestInFlight {
-		return fmt.Errorf("--max-waiting %d is not between 0 (as many as in flight) and %d", c.MaxWaiting, largestInFlight)
+		return fmt.Errorf("--max-waiting %d is not between 0 (--max-in-flight) and %d", c.MaxWaiting, largestInFlight)
 	}
 	if c.ConsumerRetention < time.Hour {
-		return fmt.Errorf("--%s must be at least an hour: until then a consumer that has ended must not come back", consumerRetention)
+		return fmt.Errorf("--%s must be at least an hour: an ended consumer must not come back before that", consumerRetention)
 	}
 	if c.UtilizationEvery < time.Second || c.UtilizationEvery > 24*time.Hour {
 		return fmt.Errorf("--utilization-every %s is not between 1s and 24h", c.UtilizationEvery)
@@ -182,7 +182,7 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 			return nil, fmt.Errorf("--trusted-proxies %q is neither an address nor a CIDR", s)
 		}
 		if p.Bits() == 0 {
-			return nil, fmt.Errorf("--trusted-proxies %q is everybody, so everybody could say who they are; name your proxies", s)
+			return nil, fmt.Errorf("--trusted-proxies %q contains every address, so every client could choose its own address; list only your proxies", s)
 		}
 		out = append(out, p.Masked())
 	}

@@ -16,70 +16,70 @@ func TestParseConfig(t *testing.T) {
 		args, env []string
 		wrong     string // part of the refusal; "" = accepted
 	}{
-		"DefaultsWithDevAuth":                {args: dev},
-		"RefusesToStartOpen":                 {wrong: "--auth is required"},
-		"RefusesAnUnknownFlagNamingNearest":  {args: []string{"--lissten=x"}, wrong: "did you mean --listen?"},
-		"RefusesAnUnknownVariable":           {args: dev, env: []string{"CARVE_DATADIR=x"}, wrong: "did you mean CARVE_DATA_DIR?"},
-		"IgnoresOtherPeoplesVariables":       {args: dev, env: []string{"HOME=/x", "CARVE_POSTGRES_BIN=/y"}},
-		"RefusesDevAuthBeyondLoopback":       {args: []string{"--auth=dev", "--listen=0.0.0.0:80"}, wrong: "loopback only"},
-		"RefusesDevAuthOnAllInterfaces":      {args: []string{"--auth=dev", "--listen=:8080"}, wrong: "loopback only"},
-		"AcceptsDevAuthOnIPv6Loopback":       {args: []string{"--auth=dev", "--listen=[::1]:0"}},
-		"RefusesAnUnknownAuth":               {args: []string{"--auth=magic"}, wrong: "not one of dev, keys, oidc"},
-		"RefusesAnUnknownAuthBesideAKnown":   {args: []string{"--auth=keys,magic"}, wrong: "not one of dev, keys, oidc"},
-		"AcceptsKeys":                        {args: []string{"--auth=keys"}},
-		"AcceptsSeveralWays":                 {args: []string{"--auth=dev,keys", "--auth=oidc", "--oidc-config=x.yaml"}},
-		"RefusesOIDCWithoutItsFile":          {args: []string{"--auth=oidc"}, wrong: "--oidc-config"},
-		"RefusesTheFileWithoutOIDC":          {args: []string{"--auth=keys", "--oidc-config=x.yaml"}, wrong: "--auth=oidc"},
-		"RefusesDevBesideKeysBeyondLoopback": {args: []string{"--auth=keys,dev", "--listen=:80", "--insecure-http"}, wrong: "loopback only"},
-		"RefusesPlainHTTPBeyondLoopback":     {args: []string{"--auth=keys", "--listen=:80"}, wrong: "in the clear"},
-		"AcceptsPlainHTTPThatWasAskedFor":    {args: []string{"--auth=keys", "--listen=:80", "--insecure-http"}},
-		"AcceptsTLSBeyondLoopback":           {args: []string{"--auth=keys", "--listen=:443", "--tls-cert=c.pem", "--tls-key=k.pem"}},
-		"RefusesACertificateWithoutKey":      {args: []string{"--auth=keys", "--tls-cert=c.pem"}, wrong: "belong together"},
-		"RefusesAKeyWithoutCertificate":      {args: []string{"--auth=keys", "--tls-key=k.pem"}, wrong: "belong together"},
-		"RefusesInsecureTLS":                 {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--insecure-http"}, wrong: "contradict"},
-		"RefusesAKeyFileWithAnotherDatabase": {args: []string{"--auth=keys", "--admin-key-file=x", "--database-url=postgresql://x"}, wrong: "ipamctl bootstrap"},
-		"RefusesANegativeRate":               {args: []string{"--auth=keys", "--rate-limit-writes=-1"}, wrong: "--rate-limit-writes"},
-		"RefusesARateBeyondReason":           {args: []string{"--auth=keys", "--rate-limit-anonymous=1000001"}, wrong: "--rate-limit-anonymous"},
-		"AcceptsNoLimits":                    {args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0"}},
-		"AcceptsProxies":                     {args: []string{"--auth=keys", "--trusted-proxies=10.0.0.0/8,192.0.2.1", "--trusted-proxies=2001:db8::/32"}},
-		"RefusesAProxyThatIsNoAddress":       {args: []string{"--auth=keys", "--trusted-proxies=proxy.example"}, wrong: "neither an address nor a CIDR"},
-		"RefusesToTrustEverybody":            {args: []string{"--auth=keys", "--trusted-proxies=0.0.0.0/0"}, wrong: "everybody"},
-		"AcceptsARetention":                  {args: []string{"--auth=keys", "--audit-retention=2160h"}},
-		"RefusesAHistoryOfAMoment":           {args: []string{"--auth=keys", "--history-retention=1s"}, wrong: "--history-retention"},
-		"RefusesARetentionOfAMoment":         {args: []string{"--auth=keys", "--audit-retention=1s"}, wrong: "--audit-retention"},
-		"RefusesAnUnknownFlagOfOurs":         {args: []string{"--auth=keys", "--rate-limit-write=5"}, wrong: "did you mean --rate-limit-writes?"},
-		"IgnoresTheClientsVariables":         {args: dev, env: []string{"CARVE_API_KEY=carve_x", "CARVE_CONFIG=/z"}},
-		"ReadsListsFromVariables":            {env: []string{"CARVE_AUTH=keys,dev", "CARVE_TRUSTED_PROXIES=10.0.0.0/8"}},
-		"RefusesAnUnknownEngine":             {args: []string{"--auth=dev", "--embedded=sqlite"}, wrong: "--embedded"},
-		"RefusesAListenAddressWithoutPort":   {args: []string{"--auth=dev", "--listen=localhost"}, wrong: "host:port"},
-		"RefusesARegionThatIsNoName":         {args: []string{"--auth=dev", "--region=Bad_Region"}, wrong: "--region"},
-		"RefusesArguments":                   {args: []string{"--auth=dev", "serve"}, wrong: "flags only"},
-		"RefusesAVariableThatCannotBeParsed": {args: dev, env: []string{"CARVE_REQUEST_TIMEOUT=soon"}, wrong: "CARVE_REQUEST_TIMEOUT"},
-		"RefusesAZeroTimeout":                {args: []string{"--auth=dev", "--request-timeout=0s"}, wrong: "--request-timeout"},
-		"RefusesMetricsForSomebodyElse":      {args: []string{"--auth=dev", "--metrics=world"}, wrong: "not one of loopback, admin, open, off"},
-		"AcceptsOpenMetrics":                 {args: dev, env: []string{"CARVE_METRICS=open"}},
-		"RefusesTheVersionAsAVariable":       {args: dev, env: []string{"CARVE_VERSION=1"}, wrong: "unknown environment variable CARVE_VERSION"},
-		"RefusesTwoDatabases":                {args: []string{"--auth=keys", "--database-url=x"}, env: []string{"CARVE_DATABASE_URL_FILE=/y"}, wrong: "--database-url-file both"},
-		"AcceptsAFileWithTheDatabaseURL":     {args: dev, env: []string{"CARVE_DATABASE_URL_FILE=/y"}},
-		"IgnoresTheClientsKeyFile":           {args: dev, env: []string{"CARVE_API_KEY_FILE=/y"}},
-		"AcceptsClientCertificates":          {args: []string{"--auth=keys", "--listen=:443", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=ca"}},
-		"AcceptsOptionalCertificates":        {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=ca", "--tls-client-auth=optional"}},
-		"RefusesClientCAsWithoutTLS":         {args: []string{"--auth=keys", "--tls-client-ca=ca"}, wrong: "--tls-client-ca needs --tls-cert"},
-		"RefusesOptionalWithoutClientCAs":    {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--tls-client-auth=optional"}, wrong: "needs --tls-client-ca"},
-		"RefusesAnotherWordForClients":       {args: []string{"--auth=keys", "--tls-client-auth=maybe"}, wrong: "not one of required, optional"},
-		"RefusesAnOldTLS":                    {args: []string{"--auth=keys", "--tls-min-version=1.1"}, wrong: "not one of 1.2, 1.3"},
-		"AcceptsAnAdminListenerOnLoopback":   {args: []string{"--auth=dev", "--admin-listen=127.0.0.1:9090"}},
-		"AcceptsTwoFreePorts":                {args: []string{"--auth=dev", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}},
-		"RefusesAnAdminListenerWithoutPort":  {args: []string{"--auth=dev", "--admin-listen=127.0.0.1"}, wrong: "host:port"},
-		"RefusesOneAddressForBoth":           {args: []string{"--auth=dev", "--admin-listen=127.0.0.1:8080"}, wrong: "address of its own"},
-		"RefusesAPlainAdminOnANetwork":       {args: []string{"--auth=keys", "--admin-listen=:9090"}, wrong: "network could read along"},
-		"AcceptsAPlainAdminThatWasAskedFor":  {args: []string{"--auth=keys", "--admin-listen=:9090", "--insecure-http"}},
-		"AcceptsAnAdminWithTLSOnANetwork":    {args: []string{"--auth=keys", "--admin-listen=:9090", "--tls-cert=c", "--tls-key=k"}},
-		"RefusesAnAdminOfDevOnANetwork":      {args: []string{"--auth=dev", "--admin-listen=:9090", "--insecure-http"}, wrong: "--auth=dev"},
-		"RefusesAdminMetricsWithoutAdmin":    {args: []string{"--auth=keys", "--metrics=admin"}, wrong: "needs --admin-listen"},
-		"RefusesTooFewClients":               {args: []string{"--auth=keys", "--max-clients=15"}, wrong: "--max-clients"},
-		"RefusesTooManyClients":              {args: []string{"--auth=keys", "--max-clients=1000001"}, wrong: "--max-clients"},
-		"AcceptsUnboundedClients":            {args: []string{"--auth=keys", "--max-clients=0"}},
+		"DefaultsWithDevAuth":                 {args: dev},
+		"RefusesToStartOpen":                  {wrong: "--auth is required"},
+		"RefusesAnUnknownFlagNamingNearest":   {args: []string{"--lissten=x"}, wrong: "did you mean --listen?"},
+		"RefusesAnUnknownVariable":            {args: dev, env: []string{"CARVE_DATADIR=x"}, wrong: "did you mean CARVE_DATA_DIR?"},
+		"IgnoresOtherPeoplesVariables":        {args: dev, env: []string{"HOME=/x", "CARVE_POSTGRES_BIN=/y"}},
+		"RefusesDevAuthBeyondLoopback":        {args: []string{"--auth=dev", "--listen=0.0.0.0:80"}, wrong: "loopback only"},
+		"RefusesDevAuthOnAllInterfaces":       {args: []string{"--auth=dev", "--listen=:8080"}, wrong: "loopback only"},
+		"AcceptsDevAuthOnIPv6Loopback":        {args: []string{"--auth=dev", "--listen=[::1]:0"}},
+		"RefusesAnUnknownAuth":                {args: []string{"--auth=magic"}, wrong: "not one of dev, keys, oidc"},
+		"RefusesAnUnknownAuthBesideAKnown":    {args: []string{"--auth=keys,magic"}, wrong: "not one of dev, keys, oidc"},
+		"AcceptsKeys":                         {args: []string{"--auth=keys"}},
+		"AcceptsSeveralWays":                  {args: []string{"--auth=dev,keys", "--auth=oidc", "--oidc-config=x.yaml"}},
+		"RefusesOIDCWithoutItsFile":           {args: []string{"--auth=oidc"}, wrong: "--oidc-config"},
+		"RefusesTheFileWithoutOIDC":           {args: []string{"--auth=keys", "--oidc-config=x.yaml"}, wrong: "--auth=oidc"},
+		"RefusesDevBesideKeysBeyondLoopback":  {args: []string{"--auth=keys,dev", "--listen=:80", "--insecure-http"}, wrong: "loopback only"},
+		"RefusesPlainHTTPBeyondLoopback":      {args: []string{"--auth=keys", "--listen=:80"}, wrong: "unencrypted"},
+		"AcceptsRequestedPlainHTTP":           {args: []string{"--auth=keys", "--listen=:80", "--insecure-http"}},
+		"AcceptsTLSBeyondLoopback":            {args: []string{"--auth=keys", "--listen=:443", "--tls-cert=c.pem", "--tls-key=k.pem"}},
+		"RefusesACertificateWithoutKey":       {args: []string{"--auth=keys", "--tls-cert=c.pem"}, wrong: "belong together"},
+		"RefusesAKeyWithoutCertificate":       {args: []string{"--auth=keys", "--tls-key=k.pem"}, wrong: "belong together"},
+		"RefusesInsecureTLS":                  {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--insecure-http"}, wrong: "contradict"},
+		"RefusesAKeyFileWithAnotherDatabase":  {args: []string{"--auth=keys", "--admin-key-file=x", "--database-url=postgresql://x"}, wrong: "ipamctl bootstrap"},
+		"RefusesANegativeRate":                {args: []string{"--auth=keys", "--rate-limit-writes=-1"}, wrong: "--rate-limit-writes"},
+		"RefusesARateBeyondReason":            {args: []string{"--auth=keys", "--rate-limit-anonymous=1000001"}, wrong: "--rate-limit-anonymous"},
+		"AcceptsNoLimits":                     {args: []string{"--auth=keys", "--rate-limit-reads=0", "--rate-limit-writes=0", "--rate-limit-anonymous=0"}},
+		"AcceptsProxies":                      {args: []string{"--auth=keys", "--trusted-proxies=10.0.0.0/8,192.0.2.1", "--trusted-proxies=2001:db8::/32"}},
+		"RefusesANonAddressProxy":             {args: []string{"--auth=keys", "--trusted-proxies=proxy.example"}, wrong: "neither an address nor a CIDR"},
+		"RefusesToTrustAllAddresses":          {args: []string{"--auth=keys", "--trusted-proxies=0.0.0.0/0"}, wrong: "every address"},
+		"AcceptsARetention":                   {args: []string{"--auth=keys", "--audit-retention=2160h"}},
+		"RefusesAHistoryOfAMoment":            {args: []string{"--auth=keys", "--history-retention=1s"}, wrong: "--history-retention"},
+		"RefusesARetentionOfAMoment":          {args: []string{"--auth=keys", "--audit-retention=1s"}, wrong: "--audit-retention"},
+		"RefusesAnUnknownFlagOfOurs":          {args: []string{"--auth=keys", "--rate-limit-write=5"}, wrong: "did you mean --rate-limit-writes?"},
+		"IgnoresTheClientsVariables":          {args: dev, env: []string{"CARVE_API_KEY=carve_x", "CARVE_CONFIG=/z"}},
+		"ReadsListsFromVariables":             {env: []string{"CARVE_AUTH=keys,dev", "CARVE_TRUSTED_PROXIES=10.0.0.0/8"}},
+		"RefusesAnUnknownEngine":              {args: []string{"--auth=dev", "--embedded=sqlite"}, wrong: "--embedded"},
+		"RefusesAListenAddressWithoutPort":    {args: []string{"--auth=dev", "--listen=localhost"}, wrong: "host:port"},
+		"RefusesAnInvalidRegionName":          {args: []string{"--auth=dev", "--region=Bad_Region"}, wrong: "--region"},
+		"RefusesArguments":                    {args: []string{"--auth=dev", "serve"}, wrong: "flags only"},
+		"RefusesAVariableThatCannotBeParsed":  {args: dev, env: []string{"CARVE_REQUEST_TIMEOUT=soon"}, wrong: "CARVE_REQUEST_TIMEOUT"},
+		"RefusesAZeroTimeout":                 {args: []string{"--auth=dev", "--request-timeout=0s"}, wrong: "--request-timeout"},
+		"RefusesAnUnknownMetricsValue":        {args: []string{"--auth=dev", "--metrics=world"}, wrong: "not one of loopback, admin, open, off"},
+		"AcceptsOpenMetrics":                  {args: dev, env: []string{"CARVE_METRICS=open"}},
+		"RefusesTheVersionAsAVariable":        {args: dev, env: []string{"CARVE_VERSION=1"}, wrong: "unknown environment variable CARVE_VERSION"},
+		"RefusesTwoDatabases":                 {args: []string{"--auth=keys", "--database-url=x"}, env: []string{"CARVE_DATABASE_URL_FILE=/y"}, wrong: "--database-url-file both"},
+		"AcceptsAFileWithTheDatabaseURL":      {args: dev, env: []string{"CARVE_DATABASE_URL_FILE=/y"}},
+		"IgnoresTheClientsKeyFile":            {args: dev, env: []string{"CARVE_API_KEY_FILE=/y"}},
+		"AcceptsClientCertificates":           {args: []string{"--auth=keys", "--listen=:443", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=ca"}},
+		"AcceptsOptionalCertificates":         {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--tls-client-ca=ca", "--tls-client-auth=optional"}},
+		"RefusesClientCAsWithoutTLS":          {args: []string{"--auth=keys", "--tls-client-ca=ca"}, wrong: "--tls-client-ca needs --tls-cert"},
+		"RefusesOptionalWithoutClientCAs":     {args: []string{"--auth=keys", "--tls-cert=c", "--tls-key=k", "--tls-client-auth=optional"}, wrong: "needs --tls-client-ca"},
+		"RefusesAnotherWordForClients":        {args: []string{"--auth=keys", "--tls-client-auth=maybe"}, wrong: "not one of required, optional"},
+		"RefusesAnOldTLS":                     {args: []string{"--auth=keys", "--tls-min-version=1.1"}, wrong: "not one of 1.2, 1.3"},
+		"AcceptsAnAdminListenerOnLoopback":    {args: []string{"--auth=dev", "--admin-listen=127.0.0.1:9090"}},
+		"AcceptsTwoFreePorts":                 {args: []string{"--auth=dev", "--listen=127.0.0.1:0", "--admin-listen=127.0.0.1:0"}},
+		"RefusesAnAdminListenerWithoutPort":   {args: []string{"--auth=dev", "--admin-listen=127.0.0.1"}, wrong: "host:port"},
+		"RefusesOneAddressForBoth":            {args: []string{"--auth=dev", "--admin-listen=127.0.0.1:8080"}, wrong: "set a separate address"},
+		"RefusesAPlainAdminOnANetwork":        {args: []string{"--auth=keys", "--admin-listen=:9090"}, wrong: "network could read the traffic"},
+		"AcceptsARequestedPlainAdminListener": {args: []string{"--auth=keys", "--admin-listen=:9090", "--insecure-http"}},
+		"AcceptsAnAdminWithTLSOnANetwork":     {args: []string{"--auth=keys", "--admin-listen=:9090", "--tls-cert=c", "--tls-key=k"}},
+		"RefusesAnAdminOfDevOnANetwork":       {args: []string{"--auth=dev", "--admin-listen=:9090", "--insecure-http"}, wrong: "--auth=dev"},
+		"RefusesAdminMetricsWithoutAdmin":     {args: []string{"--auth=keys", "--metrics=admin"}, wrong: "needs --admin-listen"},
+		"RefusesTooFewClients":                {args: []string{"--auth=keys", "--max-clients=15"}, wrong: "--max-clients"},
+		"RefusesTooManyClients":               {args: []string{"--auth=keys", "--max-clients=1000001"}, wrong: "--max-clients"},
+		"AcceptsUnboundedClients":             {args: []string{"--auth=keys", "--max-clients=0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -93,7 +93,7 @@ func TestParseConfig(t *testing.T) {
 	}
 }
 
-func TestFlagsWinOverEnvironment(t *testing.T) {
+func TestFlagsOverrideTheEnvironment(t *testing.T) {
 	t.Parallel()
 	c, _, err := ParseConfig([]string{"--auth=dev", "--region=west"}, []string{"CARVE_REGION=east", "CARVE_DATA_DIR=/tmp/x"})
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 // A database that nobody told otherwise must not grow for ever.
-func TestRecordsAreNotKeptForEverUnlessSomebodySaysSo(t *testing.T) {
+func TestAuditRetentionIsLimitedByDefault(t *testing.T) {
 	t.Parallel()
 	c, _, err := ParseConfig([]string{"--auth=keys"}, nil)
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
 	}
 }
 
-func TestProxiesAreReadAsTheyAreMeant(t *testing.T) {
+func TestTrustedProxiesAreParsed(t *testing.T) {
 	t.Parallel()
 	c := Config{TrustedProxies: []string{"10.1.2.3/8", " 192.0.2.1", "2001:db8::1"}}
 	got, err := c.proxies()
@@ -147,7 +147,7 @@ func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 	require.NotContains(t, usage, "`")
 }
 
-func TestTheVersionIsPrintedWhateverElseIsSaid(t *testing.T) {
+func TestVersionFlagNeedsNoOtherFlags(t *testing.T) {
 	t.Parallel()
 	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which is needed to serve
 	require.ErrorIs(t, err, ErrVersion)

@@ -16,7 +16,7 @@ import (
 var consolePaths = []string{"/", "/console", "/console/", "/console/projects/a", "/console/assets/icon.svg", "/console/session", "/console/login", "/console/callback"}
 
 // Whoever signs in anew at an issuer leaves no session behind: the browser sends no cookie when it comes back from another site, so that it is told at the start.
-func TestASessionThatIsReplacedAtAnIssuerEnds(t *testing.T) {
+func TestNewSignInAtAnIssuerEndsTheOldSession(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
 	dsn := dbtest.New(t)
@@ -47,7 +47,7 @@ func TestASessionThatIsReplacedAtAnIssuerEnds(t *testing.T) {
 	b.may(http.StatusOK)
 }
 
-func TestALinkOnAnotherPageAsksFirst(t *testing.T) {
+func TestCrossSiteLoginLinkAsksForConfirmation(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=oidc", "--oidc-config="+p.config(t))
@@ -64,7 +64,7 @@ func TestALinkOnAnotherPageAsksFirst(t *testing.T) {
 }
 
 // Guesses of keys and of sessions are counted together, wherever they are tried, and nobody gets more of them by saying to come from elsewhere.
-func TestGuessesAtTheConsoleAreCountedWithAllOthers(t *testing.T) {
+func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 	t.Parallel()
 	guess := "carve_" + strings.Repeat("0", 32) + "_" + strings.Repeat("a", 52)
 	for name, try := range map[string]func(b *browser, i int) reply{
@@ -115,7 +115,7 @@ func TestGuessesAtTheConsoleAreCountedWithAllOthers(t *testing.T) {
 }
 
 // No method but those that a path has does anything, and no header or parameter makes one of another.
-func TestMethodsAtTheConsole(t *testing.T) {
+func TestConsoleRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := consoleServer(t, dsn, "--auth=keys")
@@ -154,7 +154,7 @@ func TestMethodsAtTheConsole(t *testing.T) {
 }
 
 // The console's files are those that it was built of: no path leads out of them.
-func TestPathsLeadNowhereElse(t *testing.T) {
+func TestConsolePathsCannotEscape(t *testing.T) {
 	t.Parallel()
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=keys")
 	for _, path := range []string{

@@ -86,7 +86,7 @@ func (o operation) of(in neighbour) string {
 }
 
 // The matrix: what a tenant's session, nobody, and a cookie without its header get, of everything that a server has for a browser.
-func TestATenantSeesNothingOfOthersThroughTheConsole(t *testing.T) {
+func TestConsoleHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := consoleServer(t, dsn, "--auth=keys", "--rate-limit-anonymous=10000")
@@ -97,10 +97,10 @@ func TestATenantSeesNothingOfOthersThroughTheConsole(t *testing.T) {
 	mine, theirs := newNeighbour(t, admin, "quail", "6"), newNeighbour(t, admin, "heron", "7")
 	nobody := newBrowser(t, admin.base)
 
-	sameForEverybody(t, nobody, mine, theirs, admin)
+	requireSameForAllUsers(t, nobody, mine, theirs, admin)
 	sees := func(w reply, what string) {
 		t.Helper()
-		if strings.Contains(w.text, theirs.project) && !onlyNamed(w.text, what, theirs) {
+		if strings.Contains(w.text, theirs.project) && !repeatsOnlySentNames(w.text, what, theirs) {
 			t.Errorf("%s: %s", what, w.text)
 		}
 	}
@@ -146,8 +146,8 @@ func TestATenantSeesNothingOfOthersThroughTheConsole(t *testing.T) {
 	require.Greater(t, served, 12, "a matrix of refusals would prove nothing")
 }
 
-// sameForEverybody: the pages and the files have nothing in them of who is signed in, as caches take it to be; one answer has, and is not kept.
-func sameForEverybody(t *testing.T, nobody *browser, mine, theirs neighbour, admin *browser) {
+// requireSameForAllUsers: the pages and the files have nothing in them of who is signed in, as caches take it to be; one answer has, and is not kept.
+func requireSameForAllUsers(t *testing.T, nobody *browser, mine, theirs neighbour, admin *browser) {
 	t.Helper()
 	for _, path := range append(consolePaths, "/console/projects/heron/pools/pool-heron", "/docs/", "/openapi.json", "/problems", "/healthz", "/readyz") {
 		first := nobody.ask(http.MethodGet, path, "", "Accept", "text/html,*/*;q=0.5", "X-Request-Id", "one")
@@ -171,8 +171,8 @@ func sameForEverybody(t *testing.T, nobody *browser, mine, theirs neighbour, adm
 	}
 }
 
-// onlyNamed reports whether a refusal repeats nothing but names that the caller has sent.
-func onlyNamed(said, asked string, of neighbour) bool {
+// repeatsOnlySentNames reports whether a refusal repeats nothing but names that the caller has sent.
+func repeatsOnlySentNames(said, asked string, of neighbour) bool {
 	for _, name := range regexp.MustCompile(`[a-z-]*`+of.project).FindAllString(said, -1) {
 		if !strings.Contains(asked, name) {
 			return false

@@ -138,7 +138,7 @@ func (b *browser) there(login string) *url.URL {
 
 const login = "/console/login?issuer=corp&return=/console/pools"
 
-func TestPeopleSignInAtAnIssuer(t *testing.T) {
+func TestSignInAtAnIssuer(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{"", "the-secret-of-the-client"} {
 		p := startProvider(t, secret)
@@ -173,7 +173,7 @@ func TestPeopleSignInAtAnIssuer(t *testing.T) {
 	}
 }
 
-func TestAnswersOfAnIssuerThatAreNotBelieved(t *testing.T) {
+func TestInvalidIssuerResponsesAreRefused(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
 	a, logs := consoleServer(t, dbtest.New(t), "--auth=oidc", "--oidc-config="+p.config(t), "--rate-limit-anonymous=1000")
@@ -226,7 +226,7 @@ func TestAnswersOfAnIssuerThatAreNotBelieved(t *testing.T) {
 	require.NotContains(t, logs.String(), "opaque-access")
 }
 
-func TestTheWayToAnIssuer(t *testing.T) {
+func TestRedirectToAnIssuer(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=oidc", "--oidc-config="+p.config(t))
@@ -256,7 +256,7 @@ func TestTheWayToAnIssuer(t *testing.T) {
 	require.Equal(t, "/console/", w.Header.Get("Location"), "nowhere else")
 }
 
-func TestAnIssuerThatDoesNotAnswer(t *testing.T) {
+func TestUnreachableIssuerIsReported(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
 	file := p.config(t)

@@ -99,7 +99,7 @@ func consoleServer(t *testing.T, dsn string, flags ...string) (*App, *lockedBuff
 	return a, logs
 }
 
-func TestASessionOfTheConsole(t *testing.T) {
+func TestConsoleSessionLifecycle(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, logs := consoleServer(t, dsn, "--auth=keys")
@@ -164,7 +164,7 @@ func dumped(tables map[string][]string) string {
 	return all.String()
 }
 
-func TestACookieAloneCountsForNothing(t *testing.T) {
+func TestSessionCookieAloneGivesNoAccess(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := consoleServer(t, dsn, "--auth=keys")
@@ -196,7 +196,7 @@ func TestACookieAloneCountsForNothing(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, twice.StatusCode, "of two nobody knows which is ours")
 }
 
-func TestWhatIsNoSignInIsRefused(t *testing.T) {
+func TestInvalidSignInIsRefused(t *testing.T) {
 	t.Parallel()
 	a, logs := consoleServer(t, dbtest.New(t), "--auth=keys", "--rate-limit-anonymous=4")
 	b := newBrowser(t, "http://"+a.Addr())
@@ -226,7 +226,7 @@ func TestWhatIsNoSignInIsRefused(t *testing.T) {
 }
 
 // A session of a key ends with it: with its revocation, and with its project.
-func TestASessionEndsWithItsKey(t *testing.T) {
+func TestSessionEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := consoleServer(t, dsn, "--auth=keys")
@@ -262,7 +262,7 @@ func TestASessionEndsWithItsKey(t *testing.T) {
 	require.NotContains(t, trail.text, admin.cookies["carve-session"])
 }
 
-func TestCookiesOverTLS(t *testing.T) {
+func TestCookiesOverTLSAreSecure(t *testing.T) {
 	t.Parallel()
 	ca, dir, dsn := newCA(t, "ours"), t.TempDir(), dbtest.New(t)
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
@@ -283,7 +283,7 @@ func TestCookiesOverTLS(t *testing.T) {
 }
 
 // Whoever passes on requests speaks TLS outside, so that cookies are for TLS alone.
-func TestCookiesBehindAProxy(t *testing.T) {
+func TestCookiesBehindAProxyAreSecure(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := consoleServer(t, dsn, "--auth=keys")
@@ -295,7 +295,7 @@ func TestCookiesBehindAProxy(t *testing.T) {
 	require.True(t, w.Cookies()[0].Secure)
 }
 
-func TestNobodySignsInInDevelopment(t *testing.T) {
+func TestDevelopmentModeHasNoSignIn(t *testing.T) {
 	t.Parallel()
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=dev")
 	b := newBrowser(t, "http://"+a.Addr())
@@ -307,7 +307,7 @@ func TestNobodySignsInInDevelopment(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, b.ask(http.MethodGet, "/console/login?issuer=corp", "").StatusCode)
 }
 
-func TestHeadersOfTheConsolesAnswers(t *testing.T) {
+func TestConsoleResponsesHaveSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=keys")
 	b := newBrowser(t, "http://"+a.Addr())

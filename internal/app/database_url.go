@@ -19,7 +19,7 @@ func (c Config) databaseURL(log *slog.Logger) (string, error) {
 		return dsn, nil
 	}
 	if c.bareURL && withPassword(c.DatabaseURL) {
-		log.Warn("the database's password is on the command line, where everybody on this machine can read it: give the URL by --database-url-file or CARVE_DATABASE_URL")
+		log.Warn("the database's password is on the command line, where every user of this machine can read it: set the URL by --database-url-file or CARVE_DATABASE_URL")
 	}
 	return c.DatabaseURL, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestDatabaseURLComesFromAFile(t *testing.T) {
+func TestDatabaseURLIsReadFromAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "url")
 	require.NoError(t, os.WriteFile(file, []byte(dbtest.New(t)+"\n"), 0o600))
@@ -20,7 +20,7 @@ func TestDatabaseURLComesFromAFile(t *testing.T) {
 	require.Equal(t, http.StatusOK, get(t, http.DefaultClient, "http://"+a.Addr()+"/v1/whoami", "").status)
 }
 
-func TestWhatIsWrongWithTheFileIsToldWithoutItsSecret(t *testing.T) {
+func TestDatabaseURLFileErrorsHideTheSecret(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, tc := range map[string]struct{ content, path, wrong string }{
@@ -30,8 +30,8 @@ func TestWhatIsWrongWithTheFileIsToldWithoutItsSecret(t *testing.T) {
 		"TwoLines":      {content: "postgres://carve:hunter2@db/carve\npostgres://carve:hunter2@db/carve\n", wrong: "several lines"},
 		"NoURL":         {content: "postgres://carve:hunter2@db:port/carve", wrong: "database URL is not valid"},
 		"Endless":       {content: "postgres://carve:hunter2@db/" + string(bytes.Repeat([]byte("x"), 20_000)), wrong: "too long"},
-		"TheURLItself":  {path: "postgres://carve:hunter2@db/carve", wrong: "looks like a database URL itself"},
-		"ItsOtherShape": {path: "host=db password=hunter2", wrong: "looks like a database URL itself"},
+		"TheURLItself":  {path: "postgres://carve:hunter2@db/carve", wrong: "looks like a database URL"},
+		"ItsOtherShape": {path: "host=db password=hunter2", wrong: "looks like a database URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +49,7 @@ func TestWhatIsWrongWithTheFileIsToldWithoutItsSecret(t *testing.T) {
 	}
 }
 
-func TestAPasswordOnTheCommandLineIsWarnedOf(t *testing.T) {
+func TestPasswordOnTheCommandLineIsWarnedAbout(t *testing.T) {
 	t.Parallel()
 	const withSecret = "postgres://carve:hunter2@127.0.0.1:1/carve?connect_timeout=5"
 	for name, tc := range map[string]struct {

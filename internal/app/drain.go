@@ -13,7 +13,7 @@ func (a *App) drain(ctx context.Context) {
 	if a.listener == nil || a.config.DrainDelay == 0 {
 		return
 	}
-	a.Log.InfoContext(ctx, "asked to stop: still serving, and not ready any more", "for", a.config.DrainDelay)
+	a.Log.InfoContext(ctx, "stop requested: still serving, but no longer ready", "for", a.config.DrainDelay)
 	delay := time.NewTimer(a.config.DrainDelay)
 	defer delay.Stop()
 	select {

@@ -140,7 +140,7 @@ func (r *replica) poll(c tenant, project string, wait int) bool {
 }
 
 // A copy that is kept by the feed is what the lists answer, whichever server is asked, and although one of them stops in between.
-func TestACopyThatIsKeptByTheFeedIsWhatTheListsAnswer(t *testing.T) {
+func TestReplicaKeptByTheFeedEqualsTheLists(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	flags := []string{"--auth=dev", "--database-url=" + dsn}
@@ -288,7 +288,7 @@ func next(t *testing.T, events <-chan event) event {
 	}
 }
 
-func TestAStreamTellsWhatChangesAndIsTakenUpAgain(t *testing.T) {
+func TestEventStreamReportsChangesAndIsResumed(t *testing.T) {
 	t.Parallel()
 	a, stop := launch(t, "--auth=dev", "--database-url="+dbtest.New(t))
 	c := tenant{t, "http://" + a.Addr(), ""}
@@ -339,7 +339,7 @@ func TestAStreamTellsWhatChangesAndIsTakenUpAgain(t *testing.T) {
 	require.False(t, open)
 }
 
-func TestWhoLosesItsRightsIsToldNothingMore(t *testing.T) {
+func TestFollowerWithoutRightsGetsNoMoreChanges(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := launch(t, "--auth=keys", "--database-url="+dsn)
@@ -365,7 +365,7 @@ func TestWhoLosesItsRightsIsToldNothingMore(t *testing.T) {
 	require.Equal(t, []any{"end", "unauthenticated"}, []any{e.name, e.data["code"]})
 }
 
-func TestACursorThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidFeedCursorIsRefused(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	a, _ := launch(t, "--auth=dev", "--database-url="+dsn)

@@ -30,19 +30,19 @@ func (a *App) Greet(w io.Writer) {
 		say("  admin       %s://%s/  (/healthz, /readyz, /metrics, /debug/pprof/)", scheme, a.AdminAddr())
 	}
 	if a.config.by(authDev) {
-		say("  WARNING     --auth=dev: everybody on this machine is platform admin; never use it for real data")
+		say("  WARNING     --auth=dev: every user of this machine is platform admin; never use it for real data")
 	}
 	switch {
 	case a.bootstrap != "" && a.config.AdminKeyFile != "":
 		say("  admin key   in %s", a.config.AdminKeyFile)
-		say("              This key may do everything and does not expire: make members and keys with it, then revoke it.")
+		say("              This key may do everything and does not expire: use it to make members and keys, then revoke it.")
 	case a.bootstrap != "":
 		say("  admin key   %s", a.bootstrap)
-		say("              This key may do everything. It is shown this once: keep it, make members and keys with it, then revoke it.")
-		say("              When it is lost, `ipamctl bootstrap --data-dir=%s` makes another.", a.config.DataDir)
+		say("              This key may do everything. The server shows it only once: keep it, use it to make members and keys, then revoke it.")
+		say("              If you lose it, `ipamctl bootstrap --data-dir=%s` makes another.", a.config.DataDir)
 	}
 	if a.noAdmin {
-		say("  no admin    No API key and no member is admin of the platform yet. `ipamctl bootstrap --database-url=...` makes the first key.")
+		say("  no admin    The platform has no admin yet, neither an API key nor a member. `ipamctl bootstrap --database-url=...` makes the first key.")
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheOperatorsMemorySettingsWin(t *testing.T) {
+func TestOperatorsMemorySettingsOverrideTheDefault(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{"GOGC": {"GOGC": "50"}, "GOMEMLIMIT": {"GOMEMLIMIT": "1GiB"}} {
 		require.Nil(t, newFloor(func(name string) string { return env[name] }), name)

@@ -13,7 +13,7 @@ import (
 )
 
 // A caller that asks for large pages and does not read them holds its share of the memory for answers, and nobody else's.
-func TestAnswersThatAreNotReadHoldABoundedAmountOfMemory(t *testing.T) {
+func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: enough, grace: enough})
 	platform := tenant{t: t, base: "http://" + a.Addr(), bearer: token}

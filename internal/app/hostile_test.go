@@ -108,37 +108,37 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 			status  int
 			says    string
 		}{
-			"HeaderBomb":            {endless("GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", 1<<30), 431, ""},
-			"ManyHeaders":           {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a: b\r\n", 100_000) + "\r\n"), 431, ""},
-			"HugeURL":               {endless("GET /healthz?", 1<<30), 431, ""},
-			"HugeMethod":            {endless("", 1<<30), 431, ""},
-			"NoHost":                {strings.NewReader("GET /healthz HTTP/1.1\r\n\r\n"), 400, "missing required Host header"},
-			"TwoHosts":              {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"), 400, ""},
-			"HostThatIsNone":        {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "malformed Host header"},
-			"BlankInAHeadersName":   {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc"), 400, ""},
-			"TwoLengths":            {strings.NewReader(with("Content-Length: 3\r\nContent-Length: 4\r\n", "abc")), 400, ""},
-			"SignedLength":          {strings.NewReader(with("Content-Length: +3\r\n", "abc")), 400, ""},
-			"EncodedChunks":         {strings.NewReader(with("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n")), 501, ""},
-			"ChunksTwice":           {strings.NewReader(with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")), 501, ""},
-			"HTTP3":                 {strings.NewReader("GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n"), 505, ""},
-			"NoHTTP":                {strings.NewReader("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n"), 400, ""},
-			"BodyThatIsTooLarge":    {endless(with("Content-Length: 1073741824\r\n", ""), 1<<30), 413, "larger than 1048576 bytes"},
-			"EndlessChunks":         {endless(with("Transfer-Encoding: chunked\r\n", "40000000\r\n"), 1<<30), 413, "larger than 1048576 bytes"},
-			"CompressedBomb":        {strings.NewReader(sized("Content-Encoding: gzip\r\nConnection: close\r\n", gzipped(100<<20))), 415, "not compressed"},
-			"DeepJSON":              {strings.NewReader(sized("Connection: close\r\n", strings.Repeat(`{"a":`, 100_000))), 400, "nested more than 64 levels"},
-			"BrokenChunks":          {strings.NewReader(with("Transfer-Encoding: chunked\r\n", "zz\r\nabc\r\n0\r\n\r\n")), 400, "ended before it was complete"},
-			"LongTrailer":           {endless(with("Transfer-Encoding: chunked\r\nTrailer: X\r\n", "2\r\n{}\r\n0\r\nX: "), 1<<20), 400, ""},
-			"ExpectsTheUnexpected":  {strings.NewReader(sized("Expect: a-miracle\r\n", "{}")), 417, ""},
-			"SlowHeader":            {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "), 0, ""},
-			"SilenceFromTheStart":   {slowly(""), 0, ""},
-			"SlowBody":              {slowly(with("Content-Length: 100\r\n", `{"metadata"`)), 400, "came too slowly"},
-			"SlowChunks":            {slowly(with("Transfer-Encoding: chunked\r\n", "4\r\n{   \r\n")), 400, "came too slowly"},
-			"SlowBodyOfAStranger":   {slowly("POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"), 401, ""},
-			"SilenceAfterARequest":  {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 200, ""},
-			"HTTP10":                {strings.NewReader("GET /healthz HTTP/1.0\r\n\r\n"), 200, ""},
-			"MethodThatIsNone":      {strings.NewReader("BREW /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
-			"TraceThatWouldEcho":    {strings.NewReader("TRACE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
-			"ConnectAsThroughProxy": {strings.NewReader("CONNECT db.example.com:5432 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 404, ""},
+			"HeaderBomb":              {endless("GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", 1<<30), 431, ""},
+			"ManyHeaders":             {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("a: b\r\n", 100_000) + "\r\n"), 431, ""},
+			"HugeURL":                 {endless("GET /healthz?", 1<<30), 431, ""},
+			"HugeMethod":              {endless("", 1<<30), 431, ""},
+			"NoHost":                  {strings.NewReader("GET /healthz HTTP/1.1\r\n\r\n"), 400, "missing required Host header"},
+			"TwoHosts":                {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n"), 400, ""},
+			"InvalidHost":             {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n"), 400, "malformed Host header"},
+			"BlankInAHeadersName":     {strings.NewReader("GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length : 3\r\n\r\nabc"), 400, ""},
+			"TwoLengths":              {strings.NewReader(with("Content-Length: 3\r\nContent-Length: 4\r\n", "abc")), 400, ""},
+			"SignedLength":            {strings.NewReader(with("Content-Length: +3\r\n", "abc")), 400, ""},
+			"EncodedChunks":           {strings.NewReader(with("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n")), 501, ""},
+			"ChunksTwice":             {strings.NewReader(with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n")), 501, ""},
+			"HTTP3":                   {strings.NewReader("GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n"), 505, ""},
+			"NoHTTP":                  {strings.NewReader("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 hello\r\n\r\n"), 400, ""},
+			"BodyThatIsTooLarge":      {endless(with("Content-Length: 1073741824\r\n", ""), 1<<30), 413, "larger than 1048576 bytes"},
+			"EndlessChunks":           {endless(with("Transfer-Encoding: chunked\r\n", "40000000\r\n"), 1<<30), 413, "larger than 1048576 bytes"},
+			"CompressedBomb":          {strings.NewReader(sized("Content-Encoding: gzip\r\nConnection: close\r\n", gzipped(100<<20))), 415, "compressed body"},
+			"DeepJSON":                {strings.NewReader(sized("Connection: close\r\n", strings.Repeat(`{"a":`, 100_000))), 400, "nested more than 64 levels"},
+			"BrokenChunks":            {strings.NewReader(with("Transfer-Encoding: chunked\r\n", "zz\r\nabc\r\n0\r\n\r\n")), 400, "ended before it was complete"},
+			"LongTrailer":             {endless(with("Transfer-Encoding: chunked\r\nTrailer: X\r\n", "2\r\n{}\r\n0\r\nX: "), 1<<20), 400, ""},
+			"ExpectsTheUnexpected":    {strings.NewReader(sized("Expect: a-miracle\r\n", "{}")), 417, ""},
+			"SlowHeader":              {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: "), 0, ""},
+			"SilenceFromTheStart":     {slowly(""), 0, ""},
+			"SlowBody":                {slowly(with("Content-Length: 100\r\n", `{"metadata"`)), 400, "arrived too slowly"},
+			"SlowChunks":              {slowly(with("Transfer-Encoding: chunked\r\n", "4\r\n{   \r\n")), 400, "arrived too slowly"},
+			"SlowUnauthenticatedBody": {slowly("POST /v1/projects HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"), 401, ""},
+			"SilenceAfterARequest":    {slowly("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), 200, ""},
+			"HTTP10":                  {strings.NewReader("GET /healthz HTTP/1.0\r\n\r\n"), 200, ""},
+			"UnknownMethod":           {strings.NewReader("BREW /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
+			"TraceThatWouldEcho":      {strings.NewReader("TRACE /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 405, ""},
+			"ConnectAsThroughProxy":   {strings.NewReader("CONNECT db.example.com:5432 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"), 404, ""},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -154,7 +154,7 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 }
 
 // What two readers of one connection could understand differently is refused, and the connection ends: the request behind it is nobody's.
-func TestRequestsThatCanBeReadInTwoWaysEndTheConnection(t *testing.T) {
+func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
 	const chunks = "1d\r\n{\"metadata\":{\"name\":\"chunk\"}}\r\n0\r\n\r\n"
@@ -164,19 +164,19 @@ func TestRequestsThatCanBeReadInTwoWaysEndTheConnection(t *testing.T) {
 		request  string
 		statuses []int
 	}{
-		"ALengthBesideChunks":    {create + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{400}},
-		"ChunksBesideALength":    {create + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n" + chunks + next, []int{400}},
-		"ChunksOfHTTP10":         {strings.Replace(create, "HTTP/1.1", "HTTP/1.0", 1) + "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n" + chunks + next, []int{400}},
-		"AFoldedLine":            {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n" + next, []int{400}},
-		"AFoldedLengthByATab":    {create + "Content-Length:\r\n\t3\r\n\r\n{} " + next, []int{400}},
-		"ABlankBeforeTheFirst":   {"GET /healthz HTTP/1.1\r\n Host: x\r\n\r\n" + next, []int{400}},
-		"ABareLineFeed":          {"GET /healthz HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n" + next, []int{400}},
-		"BareLineFeedsAlone":     {"GET /healthz HTTP/1.1\nHost: x\n\n" + next, []int{400}},
-		"ABareLineFeedAtTheEnd":  {"GET /healthz HTTP/1.1\r\nHost: x\r\n\n" + next, []int{400}},
-		"ABareCarriageReturn":    {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\rX-B: c\r\n\r\n" + next, []int{400}},
-		"AfterAGoodOne":          {next + "GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{200, 400}},
-		"AfterABody":             {create + "Content-Length: 2\r\n\r\n{}GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{400, 400}},
-		"ChunksAloneAreAnswered": {create + "Transfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{201}},
+		"ALengthBesideChunks":       {create + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{400}},
+		"ChunksTogetherWithALength": {create + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n" + chunks + next, []int{400}},
+		"ChunksOfHTTP10":            {strings.Replace(create, "HTTP/1.1", "HTTP/1.0", 1) + "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n\r\n" + chunks + next, []int{400}},
+		"AFoldedLine":               {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n" + next, []int{400}},
+		"AFoldedLengthByATab":       {create + "Content-Length:\r\n\t3\r\n\r\n{} " + next, []int{400}},
+		"ABlankBeforeTheFirst":      {"GET /healthz HTTP/1.1\r\n Host: x\r\n\r\n" + next, []int{400}},
+		"ABareLineFeed":             {"GET /healthz HTTP/1.1\r\nHost: x\nX-A: b\r\n\r\n" + next, []int{400}},
+		"BareLineFeedsAlone":        {"GET /healthz HTTP/1.1\nHost: x\n\n" + next, []int{400}},
+		"ABareLineFeedAtTheEnd":     {"GET /healthz HTTP/1.1\r\nHost: x\r\n\n" + next, []int{400}},
+		"ABareCarriageReturn":       {"GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: b\rX-B: c\r\n\r\n" + next, []int{400}},
+		"AfterAGoodOne":             {next + "GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{200, 400}},
+		"AfterABody":                {create + "Content-Length: 2\r\n\r\n{}GET /healthz HTTP/1.1\r\nHost: x\n\r\n" + next, []int{400, 400}},
+		"ChunksAloneAreAnswered":    {create + "Transfer-Encoding: chunked\r\n\r\n" + chunks + next, []int{201}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,7 +204,7 @@ func TestRequestsThatCanBeReadInTwoWaysEndTheConnection(t *testing.T) {
 }
 
 // Who asks and asks, and does not read the answers, is let go when the time for writing one is up; only then does a handler get its place back.
-func TestSlowReadersAreLetGo(t *testing.T) {
+func TestSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	a, _ := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: 5 * time.Second, grace: enough}, "--request-timeout=5s")
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", a.Addr())

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestLoadIsFoundInTheMetrics(t *testing.T) {
+func TestMetricsReportTheLoad(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--max-in-flight=7")
 	lines := strings.Split(figures(t, a), "\n")
@@ -26,7 +26,7 @@ func TestLoadIsFoundInTheMetrics(t *testing.T) {
 	}
 }
 
-func TestBoundOfRequestsInFlight(t *testing.T) {
+func TestInFlightFlagsAreValidated(t *testing.T) {
 	t.Parallel()
 	for flag, wrong := range map[string]string{
 		"--max-in-flight=0": "", "--max-in-flight=1": "", "--max-in-flight=100000": "",

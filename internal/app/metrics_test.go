@@ -46,7 +46,7 @@ func post(t *testing.T, a *App, path, body string, want int) {
 	require.Equal(t, want, w.StatusCode, string(data))
 }
 
-func TestClaimsAreFoundInTheMetrics(t *testing.T) {
+func TestMetricsReportClaims(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics-pools=0")
 	require.NotContains(t, figures(t, a), "carve_claims_total{", "nothing was claimed yet")
@@ -88,7 +88,7 @@ func TestMetricsCanBeTurnedOff(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, get(t, http.DefaultClient, "http://"+a.Addr()+"/metrics", "").status)
 }
 
-func TestTheFullestPoolsAreNamedAndJobsCounted(t *testing.T) {
+func TestMetricsReportTheFullestPoolsAndJobs(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--metrics-pools=1")
 	post(t, a, "/v1/projects", `{"metadata": {"name": "team-a"}}`, http.StatusCreated)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestTokensOfAConfiguredIssuerAreTaken(t *testing.T) {
+func TestTokensOfAConfiguredIssuerAreAccepted(t *testing.T) {
 	t.Parallel()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 )
 
 // A server that cannot serve makes no database.
-func TestAPortThatIsTakenIsSaidBeforeADatabaseIsMade(t *testing.T) {
+func TestPortInUseIsReportedBeforeADatabaseIsCreated(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)

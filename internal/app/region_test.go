@@ -15,7 +15,7 @@ import (
 
 // A server that took another region for its own would look for names and keys where they are not: it does not start. The gateway is PostgreSQL that
 // answers as a CockroachDB node in "east" does.
-func TestAServerStartsOnlyInItsOwnRegion(t *testing.T) {
+func TestServerStartsOnlyInItsRegion(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
 		t.Skip("about what PostgreSQL cannot know, and plays; this run is on", dbtest.Engine())

@@ -35,12 +35,12 @@ func (a *App) checkUser(ctx context.Context, c Config) error {
 	}
 	a.retains = standing.Retains
 	if len(standing.More) > 0 {
-		a.Log.WarnContext(ctx, "the database user may do more than a server needs; `ipamctl migrate --server-user` makes one that may not",
+		a.Log.WarnContext(ctx, "the database user has more rights than a server needs; `ipamctl migrate --server-user` makes a user with fewer rights",
 			"user", standing.User, "more", strings.Join(standing.More, "; "))
 	}
 	if !a.retains && c.mustRetain {
-		return fmt.Errorf("--audit-retention=%[1]s --history-retention=%[2]s: the database user %[3]q may not delete records of the audit trail and of the history, which is as it should be; "+
-			"leave the flags out, and run `ipamctl retention --audit-retention %[1]s --history-retention %[2]s` as the user of `ipamctl migrate --retention-user`, once a day, say",
+		return fmt.Errorf("--audit-retention=%[1]s --history-retention=%[2]s: the database user %[3]q may not delete records of the audit trail and of the history, as intended; "+
+			"leave out the flags, and run `ipamctl retention --audit-retention %[1]s --history-retention %[2]s` as the user of `ipamctl migrate --retention-user`, for example once a day",
 			c.AuditRetention, c.HistoryRetention, standing.User)
 	}
 	return nil
@@ -55,7 +55,7 @@ func (a *App) openRetention(ctx context.Context, c Config) (err error) {
 	case a.embedded != nil || a.retains:
 		a.retention = a.store
 	default:
-		a.Log.InfoContext(ctx, "records of the audit trail, and what deleted projects leave behind, stay until `ipamctl retention` is run: the database user may not delete them")
+		a.Log.InfoContext(ctx, "records of the audit trail and of deleted projects stay until `ipamctl retention` runs: the database user may not delete them")
 	}
 	return err
 }

@@ -67,24 +67,24 @@ func started(t *testing.T, flags ...string) (*App, string, error) {
 	return a, said, err
 }
 
-func TestAServerKnowsWhatItsUserMay(t *testing.T) {
+func TestServerAdaptsToItsUsersPrivileges(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)
 
 	a, said, err := started(t, "--database-url="+as["app"])
 	require.NoError(t, err)
 	require.Nil(t, a.retention, "who may delete no record has no job for it")
-	require.NotContains(t, said, "may do more")
-	require.Contains(t, said, "until `ipamctl retention` is run")
+	require.NotContains(t, said, "more rights than")
+	require.Contains(t, said, "until `ipamctl retention` runs")
 
 	a, said, err = started(t, "--database-url="+root, "--audit-retention=2160h")
 	require.NoError(t, err)
 	require.Same(t, a.store, a.retention)
-	require.Contains(t, said, "the database user may do more than a server needs")
+	require.Contains(t, said, "the database user has more rights than a server needs")
 	require.Contains(t, said, "it is a superuser")
 
 	_, _, err = started(t, "--database-url="+as["app"], "--audit-retention=2160h")
-	require.ErrorContains(t, err, "leave the flags out, and run `ipamctl retention --audit-retention 2160h0m0s --history-retention 8760h0m0s`")
+	require.ErrorContains(t, err, "leave out the flags, and run `ipamctl retention --audit-retention 2160h0m0s --history-retention 8760h0m0s`")
 
 	_, _, err = started(t, "--database-url="+as["nobody"])
 	require.ErrorIs(t, err, schema.ErrPrivileges)
@@ -93,7 +93,7 @@ func TestAServerKnowsWhatItsUserMay(t *testing.T) {
 }
 
 // The broken twin: one grant is missing.
-func TestAServerThatLacksOneGrantDoesNotStart(t *testing.T) {
+func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)
 	u, err := url.Parse(root)
@@ -101,18 +101,18 @@ func TestAServerThatLacksOneGrantDoesNotStart(t *testing.T) {
 	execute(t, root, "REVOKE INSERT ON audit_events FROM "+strings.TrimPrefix(u.Path, "/")+"_server")
 	_, _, err = started(t, "--database-url="+as["app"])
 	require.ErrorIs(t, err, schema.ErrPrivileges)
-	require.ErrorContains(t, err, "has not INSERT on audit_events; `ipamctl migrate --server-user ")
+	require.ErrorContains(t, err, "lacks INSERT on audit_events; `ipamctl migrate --server-user ")
 }
 
 // An embedded database is practice: the server's sessions may do what a server's may, and the jobs that delete records have others.
-func TestAServerOnAnEmbeddedDatabaseWorksWithTheServersRole(t *testing.T) {
+func TestServerOnAnEmbeddedDatabaseUsesTheServerRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
 		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())
 	}
 	a, said, err := started(t, "--data-dir="+filepath.Join(t.TempDir(), "data"), "--audit-retention=2160h")
 	require.NoError(t, err)
-	require.NotContains(t, said, "may do more")
+	require.NotContains(t, said, "more rights than")
 	_, err = a.store.ExpireEvents(t.Context(), time.Now(), 1)
 	require.ErrorContains(t, err, "42501", "there is a record, and it stays")
 	n, err := a.retention.ExpireEvents(t.Context(), time.Now(), 1)

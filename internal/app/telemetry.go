@@ -33,12 +33,12 @@ func (a *App) unobserve(ctx context.Context) {
 	defer done()
 	if a.traces != nil {
 		if err := a.traces.Shutdown(ctx); err != nil {
-			a.Log.WarnContext(ctx, "the last traces could not be exported", "error", err)
+			a.Log.WarnContext(ctx, "cannot export the last traces", "error", err)
 		}
 	}
 	if a.metrics != nil {
 		if err := a.metrics.Shutdown(ctx); err != nil {
-			a.Log.WarnContext(ctx, "the last metrics could not be exported", "error", err)
+			a.Log.WarnContext(ctx, "cannot export the last metrics", "error", err)
 		}
 	}
 }

@@ -68,7 +68,7 @@ const (
 	casFailed     = `reloads_total{certificate="client_ca",outcome="failed"}`
 )
 
-func TestARenewedCertificateIsToldAndABrokenOneCounts(t *testing.T) {
+func TestMetricsReportRenewedAndBrokenCertificates(t *testing.T) {
 	t.Parallel()
 	ca := newCA(t, "ours")
 	d := openFrontDoor(t, ca, nil)
@@ -109,7 +109,7 @@ func TestARenewedCertificateIsToldAndABrokenOneCounts(t *testing.T) {
 	require.Equal(t, want, told(), "it is over")
 }
 
-func TestOfTheCAsOfClientsTheFirstToExpireIsTold(t *testing.T) {
+func TestMetricsReportTheFirstClientCAToExpire(t *testing.T) {
 	t.Parallel()
 	server, first := newCA(t, "server"), newCA(t, "first")
 	last, err := devca.NewUntil("last", time.Now().Add(90*24*time.Hour))
@@ -136,7 +136,7 @@ func TestOfTheCAsOfClientsTheFirstToExpireIsTold(t *testing.T) {
 	require.Equal(t, want, told())
 }
 
-func TestAServerTellsOfItsCertificate(t *testing.T) {
+func TestMetricsReportTheServerCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")

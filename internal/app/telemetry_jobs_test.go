@@ -31,7 +31,7 @@ func (c *collector) await(t *testing.T, name, attribute string, value any) (begi
 	return begin
 }
 
-func TestARunThatDidSomethingIsATraceAndOneThatFoundNothingIsNone(t *testing.T) {
+func TestOnlyJobRunsWithWorkAreTraced(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
 	f := follow(t)
 	post(t, f.App, "/v1/projects/team-a/classes", `{"metadata": {"name": "rested"}, "spec": {"ipFamily": "IPv4", "defaultPrefixLength": 28, "reuseAfter": "1s"}}`, http.StatusCreated)
@@ -87,7 +87,7 @@ func TestARunThatDidSomethingIsATraceAndOneThatFoundNothingIsNone(t *testing.T) 
 	}
 }
 
-func TestARunThatFailedIsATraceThatTheLogPointsTo(t *testing.T) {
+func TestFailedJobRunIsTracedAndLoggedWithItsTraceID(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
 	f := follow(t)
 	f.proxy.SetRules(pgfault.Once(pgfault.OnlySQL("cool_until <=", pgfault.SQLState("42501"))))

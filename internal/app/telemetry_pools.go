@@ -30,13 +30,13 @@ func (a *App) sampling(c Config) (job, bool, error) {
 	sampler := pools.NewSampler(a.store.Samples(), c.Region, c.MetricsPools, a.store.Now)
 	err := a.metrics.WatchPools(func() telemetry.Pools { return poolsOf(sampler.Sample(), c.Region) })
 	var fenced []ipam.Ref
-	return job{"sample_pools", "the pools could not be looked at", time.Second, func(ctx context.Context) (done int64, err error) {
+	return job{"sample_pools", "cannot sample pools", time.Second, func(ctx context.Context) (done int64, err error) {
 		err = sampler.Step(ctx)
 		now := sampler.Sample()
 		for _, p := range now.Fenced {
 			if !slices.Contains(fenced, p) {
 				done++ // a sample is no work, but this finding is worth a trace
-				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its rows here are of another time than the record of its loans; see `ipamctl region reconcile`",
+				a.Log.WarnContext(ctx, "a pool cannot be used in this region: its data here and its loan records come from different backups; see `ipamctl region reconcile`",
 					"pool", p.String(), "region", c.Region)
 			}
 		}

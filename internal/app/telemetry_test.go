@@ -119,7 +119,7 @@ func (f followed) withExemplars(t *testing.T) string {
 
 func traceNumber(n string) string { return strings.Repeat("0", 32-len(n)) + n }
 
-func TestOneClaimsTraceIsWhole(t *testing.T) {
+func TestClaimTraceIsComplete(t *testing.T) {
 	f := follow(t)
 	id := traceNumber("a1")
 	f.claim(t, id, "hush-claim")
@@ -184,7 +184,7 @@ func TestOneClaimsTraceIsWhole(t *testing.T) {
 	require.True(t, f.to.service["carve"], "what the service calls itself")
 }
 
-func TestSpansHoldNothingThatACallerWrote(t *testing.T) {
+func TestSpansContainNoCallerText(t *testing.T) {
 	f := follow(t)
 	f.claim(t, traceNumber("b1"), "hush-claim")
 	status, _ := f.ask(t, traceNumber("b2"), http.MethodGet, claimsOfA+"/hush-claim?hush=query", "")
@@ -205,7 +205,7 @@ func TestSpansHoldNothingThatACallerWrote(t *testing.T) {
 	}
 }
 
-func TestReadsHaveAttemptsToo(t *testing.T) {
+func TestReadsRecordAttempts(t *testing.T) {
 	f := follow(t)
 	for n, path := range map[string]string{"b5": claimsOfA + "/warm", "b6": claimsOfA, "b7": claimsOfA + "?consistency=stale", "b8": "/v1/projects/team-a/pools/net"} {
 		status, answer := f.ask(t, traceNumber(n), http.MethodGet, path, "")
@@ -254,7 +254,7 @@ func ofClaims(f pgfault.Fault) pgfault.Fault {
 	}
 }
 
-func TestARetryIsTwoAttempts(t *testing.T) {
+func TestRetryRecordsTwoAttempts(t *testing.T) {
 	f := follow(t)
 	f.proxy.SetRules(pgfault.Once(ofClaims(pgfault.CommitSerializationFailure())))
 	id := traceNumber("c1")
@@ -314,7 +314,7 @@ func TestClaimsOfOneGroupAreLinked(t *testing.T) {
 	}
 }
 
-func TestARefusalIsFoundByItsTrace(t *testing.T) {
+func TestRefusalNamesItsTraceID(t *testing.T) {
 	f := follow(t)
 	id := traceNumber("e1")
 	status, problem := f.ask(t, id, http.MethodPost, claimsOfA, `{"metadata": {"name": "large"}, "spec": {"poolRef": {"name": "net"}, "prefixLength": 12}}`)
@@ -338,7 +338,7 @@ func TestARefusalIsFoundByItsTrace(t *testing.T) {
 	require.NotContains(t, strings.Join(f.log.lines(), "\n"), "hush")
 }
 
-func TestMetricsArriveByOTLPToo(t *testing.T) {
+func TestMetricsAreExportedByOTLP(t *testing.T) {
 	f := follow(t)
 	f.claim(t, traceNumber("f1"), "measured")
 	// of those in a bucket, chance says which is its exemplar
@@ -355,7 +355,7 @@ func TestMetricsArriveByOTLPToo(t *testing.T) {
 	require.EqualValues(t, 2, bound)
 }
 
-func TestACollectorThatIsNotThereHarmsNobody(t *testing.T) {
+func TestUnreachableCollectorDoesNotAffectRequests(t *testing.T) {
 	gone := collect(t)
 	gone.Close()
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "10") // ms
@@ -374,14 +374,14 @@ func TestACollectorThatIsNotThereHarmsNobody(t *testing.T) {
 	require.NoError(t, a.Close(context.Background()), "what could not be sent is no failure of the server")
 	said := 0
 	for _, line := range log.lines() {
-		if strings.Contains(line, "telemetry could not be exported") && strings.Contains(line, "signal=traces") {
+		if strings.Contains(line, "cannot export telemetry") && strings.Contains(line, "signal=traces") {
 			said++
 		}
 	}
 	require.Equal(t, 1, said, "now and then, and not for each batch")
 }
 
-func TestWhatCannotBeMeantIsRefusedAtTheStart(t *testing.T) {
+func TestInvalidTelemetryVariablesFailTheStart(t *testing.T) {
 	for name, value := range map[string]string{
 		"OTEL_TRACES_EXPORTER": "zipkin", "OTEL_METRICS_EXPORTER": "statsd", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_TRACES_SAMPLER": "sometimes",
 		"OTEL_PROPAGATORS": "b3",

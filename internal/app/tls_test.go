@@ -147,7 +147,7 @@ func ask(conn net.Conn) error {
 	return w.Body.Close()
 }
 
-func TestClientsAreHeldAgainstTheirCAs(t *testing.T) {
+func TestClientCertificatesAreVerifiedByTheirCA(t *testing.T) {
 	t.Parallel()
 	ours, others := newCA(t, "ours"), newCA(t, "others")
 	expired := devca.Leaf{Name: "team-a", NotAfter: time.Now().Add(-time.Minute)}
@@ -164,10 +164,10 @@ func TestClientsAreHeldAgainstTheirCAs(t *testing.T) {
 		"OptionalWithoutCertificate":  {flags: []string{"--tls-client-auth=optional"}, client: holding(t, ours, nil, good)},
 		"OptionalAndOfAnotherCA":      {flags: []string{"--tls-client-auth=optional"}, client: holding(t, ours, others, good), wrong: "unknown certificate authority"},
 		"OptionalAndExpired":          {flags: []string{"--tls-client-auth=optional"}, client: holding(t, ours, ours, expired), wrong: "expired certificate"},
-		"RightCertificateWithOldTLS":  {client: speaking(holding(t, ours, ours, good), tls.VersionTLS12)},
-		"NoCertificateWithOldTLS":     {client: speaking(holding(t, ours, nil, good), tls.VersionTLS12), wrong: "tls: "},
+		"RightCertificateWithOldTLS":  {client: withTLSVersion(holding(t, ours, ours, good), tls.VersionTLS12)},
+		"NoCertificateWithOldTLS":     {client: withTLSVersion(holding(t, ours, nil, good), tls.VersionTLS12), wrong: "tls: "},
 		"NewerThanTheOldestOneSpoken": {flags: []string{"--tls-min-version=1.3"}, client: holding(t, ours, ours, good)},
-		"OlderThanTheOldestOneSpoken": {flags: []string{"--tls-min-version=1.3"}, client: speaking(holding(t, ours, ours, good), tls.VersionTLS12), wrong: "protocol version"},
+		"OlderThanTheOldestOneSpoken": {flags: []string{"--tls-min-version=1.3"}, client: withTLSVersion(holding(t, ours, ours, good), tls.VersionTLS12), wrong: "protocol version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -181,13 +181,13 @@ func TestClientsAreHeldAgainstTheirCAs(t *testing.T) {
 	}
 }
 
-// speaking has a client speak one version of TLS.
-func speaking(c *tls.Config, v uint16) *tls.Config {
+// withTLSVersion has a client speak one version of TLS.
+func withTLSVersion(c *tls.Config, v uint16) *tls.Config {
 	c.MinVersion, c.MaxVersion = v, v
 	return c
 }
 
-func TestClientCAsAreRotatedWithoutAStart(t *testing.T) {
+func TestClientCAsAreRotatedWithoutARestart(t *testing.T) {
 	t.Parallel()
 	server, before, after := newCA(t, "server"), newCA(t, "before"), newCA(t, "after")
 	d := openFrontDoor(t, server, before)
@@ -218,10 +218,10 @@ func TestClientCAsAreRotatedWithoutAStart(t *testing.T) {
 	_, err = d.visit(t, second)
 	require.NoError(t, err, "the last good ones")
 	require.Contains(t, d.logs.String(), "the CAs of --tls-client-ca")
-	require.Contains(t, d.logs.String(), "cannot be used")
+	require.Contains(t, d.logs.String(), "cannot use the renewed files")
 }
 
-func TestServersCertificateIsRenewedWhileConnectionsAreOpen(t *testing.T) {
+func TestServerCertificateIsRenewedWhileConnectionsAreOpen(t *testing.T) {
 	t.Parallel()
 	ca := newCA(t, "ours")
 	d := openFrontDoor(t, ca, nil)
@@ -236,7 +236,7 @@ func TestServersCertificateIsRenewedWhileConnectionsAreOpen(t *testing.T) {
 	during, err := d.visit(t, client)
 	require.NoError(t, err)
 	require.Equal(t, "first", name(during), "the last good one")
-	require.Contains(t, d.logs.String(), "cannot be used")
+	require.Contains(t, d.logs.String(), "cannot use the renewed files")
 
 	issueTo(t, ca, devca.Leaf{Name: "the second one", Hosts: []string{"127.0.0.1"}}, d.config.TLSCert, d.config.TLSKey)
 	d.later()
@@ -248,7 +248,7 @@ func TestServersCertificateIsRenewedWhileConnectionsAreOpen(t *testing.T) {
 	require.NoError(t, ask(during))
 }
 
-func TestPlainHTTPOnThePortOfTLSIsToldSo(t *testing.T) {
+func TestPlainHTTPOnATLSPortGetsAnExplanation(t *testing.T) {
 	t.Parallel()
 	ca := newCA(t, "ours")
 	d := openFrontDoor(t, ca, nil)
@@ -263,7 +263,7 @@ func TestPlainHTTPOnThePortOfTLSIsToldSo(t *testing.T) {
 	require.Contains(t, string(said), "Client sent an HTTP request to an HTTPS server.")
 }
 
-func TestHTTP2IsSpokenOverTLS(t *testing.T) {
+func TestHTTP2IsServedOverTLS(t *testing.T) {
 	t.Parallel()
 	ca := newCA(t, "ours")
 	for name, clients := range map[string]*devca.CA{"WithoutClientCAs": nil, "WithClientCAs": ca} {

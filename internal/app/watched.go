@@ -66,7 +66,7 @@ func (w *watched[T]) look(ctx context.Context) (T, renewals) {
 		switch {
 		case err != nil:
 			w.became.failed++
-			w.log.WarnContext(ctx, "what was renewed cannot be used; going on with the last that could", "what", w.what, "error", err)
+			w.log.WarnContext(ctx, "cannot use the renewed files; continuing with the previous ones", "what", w.what, "error", err)
 		case !slices.Equal(before, w.stamps):
 			w.became.taken++
 			w.log.InfoContext(ctx, "renewed", "what", w.what)

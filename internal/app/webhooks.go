@@ -40,7 +40,7 @@ func (a *App) webhookKey(c Config) ([]byte, error) {
 	}
 	key, err := os.ReadFile(name)
 	if key = bytes.TrimSpace(key); err == nil && len(key) < shortestKey {
-		err = fmt.Errorf("%s has %d bytes, and needs %d of what nobody can guess", name, len(key), shortestKey)
+		err = fmt.Errorf("%s has %d bytes and needs %d random bytes", name, len(key), shortestKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("--webhook-key-file: %w", err)

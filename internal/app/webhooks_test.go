@@ -32,7 +32,7 @@ func (l *log) Write(b []byte) (int, error) {
 }
 
 // What a server sends is what the client verifies and reads, and what is told of it tells no secret.
-func TestAWebhookIsSentSignedAndReadByTheClient(t *testing.T) {
+func TestWebhookDeliveryIsVerifiedByTheClient(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(key, []byte(strings.Repeat("k", 32)), 0o600))
@@ -92,7 +92,7 @@ func TestAWebhookIsSentSignedAndReadByTheClient(t *testing.T) {
 	require.NotContains(t, logged.text.String(), strings.TrimPrefix(known, "whsec_"))
 }
 
-func TestAKeyOfWebhooksThatIsNone(t *testing.T) {
+func TestInvalidWebhookKeyFileIsRefused(t *testing.T) {
 	t.Parallel()
 	short := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(short, []byte("short\n"), 0o600))

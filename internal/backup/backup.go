@@ -27,13 +27,13 @@ func Create(ctx context.Context, o Options) (Manifest, error) {
 	case engine == PostgreSQL && isURI(o.To):
 		return Manifest{}, fmt.Errorf("%w: a backup of PostgreSQL goes into a directory, not to %s", ErrUsage, o.To)
 	case engine == PostgreSQL && o.Manifest != "":
-		return Manifest{}, fmt.Errorf("%w: a backup of PostgreSQL has its manifest in its directory", ErrUsage)
+		return Manifest{}, fmt.Errorf("%w: a backup of PostgreSQL contains its manifest; leave out --manifest", ErrUsage)
 	case engine == PostgreSQL:
 		return dump(ctx, c, o)
 	case !isURI(o.To):
-		return Manifest{}, fmt.Errorf("%w: CockroachDB's nodes write a backup themselves: give the URI of a place that all of them reach, such as external://backups or nodelocal://1/carve", ErrUsage)
+		return Manifest{}, fmt.Errorf("%w: CockroachDB's nodes write a backup themselves: use a URI that all of them reach, such as external://backups or nodelocal://1/carve", ErrUsage)
 	case o.Manifest == "":
-		return Manifest{}, fmt.Errorf("%w: say by --manifest in which file to write what the backup is of; a restore needs it", ErrUsage)
+		return Manifest{}, fmt.Errorf("%w: set --manifest to a file for the description of the backup; a restore needs it", ErrUsage)
 	default:
 		return collect(ctx, c, o)
 	}

@@ -12,7 +12,7 @@ import (
 var update = flag.Bool("update", false, "write testdata/cockroach.txt anew")
 
 // What PostgreSQL's programs get on their command line, where others can read it, and what in their environment.
-func TestAPasswordIsNeverOnACommandLine(t *testing.T) {
+func TestPasswordIsNeverOnACommandLine(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[string]struct{ url, password string }{
 		"postgres://carve:hunter2@db.example.com:5433/carve":                             {"postgres://carve@db.example.com:5433/carve", "hunter2"},
@@ -35,7 +35,7 @@ func TestAPasswordIsNeverOnACommandLine(t *testing.T) {
 	}
 }
 
-func TestASecretInTheURIOfACollectionIsRefused(t *testing.T) {
+func TestSecretInACollectionURIIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{
 		"s3://bucket/carve?AWS_ACCESS_KEY_ID=a&AWS_SECRET_ACCESS_KEY=b", "azure-blob://c/carve?AZURE_ACCOUNT_KEY=b", "gs://b/carve?CREDENTIALS=c", "https://u:p@example.com/carve",
@@ -48,7 +48,7 @@ func TestASecretInTheURIOfACollectionIsRefused(t *testing.T) {
 }
 
 // What is said to CockroachDB, which does not run here: tools/sqlcheck reads this file with CockroachDB's grammar.
-func TestTheStatementsForCockroachDBAreThoseThatTheGrammarHasRead(t *testing.T) {
+func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text := ""
 	for _, sql := range []string{
@@ -64,10 +64,10 @@ func TestTheStatementsForCockroachDBAreThoseThatTheGrammarHasRead(t *testing.T) 
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "go test ./internal/backup -run ForCockroachDB -update, and make test-sql")
+	require.Equal(t, string(want), text, "go test ./internal/backup -run CockroachStatementsAreRecorded -update, and make test-sql")
 }
 
-func TestTheVersionOfAToolIsRead(t *testing.T) {
+func TestToolVersionIsParsed(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 15, majorOf("pg_dump (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"))
 	require.Zero(t, majorOf("BACKUP"))

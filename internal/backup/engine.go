@@ -15,7 +15,7 @@ import (
 func connect(ctx context.Context, dsn string) (*pgx.Conn, string, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil { // the error omits the reason: it may repeat a password
-		return nil, "", errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
+		return nil, "", errors.New("the database URL is not valid; this message does not repeat it, because it may contain a password. A valid URL looks like postgresql://user@host:26257/carve?sslmode=verify-full")
 	}
 	return connectTo(ctx, cfg)
 }

@@ -58,7 +58,7 @@ func noSecret(collection string) error {
 		password = password || secretName.MatchString(name)
 	}
 	if password {
-		return fmt.Errorf("%w: the URI of the collection holds a secret, which others can read on a command line. Run CREATE EXTERNAL CONNECTION backups AS '…' on the cluster and give external://backups", ErrUsage)
+		return fmt.Errorf("%w: the URI of the collection contains a secret, which other users can read on a command line. Run CREATE EXTERNAL CONNECTION backups AS '…' on the cluster and use external://backups", ErrUsage)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 	}
 	there, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil || len(there) == 0 {
-		return m, fmt.Errorf("the collection does not say what it holds: %w", err)
+		return m, fmt.Errorf("cannot read the contents of the collection: %w", err)
 	}
 	m.Subdirectory = there[len(there)-1]
 	was := m
@@ -97,7 +97,7 @@ func collect(ctx context.Context, c *pgx.Conn, o Options) (Manifest, error) {
 		return m, err
 	}
 	if m.Schema != was.Schema || !slices.Equal(m.Regions, was.Regions) {
-		return m, fmt.Errorf("%w: somebody migrated the database meanwhile; make another backup", ErrUsage)
+		return m, fmt.Errorf("%w: the database was migrated during the backup; make another backup", ErrUsage)
 	}
 	return m, m.write(o.Manifest)
 }
@@ -113,7 +113,7 @@ func restoreCockroach(ctx context.Context, m Manifest, o RestoreOptions) error {
 	}
 	cfg, err := pgx.ParseConfig(o.DSN)
 	if err != nil {
-		return fmt.Errorf("%w: the database URL is not valid; it is not repeated here, because it may hold a password", ErrUsage)
+		return fmt.Errorf("%w: the database URL is not valid; this message does not repeat it, because it may contain a password", ErrUsage)
 	}
 	c, engine, err := connectTo(ctx, cfg.Copy()) // CockroachDB accepts a connection to a database that does not exist
 	if err != nil {

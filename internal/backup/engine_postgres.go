@@ -80,13 +80,13 @@ func makeRoom(to string) error {
 		err = os.ErrExist
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%w: %s exists and is not an empty directory: give each backup a directory of its own", ErrUsage, to)
+		return fmt.Errorf("%w: %s exists and is not an empty directory: use a separate directory for each backup", ErrUsage, to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
 	if err := os.Mkdir(to+partial, 0o700); err != nil {
-		return fmt.Errorf("a backup is being made there, or was cut off (then remove it): %w", err)
+		return fmt.Errorf("another backup is in progress there, or was cut off (then remove it): %w", err)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func (m *Manifest) read(ctx context.Context, c querier) error {
 		return err
 	}
 	if has.schema == 0 {
-		return fmt.Errorf("%w: database %q has no schema of Carve's: there is nothing to back up", ErrUsage, m.Database)
+		return fmt.Errorf("%w: database %q does not have Carve's schema: there is nothing to back up", ErrUsage, m.Database)
 	}
 	m.Schema, m.Regions = has.schema, has.regions
 	return nil

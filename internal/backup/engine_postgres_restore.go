@@ -18,7 +18,7 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 		return errors.Join(ErrDamaged, err)
 	}
 	if size != m.Size || sum != m.SHA256 {
-		return fmt.Errorf("%w: %s is not the file that its manifest speaks of", ErrDamaged, file)
+		return fmt.Errorf("%w: %s does not match its manifest", ErrDamaged, file)
 	}
 	c, engine, err := connect(ctx, o.DSN)
 	if err != nil {
@@ -41,7 +41,7 @@ func load(ctx context.Context, m Manifest, o RestoreOptions) error {
 		return err
 	}
 	if err := dropAll(ctx, c); err != nil {
-		return fmt.Errorf("cannot drop what the database holds: %w", err)
+		return fmt.Errorf("cannot drop the contents of the database: %w", err)
 	}
 	if err := pgRestore.run(ctx, "--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file); err != nil {
 		return fmt.Errorf("nothing was restored, and the database is empty now: %w", err)
@@ -82,7 +82,7 @@ func noServers(ctx context.Context, c *pgx.Conn, database string) error {
 		return err
 	}
 	if servers > 0 {
-		return fmt.Errorf("%w: %d sessions in database %q. Stop every server on it: what they remember is not what will be there", ErrInUse, servers, database)
+		return fmt.Errorf("%w: %d sessions in database %q. Stop every server on it: their caches would not match the restored data", ErrInUse, servers, database)
 	}
 	return nil
 }

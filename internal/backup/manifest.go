@@ -53,7 +53,7 @@ func ReadManifest(from string) (m Manifest, err error) {
 	}
 	text, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, fmt.Errorf("%s is not there: a backup that was cut off has none, and is none", from)
+		return m, fmt.Errorf("%s does not exist: a backup that was cut off has no manifest and cannot be restored", from)
 	}
 	if err != nil {
 		return m, err

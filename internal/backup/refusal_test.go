@@ -26,7 +26,7 @@ func whole(t *testing.T) (dir string, m backup.Manifest) {
 }
 
 // Whatever is refused is refused before anything is changed.
-func TestARestoreIsRefusedAndChangesNothing(t *testing.T) {
+func TestRefusedRestoreChangesNothing(t *testing.T) {
 	t.Parallel()
 	dir, m := whole(t)
 	for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestARestoreIsRefusedAndChangesNothing(t *testing.T) {
 		},
 		"OtherRegionsThanWereExpected": {
 			options: func(o *backup.RestoreOptions) { o.Regions = []string{"eu-west"} },
-			want:    backup.ErrRegions, says: "the backup has local, in this order, and --regions says eu-west",
+			want:    backup.ErrRegions, says: "the backup has local, in this order, and --regions has eu-west",
 		},
 		"ALaterSchema": {
 			options: func(o *backup.RestoreOptions) { o.Schema = m.Schema - 1 },
@@ -86,7 +86,7 @@ func TestARestoreIsRefusedAndChangesNothing(t *testing.T) {
 				t.Helper()
 				require.NoError(t, os.Remove(filepath.Join(dir, "manifest.json")))
 			},
-			says: "a backup that was cut off has none",
+			says: "a backup that was cut off has no manifest",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func rewrite(t *testing.T, dir string, change func(*backup.Manifest)) {
 }
 
 // The order in which regions were added is part of what a backup is of: where the database has another one, nothing is restored.
-func TestABackupGoesWhereTheRegionsAreTheSameInTheSameOrder(t *testing.T) {
+func TestRestoreNeedsTheSameRegionsInOrder(t *testing.T) {
 	t.Parallel()
 	dir, m := create(t, migrated(t, "eu-west", "us-east", "ap-south"))
 	require.Equal(t, []string{"eu-west", "us-east", "ap-south"}, m.Regions)
@@ -146,7 +146,7 @@ func TestABackupGoesWhereTheRegionsAreTheSameInTheSameOrder(t *testing.T) {
 	}
 }
 
-func TestADatabaseThatHoldsSomethingIsReplacedWhenThatIsSaid(t *testing.T) {
+func TestRestoreWithReplaceOverwritesADatabase(t *testing.T) {
 	t.Parallel()
 	dir, _ := whole(t)
 	dsn := migrated(t, region)
@@ -165,7 +165,7 @@ func TestADatabaseThatHoldsSomethingIsReplacedWhenThatIsSaid(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestABackupHasADirectoryOfItsOwnAndIsWholeOrNotThere(t *testing.T) {
+func TestBackupIsCompleteInItsOwnDirectoryOrAbsent(t *testing.T) {
 	t.Parallel()
 	dir, _ := whole(t)
 	dsn := migrated(t, region)
@@ -193,18 +193,18 @@ func TestABackupHasADirectoryOfItsOwnAndIsWholeOrNotThere(t *testing.T) {
 	exec(t, dsn, "DROP TABLE goose_db_version")
 	failed := filepath.Join(t.TempDir(), "failed")
 	_, err = backup.Create(t.Context(), backup.Options{DSN: dsn, To: failed})
-	require.ErrorContains(t, err, "no schema of Carve's")
+	require.ErrorContains(t, err, "does not have Carve's schema")
 	entries, err := os.ReadDir(filepath.Dir(failed))
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
 
-func TestWhatDoesNotGoTogetherIsSaid(t *testing.T) {
+func TestContradictoryBackupOptionsAreRefused(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t, region)
 	for says, o := range map[string]backup.Options{
-		"goes into a directory":          {DSN: dsn, To: "s3://bucket/carve"},
-		"has its manifest in its direct": {DSN: dsn, To: t.TempDir(), Manifest: "file"},
+		"goes into a directory": {DSN: dsn, To: "s3://bucket/carve"},
+		"contains its manifest": {DSN: dsn, To: t.TempDir(), Manifest: "file"},
 	} {
 		_, err := backup.Create(t.Context(), o)
 		require.ErrorIs(t, err, backup.ErrUsage)

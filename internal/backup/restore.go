@@ -45,7 +45,7 @@ func Look(o RestoreOptions) (Manifest, error) {
 		return m, fmt.Errorf("%w: the backup has schema %d, and this program knows schemas up to %d: restore it with the version that made it (%s), or a later one", ErrUsage, m.Schema, o.Schema, m.Carve)
 	}
 	if len(o.Regions) > 0 {
-		if err := sameRegions(m.Regions, o.Regions, "--regions says"); err != nil {
+		if err := sameRegions(m.Regions, o.Regions, "--regions has"); err != nil {
 			return m, err
 		}
 	}
@@ -57,7 +57,7 @@ func manifestFor(o RestoreOptions) (Manifest, error) {
 	case o.Manifest != "":
 		return ReadManifest(o.Manifest)
 	case isURI(o.From):
-		return Manifest{}, fmt.Errorf("%w: say by --manifest in which file the backup wrote what it is of", ErrUsage)
+		return Manifest{}, fmt.Errorf("%w: set --manifest to the file with the description of the backup", ErrUsage)
 	default:
 		return ReadManifest(o.From)
 	}
@@ -75,10 +75,10 @@ func sameRegions(backup, other []string, whose string) error {
 // allows refuses a restore into a database with data to keep, or with other regions.
 func (has content) allows(m Manifest, o RestoreOptions, database string) error {
 	if len(has.foreign) > 0 {
-		return fmt.Errorf("%w: database %q has tables that are not Carve's (%s): give Carve a database of its own", ErrNotEmpty, database, strings.Join(has.foreign, ", "))
+		return fmt.Errorf("%w: database %q has tables that are not Carve's (%s): use a separate database for Carve", ErrNotEmpty, database, strings.Join(has.foreign, ", "))
 	}
 	if has.filled != "" && !o.Replace {
-		return fmt.Errorf("%w: %q has rows in %s. Restore into an empty database, or say by --replace that what it holds may be dropped", ErrNotEmpty, database, has.filled)
+		return fmt.Errorf("%w: %q has rows in %s. Restore into an empty database, or drop its contents with --replace", ErrNotEmpty, database, has.filled)
 	}
 	if len(has.regions) > 0 {
 		return sameRegions(m.Regions, has.regions, fmt.Sprintf("database %q has", database))

@@ -14,7 +14,7 @@ import (
 
 // Servers go on claiming while a backup is made. It is one state: whatever was answered before it began is in it, nothing is in it by half, and a
 // server on the restored database goes on from there.
-func TestABackupMadeUnderLoadIsOneState(t *testing.T) {
+func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)
 	svc, stop := serve(t, source)
@@ -98,7 +98,7 @@ func size(m *sync.Map) (n int) {
 }
 
 // What was done since the backup is not there; whoever comes back with it is told the truth.
-func TestWhatHappenedSinceTheBackup(t *testing.T) {
+func TestRestoreForgetsChangesSinceTheBackup(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)
 	svc, stop := serve(t, source)
@@ -118,16 +118,16 @@ func TestWhatHappenedSinceTheBackup(t *testing.T) {
 	restored, stop := serve(t, target)
 	defer stop()
 
-	t.Run("AKeyOfBeforeIsAnsweredAsItWas", func(t *testing.T) {
+	t.Run("EarlierKeyReturnsItsResponse", func(t *testing.T) {
 		again, err := claim(t, restored, "kept")
 		require.NoError(t, err)
 		require.Equal(t, kept, again)
 	})
-	t.Run("AClaimOfSinceThenIsNotThereToBeReleased", func(t *testing.T) {
+	t.Run("LaterClaimIsNotFound", func(t *testing.T) {
 		err := restored.DeleteClaim(admin(t), project, "late", usecase.Request{})
 		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), err)
 	})
-	t.Run("AClaimThatWasReleasedSinceThenIsThereAndCanBeReleased", func(t *testing.T) {
+	t.Run("LaterReleasedClaimCanBeReleased", func(t *testing.T) {
 		c, err := restored.GetClaim(admin(t), project, "released", usecase.Reading{})
 		require.NoError(t, err)
 		require.Equal(t, released.Block, c.Block)
@@ -135,7 +135,7 @@ func TestWhatHappenedSinceTheBackup(t *testing.T) {
 		err = restored.DeleteClaim(admin(t), project, "released", usecase.Request{})
 		require.True(t, ipam.IsCode(err, ipam.CodeNotFound), "once: %v", err)
 	})
-	t.Run("AKeyOfSinceThenIsANewRequest", func(t *testing.T) {
+	t.Run("LaterKeyIsANewRequest", func(t *testing.T) {
 		again, err := claim(t, restored, "late")
 		require.NoError(t, err)
 		require.NotEqual(t, late.UID, again.UID, "the first answer is gone with the claim")

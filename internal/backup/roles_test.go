@@ -16,7 +16,7 @@ import (
 
 // The owner of the tables backs up and restores without being a superuser, sees the servers of another user at work, and gives the roles back what a
 // restore has taken from them. Nobody else can make a backup.
-func TestTheOwnerBacksUpAndRestoresAndTheRolesComeBack(t *testing.T) {
+func TestOwnerBacksUpAndRestoresWithTheRoles(t *testing.T) {
 	t.Parallel()
 	root := migrated(t, region)
 	u, err := url.Parse(root)

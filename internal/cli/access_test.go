@@ -13,7 +13,7 @@ import (
 // exampleToken is the token in the contract's examples.
 const exampleToken = "carve_a3d1c0f5e7b24a689c0b5d2f81e64c37_examplesecretexamplesecretexamplesecretexamplesecret"
 
-func TestAccessFlagsBecomeTheRequest(t *testing.T) {
+func TestAccessFlagsAreSentInTheRequest(t *testing.T) {
 	t.Parallel()
 	member, key, grant := example(t, "Member"), example(t, "ApiKeyCreated"), example(t, "Grant")
 	for name, c := range map[string]struct {
@@ -87,7 +87,7 @@ func TestAccessFlagsBecomeTheRequest(t *testing.T) {
 	}
 }
 
-func TestTheTokenOfANewKeyIsPrintedOnce(t *testing.T) {
+func TestNewAPIKeyTokenIsPrintedOnce(t *testing.T) {
 	t.Parallel()
 	args := []string{"key", "create", "pipeline", "--role", "consumer"}
 	for name, c := range map[string]struct {
@@ -114,21 +114,21 @@ func TestTheTokenOfANewKeyIsPrintedOnce(t *testing.T) {
 			}
 		})
 	}
-	t.Run("NotWhereItWouldBeLost", func(t *testing.T) {
+	t.Run("RefusedWhereItWouldBeLost", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t)
 		r := d.run(append(args, "-o", "name")...)
 		require.Equal(t, 2, r.code)
-		require.Contains(t, r.err, "nobody would ever see the token")
+		require.Contains(t, r.err, "-o name does not show the token")
 	})
-	t.Run("NotOfADryRun", func(t *testing.T) {
+	t.Run("AbsentInADryRun", func(t *testing.T) {
 		t.Parallel()
 		dry := reply{201, example(t, "ApiKey"), map[string]string{"Dry-Run": "true"}}
 		d := answering(t, dry, dry)
 		require.Equal(t, "dry run: nothing was written\n", d.run(append(args, "--dry-run")...).err)
 		require.Empty(t, d.done(append(args, "--dry-run", "-q")...).out, "a name is no token")
 	})
-	t.Run("WhereItIsLostThatIsSaid", func(t *testing.T) {
+	t.Run("LostTokenIsReported", func(t *testing.T) {
 		t.Parallel()
 		replay := reply{201, example(t, "ApiKey"), map[string]string{"Idempotency-Replayed": "true"}}
 		d := answering(t, cut(), replay)
@@ -139,7 +139,7 @@ func TestTheTokenOfANewKeyIsPrintedOnce(t *testing.T) {
 		require.Len(t, d.requests(), 2)
 		require.Equal(t, d.requests()[0], d.requests()[1])
 	})
-	t.Run("AndGoesIntoAContextByAPipe", func(t *testing.T) {
+	t.Run("PipedIntoAContext", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, created(example(t, "ApiKeyCreated")))
 		d.set("pipeline", d.done(append(args, "-q")...).out, "--server", "https://ipam.example.com")
@@ -147,7 +147,7 @@ func TestTheTokenOfANewKeyIsPrintedOnce(t *testing.T) {
 	})
 }
 
-func TestWhoamiSaysWhereItAskedAndAsWhom(t *testing.T) {
+func TestWhoamiShowsServerAndCredential(t *testing.T) {
 	t.Parallel()
 	who := ok(example(t, "Whoami"))
 	d := secretive(t, who, who, who, who)
@@ -162,7 +162,7 @@ func TestWhoamiSaysWhereItAskedAndAsWhom(t *testing.T) {
 	require.Equal(t, "no role in any project\n", d.done("whoami").err)
 }
 
-func TestSearchSaysWhatItDidNotFind(t *testing.T) {
+func TestSearchReportsEmptyAndTruncatedResults(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(json.RawMessage(`{"items":[],"truncated":false}`)), ok(json.RawMessage(`{"items":[],"truncated":true}`)))
 	require.Equal(t, "nothing was found\n", d.run("search", "web").err)
@@ -171,19 +171,19 @@ func TestSearchSaysWhatItDidNotFind(t *testing.T) {
 	require.Equal(t, 2, d.run("search", "a", "b").code)
 }
 
-func TestOneOfSeveralGrantsThatIsRefusedEndsThemAndIsNamed(t *testing.T) {
+func TestRefusedGrantStopsTheFollowingOnesAndIsNamed(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Grant")), refusal(t, "ProblemPermissionDenied"))
 	r := d.run("grant", "add", "team-a", "team-b", "team-c", "--pool", "shared-eu")
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.out, "team-a")
-	require.Contains(t, r.err, "the grant to team-a was there already")
+	require.Contains(t, r.err, "the grant to team-a exists already")
 	require.Contains(t, r.err, "error: grant to team-b: This needs the role")
 	require.Len(t, d.requests(), 2)
 }
 
 // A grant of a pool that is not shared is no error, and nothing that its maker should find out by the consumer's refusals.
-func TestAGrantThatHasNoEffectSaysSo(t *testing.T) {
+func TestGrantWithoutEffectPrintsAHint(t *testing.T) {
 	t.Parallel()
 	const hint = "the grant has no effect while the visibility of pool shared-eu is consumer: 'ipamctl pool set shared-eu --visibility shared' opens it"
 	pool := func(visibility string) reply {
@@ -216,44 +216,44 @@ func TestAGrantThatHasNoEffectSaysSo(t *testing.T) {
 	}
 }
 
-func TestAccessThatCannotBeMeantIsRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestContradictoryAccessFlagsAreRefusedBeforeARequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"PathAsSubject":     {[]string{"member", "remove", ".."}, `".." is not a subject`},
-		"SlashInASubject":   {[]string{"member", "get", "a/b"}, `"a/b" is not a subject`},
-		"KeyAsSubject":      {[]string{"member", "set", "key:team-a/x", "--role", "admin"}, "is an API key, which has its role by itself"},
-		"NoSubject":         {[]string{"member", "set", "--role", "admin"}, "needs a subject"},
-		"TwoSubjects":       {[]string{"member", "set", "a", "b", "--role", "admin"}, "takes one argument at most"},
-		"NoRole":            {[]string{"member", "set", "a"}, `required flag(s) "role" not set`},
-		"NotARole":          {[]string{"member", "set", "a", "--role", "root"}, "must be one of viewer, consumer, provider, admin"},
-		"KeyOfNoRole":       {[]string{"key", "create", "a"}, `required flag(s) "role" not set`},
-		"KeyOfTwoEnds":      {[]string{"key", "create", "a", "--role", "viewer", "--expires-in", "1h", "--expires-at", "2027-03-02T00:00:00Z"}, "[expires-at expires-in]"},
-		"KeyOfNoTime":       {[]string{"key", "create", "a", "--role", "viewer", "--expires-in", "0s"}, "more than nothing"},
-		"KeyUntilSomeday":   {[]string{"key", "create", "a", "--role", "viewer", "--expires-at", "2027"}, "--expires-at must be a time"},
-		"PathAsKey":         {[]string{"key", "revoke", ".."}, `".." is not the name of a key`},
-		"GrantsOfNothing":   {[]string{"grant", "list"}, "a grant of what? Give --pool or --space"},
-		"GrantOfNothing":    {[]string{"grant", "add", "team-b"}, "a grant of what? Give --pool or --space"},
-		"GrantOfBoth":       {[]string{"grant", "add", "team-b", "--pool", "a", "--space", "b"}, "--pool or --space, not both"},
-		"GrantToNobody":     {[]string{"grant", "add", "--pool", "a"}, "needs a consumer"},
-		"GrantToAPath":      {[]string{"grant", "add", "..", "--pool", "a"}, `".." is not a consumer`},
-		"GrantOfForeign":    {[]string{"grant", "add", "team-b", "--pool", "platform/a"}, `"platform/a" is not the name of a pool`},
-		"GrantOfAPath":      {[]string{"grant", "list", "--space", ".."}, `".." is not the name of a space`},
-		"QuotaOfWords":      {[]string{"quota", "set", "a", "--addresses", "many"}, "--addresses must be a number of addresses, or none"},
-		"QuotaOfTooMany":    {[]string{"quota", "set", "a", "--addresses", "340282366920938463463374607431768211457000"}, "--addresses must be a number"},
-		"QuotaOfDebts":      {[]string{"quota", "set", "a", "--claims", "-1"}, "--claims must be a number, or none"},
-		"QuotaNotExact":     {[]string{"quota", "set", "a", "--pools", "9007199254740993"}, "--pools must be a number, or none"},
-		"QuotaForAPath":     {[]string{"quota", "set", "a", "--for-pool", "a/b/c"}, "--for-pool is a name or project/name"},
-		"QuotaOfAFamily":    {[]string{"quota", "set", "a", "--ip-family", "5"}, "must be IPv4 or IPv6"},
-		"HistoryOfAWord":    {[]string{"history", "web"}, `"web" is not an address`},
-		"HistoryOfABlock":   {[]string{"history", "10.0.0.0/8"}, `"10.0.0.0/8" is not an address`},
-		"HistoryOfAZone":    {[]string{"history", "fe80::1%eth0"}, "is not an address"},
-		"HistoryOfNothing":  {[]string{"history"}, "needs an address"},
-		"HistoryOfLastWeek": {[]string{"history", "10.0.0.1", "--at", "last week"}, "or how long ago, like 90m or 3d"},
-		"EventsSince":       {[]string{"event", "list", "--since", "2026"}, "must be a time like 2026-03-03T12:00:00Z"},
-		"EventAlone":        {[]string{"event"}, "ipamctl event needs a verb"},
+		"PathAsSubject":         {[]string{"member", "remove", ".."}, `".." is not a subject`},
+		"SlashInASubject":       {[]string{"member", "get", "a/b"}, `"a/b" is not a subject`},
+		"KeyAsSubject":          {[]string{"member", "set", "key:team-a/x", "--role", "admin"}, "is an API key, and a key has its own role"},
+		"NoSubject":             {[]string{"member", "set", "--role", "admin"}, "needs a subject"},
+		"TwoSubjects":           {[]string{"member", "set", "a", "b", "--role", "admin"}, "takes one argument at most"},
+		"NoRole":                {[]string{"member", "set", "a"}, `required flag(s) "role" not set`},
+		"NotARole":              {[]string{"member", "set", "a", "--role", "root"}, "must be one of viewer, consumer, provider, admin"},
+		"KeyOfNoRole":           {[]string{"key", "create", "a"}, `required flag(s) "role" not set`},
+		"KeyOfTwoEnds":          {[]string{"key", "create", "a", "--role", "viewer", "--expires-in", "1h", "--expires-at", "2027-03-02T00:00:00Z"}, "[expires-at expires-in]"},
+		"KeyOfNoTime":           {[]string{"key", "create", "a", "--role", "viewer", "--expires-in", "0s"}, "longer than 0"},
+		"KeyUntilSomeday":       {[]string{"key", "create", "a", "--role", "viewer", "--expires-at", "2027"}, "--expires-at must be a time"},
+		"PathAsKey":             {[]string{"key", "revoke", ".."}, `".." is not the name of a key`},
+		"GrantsOfNothing":       {[]string{"grant", "list"}, "a grant needs a pool or a space: give --pool or --space"},
+		"GrantOfNothing":        {[]string{"grant", "add", "team-b"}, "a grant needs a pool or a space: give --pool or --space"},
+		"GrantOfBoth":           {[]string{"grant", "add", "team-b", "--pool", "a", "--space", "b"}, "--pool or --space, not both"},
+		"GrantWithoutAConsumer": {[]string{"grant", "add", "--pool", "a"}, "needs a consumer"},
+		"GrantToAPath":          {[]string{"grant", "add", "..", "--pool", "a"}, `".." is not a consumer`},
+		"GrantOfForeign":        {[]string{"grant", "add", "team-b", "--pool", "platform/a"}, `"platform/a" is not the name of a pool`},
+		"GrantOfAPath":          {[]string{"grant", "list", "--space", ".."}, `".." is not the name of a space`},
+		"QuotaOfWords":          {[]string{"quota", "set", "a", "--addresses", "many"}, "--addresses must be a number of addresses, or none"},
+		"QuotaOfTooMany":        {[]string{"quota", "set", "a", "--addresses", "340282366920938463463374607431768211457000"}, "--addresses must be a number"},
+		"QuotaOfDebts":          {[]string{"quota", "set", "a", "--claims", "-1"}, "--claims must be a number, or none"},
+		"QuotaNotExact":         {[]string{"quota", "set", "a", "--pools", "9007199254740993"}, "--pools must be a number, or none"},
+		"QuotaForAPath":         {[]string{"quota", "set", "a", "--for-pool", "a/b/c"}, "--for-pool is a name or project/name"},
+		"QuotaOfAFamily":        {[]string{"quota", "set", "a", "--ip-family", "5"}, "must be IPv4 or IPv6"},
+		"HistoryOfAWord":        {[]string{"history", "web"}, `"web" is not an address`},
+		"HistoryOfABlock":       {[]string{"history", "10.0.0.0/8"}, `"10.0.0.0/8" is not an address`},
+		"HistoryOfAZone":        {[]string{"history", "fe80::1%eth0"}, "is not an address"},
+		"HistoryOfNothing":      {[]string{"history"}, "needs an address"},
+		"HistoryOfLastWeek":     {[]string{"history", "10.0.0.1", "--at", "last week"}, "or an age like 90m or 3d"},
+		"EventsSince":           {[]string{"event", "list", "--since", "2026"}, "must be a time like 2026-03-03T12:00:00Z"},
+		"EventAlone":            {[]string{"event"}, "ipamctl event needs a verb"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +267,7 @@ func TestAccessThatCannotBeMeantIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestAccessIsCompleted(t *testing.T) {
+func TestShellsCompleteAccessArguments(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ answer, args, want string }{
 		{"MemberList", "member remove", "corp:bob@example.com"},
@@ -287,20 +287,20 @@ func TestAccessIsCompleted(t *testing.T) {
 	}
 }
 
-func TestTheTwoKindsOfAuditPointAtEachOther(t *testing.T) {
+func TestHelpOfAuditAndEventListReferToEachOther(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	require.Contains(t, d.done("audit", "--help").out, "'ipamctl event list'")
 	require.Contains(t, d.done("event", "list", "--help").out, "'ipamctl audit'")
 }
 
-func TestARateLimitIsWaitedForAndThenExplained(t *testing.T) {
+func TestRateLimitIsRetriedThenExplained(t *testing.T) {
 	t.Parallel()
 	limited := refusal(t, "ProblemRateLimited")
 	limited.header = map[string]string{"Retry-After": "7", "RateLimit": `"writes";r=0;t=7`, "RateLimit-Policy": `"writes";q=200;w=2`}
 	d := answering(t, limited, ok(example(t, "Member")))
 	r := d.done("member", "set", "corp:alice@example.com", "--role", "viewer")
-	require.Contains(t, r.err, "the server said 429, not now; trying again (2 of 5)")
+	require.Contains(t, r.err, "the server responded 429 and asked to wait; trying again (2 of 5)")
 	require.Equal(t, 7*time.Second, d.pauses[0])
 
 	d = answering(t, limited, limited, limited, limited, limited)

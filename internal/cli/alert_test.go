@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAlertRuleIsMadeOfItsFlags(t *testing.T) {
+func TestAlertRuleIsCreatedFromItsFlags(t *testing.T) {
 	t.Parallel()
 	d := answering(t, created(example(t, "AlertRuleCreated")))
 	d.done("alert-rule", "create", "nearly-full", "--about", "pools", "--percent", "80%", "--class", "gold", "--only", "prod", "--selector", "env=prod")
@@ -15,7 +15,7 @@ func TestAnAlertRuleIsMadeOfItsFlags(t *testing.T) {
 		"spec":{"about":"Pools","percent":80,"className":"gold","resourceName":"prod","labelSelector":"env=prod"}}`, string(d.requests()[0].body))
 }
 
-func TestAnAlertRuleSaysWithinWhatTimeAPoolIsFull(t *testing.T) {
+func TestAlertRuleTakesEitherRunwayOrPercent(t *testing.T) {
 	t.Parallel()
 	d := answering(t, created(example(t, "AlertRuleCreated")))
 	d.done("alert-rule", "create", "soon", "--about", "Pools", "--runway", "168h")
@@ -29,7 +29,7 @@ func TestAnAlertRuleSaysWithinWhatTimeAPoolIsFull(t *testing.T) {
 	}
 }
 
-func TestAnAlertRuleGoesFromAPercentageToATime(t *testing.T) {
+func TestAlertRuleChangesFromPercentToRunway(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "AlertRule")))
 	d.done("alert-rule", "set", "nearly-full", "--percent", "none", "--runway", "168h")
@@ -39,18 +39,18 @@ func TestAnAlertRuleGoesFromAPercentageToATime(t *testing.T) {
 	require.Equal(t, map[string]any{"percent": nil, "runway": "168h"}, patch["spec"])
 }
 
-func TestAPercentageOfAnAlertRuleIsOne(t *testing.T) {
+func TestInvalidAlertRulePercentIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, percent := range []string{"0", "101", "half", "80.5"} {
 		d := answering(t)
 		r := d.run("alert-rule", "create", "r", "--about", "Pools", "--percent", percent)
 		require.Equal(t, 2, r.code, percent)
-		require.Contains(t, r.err, "is no percentage from 1 to 100")
+		require.Contains(t, r.err, "is not a percentage from 1 to 100")
 		require.Empty(t, d.requests())
 	}
 }
 
-func TestAnAlertRuleIsChangedByAPatch(t *testing.T) {
+func TestAlertRuleSetSendsAPatch(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "AlertRule")))
 	d.done("alert-rule", "set", "nearly-full", "--percent", "90")
@@ -61,7 +61,7 @@ func TestAnAlertRuleIsChangedByAPatch(t *testing.T) {
 	require.Equal(t, map[string]any{"percent": 90.0}, patch["spec"])
 }
 
-func TestAlertsAreShownWithWhatIsUsedNow(t *testing.T) {
+func TestAlertListShowsCurrentUsage(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "AlertList")))
 	r := d.done("alert", "list")

@@ -29,10 +29,12 @@ func apiCommand(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "api [METHOD] PATH",
 		Short: "Send any request of the API",
-		Long: `Sends a request with the server, the credential and the repeats of every other verb, and prints the answer: JSON, or what -o says. PATH
-begins behind /v1 and may have a query; {project} in it is the project of --project. METHOD is GET, or POST with fields or --input.
+		Long: `Sends a request with the server, the credential and the retries of every other verb, and prints the response: JSON, or the format of -o.
+PATH starts after /v1 and may have a query; {project} in it stands for the project of --project. METHOD defaults to GET, or to POST with
+fields or --input.
 
-Fields are members of the body, or of the query of a GET. A key may lead deeper: -F spec[prefixLength]=24, -f spec[classNames][]=nodes.`,
+Fields become members of the body, or of the query of a GET. A key can have several levels: -F spec[prefixLength]=24,
+-f spec[classNames][]=nodes.`,
 		Example: `  ipamctl api projects/{project}/pools -f limit=2 -o jsonpath='{.items[*].metadata.name}'
   ipamctl api projects/{project}/claims --paginate
   ipamctl api projects/{project}/pools -f metadata[name]=lab -f spec[cidr]=10.3.0.0/16
@@ -42,14 +44,14 @@ Fields are members of the body, or of the query of a GET. A key may lead deeper:
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&c.method, "method", "X", "", "the `METHOD`, which may also stand before the path")
-	f.StringArrayVarP(&c.texts, "raw-field", "f", nil, "`KEY=TEXT`: a member that is a text (repeatable)")
-	f.StringArrayVarP(&c.values, "field", "F", nil, "`KEY=VALUE`: a member that is true, false, null, a whole number, or else a text; @FILE is what a file holds (repeatable)")
+	f.StringVarP(&c.method, "method", "X", "", "the `METHOD`, which may also precede the path")
+	f.StringArrayVarP(&c.texts, "raw-field", "f", nil, "`KEY=TEXT`: a text member (repeatable)")
+	f.StringArrayVarP(&c.values, "field", "F", nil, "`KEY=VALUE`: a member with the value true, false, null, a whole number, or else a text; @FILE reads the text from a file (repeatable)")
 	f.StringVar(&c.input, "input", "", "`FILE` with the body, YAML or JSON, - for standard input")
-	f.StringVar(&c.match, "if-match", "", "only this revision: the `ETAG`, or *")
-	f.StringVar(&c.Key, "idempotency-key", "", "`KEY` of a POST (default: a new one)")
-	f.BoolVar(&c.paginate, "paginate", false, "all pages of a list, as one")
-	f.BoolVarP(&c.include, "include", "i", false, "print the status and the headers of the answer before it")
+	f.StringVar(&c.match, "if-match", "", "require this revision: the `ETAG`, or *")
+	f.StringVar(&c.Key, "idempotency-key", "", "idempotency `KEY` of a POST (default: a new one)")
+	f.BoolVar(&c.paginate, "paginate", false, "read all pages of a list, and print them as one list")
+	f.BoolVarP(&c.include, "include", "i", false, "print the status and the headers of the response before its body")
 	verbs.CompleteWords(cmd, "method", methods)
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error { return c.call(ctx, p, args) })
 	return cmd
@@ -117,13 +119,13 @@ func (c calling) request(p *session.Program, args []string) (r session.Request, 
 	r.Method = strings.ToUpper(r.Method)
 	switch {
 	case !slices.Contains(methods, r.Method):
-		return r, where, exit.Usagef("%q is no method of the API: %s", r.Method, strings.Join(methods, ", "))
+		return r, where, exit.Usagef("%q is not a method of the API; use one of %s", r.Method, strings.Join(methods, ", "))
 	case c.paginate && (r.Method != http.MethodGet || c.include):
-		return r, where, exit.Usagef("--paginate is about lists, which are read with GET and shown as one")
+		return r, where, exit.Usagef("--paginate prints one list that GET requests read: omit --include, and any other method")
 	case r.Method == http.MethodGet && c.input != "":
-		return r, where, exit.Usagef("a GET has no body: --input is for POST, PUT and PATCH")
+		return r, where, exit.Usagef("a GET has no body: use --input with POST, PUT or PATCH")
 	case fields && c.input != "":
-		return r, where, exit.Usagef("the body is that of --input, or made of fields: not both")
+		return r, where, exit.Usagef("use --input or fields for the body, not both")
 	case c.input != "":
 		r.Body, err = p.File(c.input)
 	case r.Method == http.MethodGet || r.Method == http.MethodDelete:
@@ -161,7 +163,7 @@ func pathOf(r *session.Request, where string) error {
 	for element := range strings.SplitSeq(path, "/") {
 		plain, err := url.PathUnescape(element)
 		if err != nil || plain == "" || plain == "." || plain == ".." {
-			return exit.Usagef("%q is no path of the API: it is like projects/shop/pools", where)
+			return exit.Usagef("%q is not a path of the API: use a path like projects/shop/pools", where)
 		}
 		r.Path = append(r.Path, plain)
 	}

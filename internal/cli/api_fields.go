@@ -28,7 +28,7 @@ func fieldsOf(p *session.Program, texts, values []string) (out []field, err erro
 		key, value, has := strings.Cut(given, "=")
 		m := keyRE.FindStringSubmatch(key)
 		if !has || m == nil {
-			return nil, exit.Usagef("%q is no field: it is KEY=VALUE, with a key like name or spec[cidr]", given)
+			return nil, exit.Usagef("%q is not a field: use KEY=VALUE, with a key like name or spec[cidr]", given)
 		}
 		f := field{key: key, path: []string{m[1]}, value: value}
 		if m[2] != "" {
@@ -74,7 +74,7 @@ func bodyOf(p *session.Program, texts, values []string) (json.RawMessage, error)
 	for _, f := range fields {
 		var fits bool
 		if doc, fits = put(doc, f.path, f.value); !fits {
-			return nil, exit.Usagef("the field %s does not fit the fields before it", f.key)
+			return nil, exit.Usagef("the field %s contradicts an earlier field", f.key)
 		}
 	}
 	return show.Marshal(doc)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnyRequestCanBeSent(t *testing.T) {
+func TestAPIVerbSendsAnyRequest(t *testing.T) {
 	t.Parallel()
 	note := filepath.Join(t.TempDir(), "note")
 	require.NoError(t, os.WriteFile(note, []byte("Production"), 0o600))
@@ -62,20 +62,20 @@ func TestAnyRequestCanBeSent(t *testing.T) {
 	}
 }
 
-func TestARequestThatCannotBeMeantIsNotSent(t *testing.T) {
+func TestAPIVerbRefusesContradictoryArguments(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		`"projects/../x" is no path of the API`:                  {"projects/../x"},
-		`"BREW" is no method of the API`:                         {"BREW", "whoami"},
+		`"projects/../x" is not a path of the API`:               {"projects/../x"},
+		`"BREW" is not a method of the API`:                      {"BREW", "whoami"},
 		`give the method once: GET or --method POST`:             {"GET", "whoami", "-X", "POST"},
-		`--paginate is about lists`:                              {"projects", "--paginate", "-X", "POST"},
+		`--paginate prints one list`:                             {"projects", "--paginate", "-X", "POST"},
 		`a GET has no body`:                                      {"GET", "projects", "--input", "-"},
-		`the body is that of --input, or made of fields`:         {"projects", "-f", "a=b", "--input", "-"},
-		`"a" is no field: it is KEY=VALUE`:                       {"projects", "-f", "a"},
-		`"a[b=c" is no field`:                                    {"projects", "-f", "a[b=c"},
-		`the field a[b] does not fit the fields before it`:       {"projects", "-f", "a=b", "-f", "a[b]=c"},
-		`the field a[] does not fit the fields before it`:        {"projects", "-f", "a[b]=c", "-f", "a[]=c"},
-		`the field a does not fit the fields before it`:          {"projects", "-f", "a=b", "-f", "a=c"},
+		`use --input or fields for the body, not both`:           {"projects", "-f", "a=b", "--input", "-"},
+		`"a" is not a field: use KEY=VALUE`:                      {"projects", "-f", "a"},
+		`"a[b=c" is not a field`:                                 {"projects", "-f", "a[b=c"},
+		`the field a[b] contradicts an earlier field`:            {"projects", "-f", "a=b", "-f", "a[b]=c"},
+		`the field a[] contradicts an earlier field`:             {"projects", "-f", "a[b]=c", "-f", "a[]=c"},
+		`the field a contradicts an earlier field`:               {"projects", "-f", "a=b", "-f", "a=c"},
 		`cannot read the file: open /no/such/file: no such file`: {"projects", "-F", "a=@/no/such/file"},
 	} {
 		d := answering(t)
@@ -86,7 +86,7 @@ func TestARequestThatCannotBeMeantIsNotSent(t *testing.T) {
 	}
 }
 
-func TestAllPagesOfAnyListAreOne(t *testing.T) {
+func TestAPIVerbMergesAllPagesOfAList(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "IPPoolList")), ok(lastPage(t, "IPPoolList")))
 	r := d.done("api", "projects/{project}/pools", "--paginate", "-f", "labelSelector=a", "-o", "go-template={{len .items}} {{.nextCursor}}")
@@ -94,7 +94,7 @@ func TestAllPagesOfAnyListAreOne(t *testing.T) {
 	require.Contains(t, d.requests()[1].uri, "labelSelector=a&limit=500&cursor=")
 }
 
-func TestStatusAndHeadersOfAnAnswerCanBeSeen(t *testing.T) {
+func TestAPIVerbShowsStatusAndHeaders(t *testing.T) {
 	t.Parallel()
 	r := answering(t, ok(example(t, "IPPool"))).done("api", "projects/{project}/pools/prod-eu", "-i")
 	require.Regexp(t, "(?s)^HTTP 200 OK\n.*\nContent-Type: application/json\n.*\n\n{\n", r.out)

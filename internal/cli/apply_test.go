@@ -39,7 +39,7 @@ func labV4(t *testing.T) json.RawMessage {
 	return made{"lab-v4", "10.20.0.0/16", "", "team-a/lab"}.pool(t)
 }
 
-func TestApplyCreatesWhatIsMissingFromTheOutsideIn(t *testing.T) {
+func TestApplyCreatesMissingResourcesParentsFirst(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan,
 		refusal(t, "ProblemNotFound"), created(example(t, "Project")),
@@ -58,7 +58,7 @@ func TestApplyCreatesWhatIsMissingFromTheOutsideIn(t *testing.T) {
 	require.Equal(t, map[string]any{"name": "prod-eu"}, child["parentRef"])
 }
 
-func TestApplyLeavesWhatIsThereAndAgrees(t *testing.T) {
+func TestApplyKeepsMatchingResources(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")),
 		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
@@ -67,7 +67,7 @@ func TestApplyLeavesWhatIsThereAndAgrees(t *testing.T) {
 	require.Equal(t, 5, strings.Count(r.out, "unchanged"))
 }
 
-func TestADryRunSaysWhatDiffersAndChangesNothing(t *testing.T) {
+func TestApplyDryRunReportsDifferencesAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	plan := strings.NewReplacer("BestFit", "FirstFit", "env: prod", "env: stage, tier: a", "first: 16", "first: 32",
 		"prefixLength: 18", "prefixLength: 20", "Team A", "Team B", "space: lab,", "space: office,").Replace(smallPlan)
@@ -75,14 +75,14 @@ func TestADryRunSaysWhatDiffersAndChangesNothing(t *testing.T) {
 		listOf(t, labV4(t), example(t, "IPPool"), example(t, "IPPoolChild")))
 	r := d.run("apply", "-f", "-", "--dry-run")
 	require.Equal(t, 4, r.code)
-	require.Equal(t, "differing from the plan in what cannot be changed: 2 things\n", r.err)
+	require.Equal(t, "differences that apply cannot change: 2 things\n", r.err)
 	requireGolden(t, "apply-differs", r.out)
 	for _, s := range d.requests() {
 		require.Equal(t, http.MethodGet, s.method)
 	}
 }
 
-func TestADryRunOfApplyOnlyReads(t *testing.T) {
+func TestApplyDryRunSendsOnlyReads(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan, refusal(t, "ProblemNotFound"))
 	r := d.done("apply", "-f", "-", "--dry-run")
@@ -90,16 +90,16 @@ func TestADryRunOfApplyOnlyReads(t *testing.T) {
 	require.Len(t, d.requests(), 1)
 }
 
-func TestApplyStopsAtTheFirstRefusalAndShowsWhatItDid(t *testing.T) {
+func TestApplyStopsAtTheFirstRefusalAndShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), refusal(t, "ProblemOverlap"))
 	r := d.run("apply", "-f", "-", "--parallel", "1")
 	require.Equal(t, 4, r.code)
 	require.Contains(t, r.out, "unchanged   space     lab")
-	require.Contains(t, r.err, "error: pool prod-eu: 10.20.0.0/14 overlaps a root pool")
+	require.Contains(t, r.err, "error: pool prod-eu: 10.20.0.0/14 overlaps pool team-a/prod-eu")
 }
 
-func TestAPlanCanBeAppliedToAnotherProject(t *testing.T) {
+func TestApplyAcceptsAnotherProject(t *testing.T) {
 	t.Parallel()
 	d := applying(t, smallPlan, refusal(t, "ProblemNotFound"))
 	d.done("apply", "-f", "-", "--dry-run", "-p", "team-b")
@@ -135,7 +135,7 @@ func TestApplyCreatesClassesBeforeThePoolsThatListThem(t *testing.T) {
 		string(d.requests()[6].body))
 }
 
-func TestApplyComparesClassesAndWhatPoolsDoForThem(t *testing.T) {
+func TestApplyComparesClassesAndTheirPools(t *testing.T) {
 	t.Parallel()
 	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t),
 		listOf(t, example(t, "IPClassMinimal"), renamed(t, "IPClassScoped", "standard")), listOf(t, example(t, "IPPool")))
@@ -155,23 +155,23 @@ func renamed(t *testing.T, of, name string) json.RawMessage {
 	return marshal(t, doc)
 }
 
-func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
+func TestInvalidPlanIsRefusedBeforeARequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{
 		"UnknownField":    {"pools: [{ name: a, cidr: 10.0.0.0/8, prefixLenght: 8 }]", "pools[0].prefixLenght is not a key of a plan; did you mean prefixLength?"},
 		"NotAName":        {"pools: [{ name: A, cidr: 10.0.0.0/8 }]", `pools[0].name "A" is not a name`},
-		"Twice":           {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: a, prefixLength: 9 }] }]", "pools[0].pools[0].name a is there twice"},
-		"RootOfNoCIDR":    {"pools: [{ name: a, prefixLength: 8 }]", "pools[0].prefixLength is for children: pool a is a root"},
+		"Twice":           {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: a, prefixLength: 9 }] }]", "pools[0].pools[0].name a is used twice"},
+		"RootOfNoCIDR":    {"pools: [{ name: a, prefixLength: 8 }]", "pools[0].prefixLength is for child pools only: pool a is a root"},
 		"ChildOfNoSize":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b }] }]", "pools[0].pools[0] is a child of a: pool b needs either"},
 		"ChildInASpace":   {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: 9, space: s }] }]", "pools[0].pools[0].space is for roots"},
-		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", "spaces[1].name s is there twice"},
-		"ClassTwice":      {"classes: [{ name: c, ipFamily: IPv4 }, { name: c, ipFamily: IPv6 }]", "classes[1].name c is there twice"},
+		"SpaceTwice":      {"spaces: [{ name: s }, { name: s }]", "spaces[1].name s is used twice"},
+		"ClassTwice":      {"classes: [{ name: c, ipFamily: IPv4 }, { name: c, ipFamily: IPv6 }]", "classes[1].name c is used twice"},
 		"ClassOfNoFamily": {"classes: [{ name: c }]", "classes[0] needs an ipFamily"},
 		"FieldOfAClass":   {"classes: [{ name: c, ipFamily: IPv4, reuseafter: 1h, colour: red }]", "classes[0].colour is not a key of a plan"},
 		"ProjectOfNoName": {"project: { name: .. }", `project.name ".." is not a name`},
 		"NotAPlan":        {"[1, 2]", "it is not an address plan"},
 		"KeyTwice":        {"pools: []\npools: []", "already defined"},
-		"NoProject":       {"pools: []", "which project?"},
+		"NoProject":       {"pools: []", "no project is given"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +184,7 @@ func TestAPlanThatCannotBeMeantIsNotBegun(t *testing.T) {
 	}
 }
 
-func TestTheExamplePlanIsAPlan(t *testing.T) {
+func TestExamplePlanIsValid(t *testing.T) {
 	t.Parallel()
 	plan, err := os.ReadFile("../../examples/plan.yaml")
 	require.NoError(t, err)
@@ -192,17 +192,17 @@ func TestTheExamplePlanIsAPlan(t *testing.T) {
 	require.Contains(t, r.out, "to create   project")
 }
 
-func TestAnInterruptedApplyIsRunAgain(t *testing.T) {
+func TestInterruptedApplyAdvisesToRunItAgain(t *testing.T) {
 	t.Parallel()
 	unknown := refusal(t, "ProblemOutcomeUnknown")
 	d := applying(t, smallPlan, ok(example(t, "Project")), ok(example(t, "SpaceList")), listOf(t), unknown, unknown, unknown, unknown, unknown)
 	r := d.run("apply", "-f", "-", "--parallel", "1")
 	require.Equal(t, 5, r.code)
-	require.Contains(t, r.err, "run it again: what was created is left as it is")
+	require.Contains(t, r.err, "run it again to continue: existing objects stay as they are")
 	require.NotContains(t, r.err, "--idempotency-key")
 }
 
-func TestApplySaysWhereAPoolIsServedOtherwise(t *testing.T) {
+func TestApplyReportsDifferentPoolRegions(t *testing.T) {
 	t.Parallel()
 	for regions, want := range map[string]string{
 		``:                                  "unchanged",

@@ -39,7 +39,7 @@ func idle(t *testing.T, dsn string) {
 	require.Eventually(t, func() bool { return backup.Idle(t.Context(), dsn) == nil }, time.Minute, 10*time.Millisecond)
 }
 
-func TestABackupIsRestoredAndAudited(t *testing.T) {
+func TestBackupIsRestoredAndAudited(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	source, target := bootstrapped(t, d), dbtest.New(t) // bare: not even migrated
@@ -75,7 +75,7 @@ func TestABackupIsRestoredAndAudited(t *testing.T) {
 }
 
 // A backup of data that is not in order is restored as it is, and that is said.
-func TestARestoreThatIsNotInOrderFails(t *testing.T) {
+func TestRestoreOfInconsistentDataFailsItsAudit(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	source, dir := bootstrapped(t, d), filepath.Join(t.TempDir(), "backup")
@@ -84,11 +84,11 @@ func TestARestoreThatIsNotInOrderFails(t *testing.T) {
 	r := d.run("restore", "--database-url", dbtest.New(t), "--from", dir)
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.out, "INVARIANT")
-	require.Contains(t, r.err, "restored, and not in order: ")
+	require.Contains(t, r.err, "restored with problems: ")
 }
 
 // A pool whose two epochs were not the same before is not made to look as if they had been.
-func TestPoolsThatWereFencedOffStayFencedOff(t *testing.T) {
+func TestRestoreKeepsFencedPoolsFenced(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	d.database.RenewEpochs = func(context.Context, string) (crdb.Epochs, error) {
@@ -102,7 +102,7 @@ func TestPoolsThatWereFencedOffStayFencedOff(t *testing.T) {
 }
 
 // Whoever has restored by other means says so: what was read before counts no more.
-func TestARestoreByOtherMeansIsFollowedByNewEpochs(t *testing.T) {
+func TestRestoredVerbRenewsEpochsAfterAnExternalRestore(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	dsn := bootstrapped(t, d)
@@ -132,7 +132,7 @@ func TestARestoreByOtherMeansIsFollowedByNewEpochs(t *testing.T) {
 	require.Contains(t, r.out, "INVARIANT")
 }
 
-func TestADataDirectoryIsRestoredIntoWhileNoServerRuns(t *testing.T) {
+func TestRestoreIntoADataDirectoryNeedsAStoppedServer(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	source, dir, data := bootstrapped(t, d), filepath.Join(t.TempDir(), "backup"), t.TempDir()
@@ -157,7 +157,7 @@ func TestADataDirectoryIsRestoredIntoWhileNoServerRuns(t *testing.T) {
 }
 
 // A mistake in the name of a directory leaves no database behind.
-func TestARestoreLooksBeforeItMakesADatabase(t *testing.T) {
+func TestRestoreChecksTheBackupBeforeCreatingADatabase(t *testing.T) {
 	t.Parallel()
 	d, data := operating(t), filepath.Join(t.TempDir(), "data")
 	d.database.Start = func(context.Context, string) (string, func(context.Context) error, error) {
@@ -171,22 +171,22 @@ func TestARestoreLooksBeforeItMakesADatabase(t *testing.T) {
 	require.NoDirExists(t, data)
 }
 
-func TestABackupDoesNotGoWhereSomethingIs(t *testing.T) {
+func TestBackupIntoANonemptyDirectoryIsRefused(t *testing.T) {
 	t.Parallel()
 	d, to := operating(t), t.TempDir()
 	source := bootstrapped(t, d)
 	d.done("backup", "--database-url", source, "--to", filepath.Join(to, "first"))
 	r := d.run("backup", "--database-url", source, "--to", to)
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "error: "+to+" exists and is not an empty directory: give each backup a directory of its own\n")
+	require.Contains(t, r.err, "error: "+to+" exists and is not an empty directory: use a separate directory for each backup\n")
 }
 
-func TestWhatABackupNeedsIsAskedFor(t *testing.T) {
+func TestMissingBackupFlagsAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ args, want string }{
-		"NowhereToGo":      {"backup --database-url a", "where to?"},
-		"NothingToRestore": {"restore --database-url a", "which backup?"},
-		"NoDatabase":       {"restore --from a", "which database?"},
+		"NowhereToGo":      {"backup --database-url a", "no target is given"},
+		"NothingToRestore": {"restore --database-url a", "no backup is given"},
+		"NoDatabase":       {"restore --from a", "no database is given"},
 		"ABackupsName":     {"backup --to a --database-url a -o name", "a backup has no name"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (a *apiServer) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(o)
 }
 
-func TestABootstrapIntoASecretWritesOnce(t *testing.T) {
+func TestBootstrapIntoASecretWritesOnce(t *testing.T) {
 	t.Parallel()
 	a := newAPIServer(t)
 	d := answering(t)
@@ -107,6 +107,6 @@ func TestABootstrapIntoASecretWritesOnce(t *testing.T) {
 
 	r = d.run(append(args, "first-key")...)
 	require.Zero(t, r.code, r.err)
-	assert.Contains(t, r.err, "nothing was made")
+	assert.Contains(t, r.err, "nothing changed")
 	assert.Equal(t, 2, made, "what is there is kept")
 }

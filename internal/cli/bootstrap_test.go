@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestABootstrapMakesAnAdminInTheDatabaseItself(t *testing.T) {
+func TestBootstrapCreatesAnAdminKeyInTheDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	d := operating(t)
@@ -48,7 +48,7 @@ func keysIn(t *testing.T, dsn string) []string {
 	return keys
 }
 
-func TestABootstrapPrintsItsTokenOnceAndSaysWhereItBelongs(t *testing.T) {
+func TestBootstrapPrintsItsTokenOnceWithAHint(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	var region string

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestClassFlagsBecomeTheRequest(t *testing.T) {
+func TestClassFlagsAreSentInTheRequest(t *testing.T) {
 	t.Parallel()
 	class, pool, claim := example(t, "IPClass"), example(t, "IPPool"), example(t, "IPClaimByClass")
 	for name, c := range map[string]struct {
@@ -32,7 +32,7 @@ func TestClassFlagsBecomeTheRequest(t *testing.T) {
 			  "allowedPrefixLengths":{"min":24,"max":32},"defaultPrefixLength":28,"reclaimPolicy":"Retain","reuseAfter":"10m","poolSelection":"LeastUtilized",
 			  "poolPer":["project","network"],"poolPrefixLength":20,"emptyPoolTTL":"24h","parameters":{"example.com/tier":"gold"},"description":"Clusters"}}`,
 		},
-		"FlagsAsThePoolHasThem": {
+		"FlagsEqualToThePool": {
 			[]string{"class", "create", "web", "--ip-family", "6", "--default-prefix-length", "64", "--is-default=false", "--reuse-after", "0"}, created(class),
 			"POST /v1/projects/team-a/classes",
 			`{"metadata":{"name":"web"},"spec":{"ipFamily":"IPv6","defaultPrefixLength":64,"isDefault":false,"reuseAfter":"0s"}}`,
@@ -45,8 +45,8 @@ func TestClassFlagsBecomeTheRequest(t *testing.T) {
 			`{"metadata":{"labels":{"tier":"gold","old":null}},"spec":{"defaultPrefixLength":26,"allowedPrefixLengths":{"max":null},"reuseAfter":"1h30m",
 			  "strategy":null,"isDefault":true,"parameters":{"a":null},"description":""}}`,
 		},
-		"DefaultTakenAway": {[]string{"class", "set", "web", "--default=false"}, ok(class), "PATCH /v1/projects/team-a/classes/web", `{"spec":{"isDefault":false}}`},
-		"ClassDeleted":     {[]string{"class", "delete", "web", "--if-match", `"r"`}, gone(), "DELETE /v1/projects/team-a/classes/web", ""},
+		"DefaultRemoved": {[]string{"class", "set", "web", "--default=false"}, ok(class), "PATCH /v1/projects/team-a/classes/web", `{"spec":{"isDefault":false}}`},
+		"ClassDeleted":   {[]string{"class", "delete", "web", "--if-match", `"r"`}, gone(), "DELETE /v1/projects/team-a/classes/web", ""},
 		"PoolOfClasses": {
 			[]string{"pool", "create", "web", "--cidr", "10.1.0.0/16", "--class", "web", "--class", "standard", "--reuse-after", "3d"}, created(pool),
 			"POST /v1/projects/team-a/pools",
@@ -120,7 +120,7 @@ func TestClassFlagsBecomeTheRequest(t *testing.T) {
 	}
 }
 
-func TestAClassIsShownWithThePoolsBehindIt(t *testing.T) {
+func TestClassShowListsItsPools(t *testing.T) {
 	t.Parallel()
 	scoped, unbacked := example(t, "IPClassScoped"), example(t, "IPClassMinimal")
 	backing := listOf(t, made{"clusters-eu", "10.97.0.0/16", "", "team-a/default"}.pool(t))
@@ -139,7 +139,7 @@ func TestAClassIsShownWithThePoolsBehindIt(t *testing.T) {
 	requireGolden(t, "class-show", all.String())
 }
 
-func TestAnExplanationSaysWhatWasDecidedAndWhatWouldHelp(t *testing.T) {
+func TestExplanationShowsDecisionsAndRemedies(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	for _, name := range []string{"ClaimExplanationBound", "ClaimExplanationRefused"} {
@@ -158,7 +158,7 @@ func TestAnExplanationSaysWhatWasDecidedAndWhatWouldHelp(t *testing.T) {
 	require.Equal(t, refused.Detail+"\n", r.err)
 }
 
-func TestRemediesAreSaidInTermsOfFlags(t *testing.T) {
+func TestRemediesNameFlags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ pointer, value, want string }{
 		{"/spec/prefixLength", "22", "--prefix-length 22"},
@@ -175,7 +175,7 @@ func TestRemediesAreSaidInTermsOfFlags(t *testing.T) {
 }
 
 // A class of the platform with the same name is what the server finds where there is none of the project's own.
-func TestADeletedClassIsGoneAlthoughThePlatformHasOneOfItsName(t *testing.T) {
+func TestDeletedClassIsGoneDespiteAPlatformClassOfItsName(t *testing.T) {
 	t.Parallel()
 	d := answering(t, cut(), ok(example(t, "IPClass")))
 	require.Equal(t, "class standard deleted\n", d.done("class", "delete", "standard").out)
@@ -187,7 +187,7 @@ func TestADeletedClassIsGoneAlthoughThePlatformHasOneOfItsName(t *testing.T) {
 	require.Contains(t, r.err, "There is a class of this name now")
 }
 
-func TestAChangeOfWhateverIsCurrentIsSaidAgain(t *testing.T) {
+func TestPatchWithoutRevisionIsRetriedAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
 		"Class": {"class", "set", "web", "--description", "a"},
@@ -206,14 +206,14 @@ func TestAChangeOfWhateverIsCurrentIsSaidAgain(t *testing.T) {
 			d := answering(t, cut())
 			r := d.run(append(args, "--if-match", `"r"`)...)
 			require.Equal(t, 5, r.code, "its own success would look like somebody else's change")
-			require.Contains(t, r.err, "It is not known whether the "+strings.ToLower(name)+" was changed: run it again")
+			require.Contains(t, r.err, "It is unknown whether the "+strings.ToLower(name)+" was changed. Run the command again")
 			d = answering(t, refusal(t, "ProblemContention"), ok(answer))
 			d.done(append(args, "--if-match", `"r"`)...) // refused, and surely not carried out
 		})
 	}
 }
 
-func TestARefusalShowsTheFirstStepsAlone(t *testing.T) {
+func TestRefusalShowsOnlyTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal(example(t, "ProblemExhaustedByCooldown"), &doc))
@@ -249,7 +249,7 @@ func TestShellsCompleteRegions(t *testing.T) {
 	}
 }
 
-func TestAQuotaCanBeOfAClass(t *testing.T) {
+func TestQuotaCanBeLimitedToAClass(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--for-class", "--class"} {
 		d := answering(t, refusal(t, "ProblemNotFound"), created(example(t, "Quota")))

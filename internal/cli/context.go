@@ -15,7 +15,7 @@ import (
 )
 
 func contextCommand(p *session.Program) *cobra.Command {
-	return verbs.Group("context", "Servers, with the project and the credential to use there", []string{"contexts"},
+	return verbs.Group("context", "Servers, each with a project and a credential", []string{"contexts"},
 		contextSet(p), contextUse(p), contextList(p), contextShow(p), contextDelete(p))
 }
 
@@ -109,8 +109,8 @@ func contextShow(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [NAME]",
 		Short: "Show a context, by default the current one",
-		Long: `Shows the context, with the id of its API key: the part that is no secret, which 'ipamctl key list -o wide' has too. The
-secret itself is never shown.`,
+		Long: `Shows the context, with the id of its API key. The id is public, and 'ipamctl key list -o wide' shows it too. No command
+shows the secret.`,
 		Args:              verbs.Names("context", 0, 1),
 		ValidArgsFunction: completeContexts(p),
 		RunE: p.Verb(func(_ context.Context, args []string) error {
@@ -133,7 +133,7 @@ func showContext(p *session.Program, name string) error {
 		name = c.Current
 	}
 	if name == "" {
-		return exit.Usagef("there is no current context; 'ipamctl context use NAME' chooses one, 'ipamctl context set NAME' makes one")
+		return exit.Usagef("there is no current context; 'ipamctl context use NAME' selects one, 'ipamctl context set NAME' creates one")
 	}
 	if _, found := c.Contexts[name]; !found {
 		return session.NoContext(name)
@@ -148,9 +148,9 @@ func showContext(p *session.Program, name string) error {
 func contextDelete(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete NAME",
-		Short: "Forget a context",
-		Long: `Forgets the context and its credential. The server is not told: revoke a key that nobody is to use any more with
-'ipamctl key revoke'.`,
+		Short: "Delete a context",
+		Long: `Deletes the context and its credential from the file. The key stays valid on the server: if nothing uses it any more, revoke it
+with 'ipamctl key revoke'.`,
 		Aliases:           []string{"rm"},
 		Args:              verbs.Names("context", 1, 1),
 		ValidArgsFunction: completeContexts(p),
@@ -163,7 +163,7 @@ func contextDelete(p *session.Program) *cobra.Command {
 				delete(c.Contexts, name)
 				if c.Current == name {
 					c.Current = ""
-					p.Remark("it was the current context: there is none now")
+					p.Remark("this was the current context; no context is current now")
 				}
 				return nil
 			}); err != nil {

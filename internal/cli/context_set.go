@@ -18,13 +18,13 @@ func contextSet(p *session.Program) *cobra.Command {
 	var f contextSetting
 	cmd := &cobra.Command{
 		Use:   "set NAME [--server URL] [--project PROJECT] [--api-key-file FILE|-]",
-		Short: "Make a context, or change what is given of it",
-		Long: `Keeps under a name where the server is, which project is meant and with which credential. What is not given stays as it
-is; an empty value takes it away. The first context becomes the current one.
+		Short: "Create a context, or change its given values",
+		Long: `Stores a server, a project and a credential under a name. Values that are not given stay; an empty value removes one.
+The first context becomes the current one.
 
-The credential, an API key or a token of an OpenID Connect issuer, is read from a file, or with - from standard input; on a
-terminal it is asked for and not shown. It is never an argument: others can see command lines. It is sent to the server of
-its context alone: a context gets another server together with another credential.`,
+The credential is an API key or a token of an OpenID Connect issuer. ipamctl reads it from a file, or with - from standard
+input; on a terminal it asks for it without echo. It is never an argument, because other users can see command lines.
+ipamctl sends it only to the server of its context, so a new server needs a new credential.`,
 		Example: `  ipamctl context set prod --server https://ipam.example.com --project team-a --api-key-file -
   ipamctl key create laptop --role consumer -q | ipamctl context set prod --api-key-file -`,
 		Args:              verbs.Names("context", 1, 1),
@@ -38,7 +38,7 @@ its context alone: a context gets another server together with another credentia
 func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSetting) error {
 	given := func(flag string) bool { return cmd.Flags().Changed(flag) }
 	if p.Flags.Context != "" {
-		return exit.Usagef("name the context once, as an argument: --context is for the other verbs")
+		return exit.Usagef("give the name of the context as the argument only; --context is for other verbs")
 	}
 	change, err := changeOf(p, given, f)
 	if err != nil {
@@ -49,10 +49,10 @@ func setContext(p *session.Program, cmd *cobra.Command, name string, f contextSe
 		before := s
 		change(&s)
 		if s.Server == "" && s.APIKey != "" {
-			return exit.Usagef("a credential needs the --server that it is for")
+			return exit.Usagef("a credential needs a server: give its --server")
 		}
 		if before.APIKey != "" && !given("api-key-file") && !session.Same(s.Server, before.Server) {
-			return exit.Usagef("context %s has a credential for %s, which no other server gets: give one for the new server with --api-key-file FILE, or take it away with --api-key-file ''",
+			return exit.Usagef("the credential of context %s is for %s only: give one for the new server with --api-key-file FILE, or remove it with --api-key-file ''",
 				name, session.Redacted(before.Server))
 		}
 		c.Contexts[name] = s
@@ -85,7 +85,7 @@ func changeOf(p *session.Program, given func(flag string) bool, f contextSetting
 		}
 		whole, err := filepath.Abs(caFile) // later commands run in other directories
 		if err != nil {
-			return nil, exit.Usagef("cannot find the CA's certificates: %v", err)
+			return nil, exit.Usagef("cannot find the file of CA certificates: %v", err)
 		}
 		caFile = whole
 	}

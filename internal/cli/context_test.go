@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestContextsAreKeptWhereOnlyTheirOwnerReads(t *testing.T) {
+func TestContextFileIsReadableOnlyByItsOwner(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("prod", apiKey, "--server", "https://ipam.example.com", "--project", "team-a")
@@ -33,7 +33,7 @@ func TestContextsAreKeptWhereOnlyTheirOwnerReads(t *testing.T) {
 	require.Contains(t, string(text), apiKey, "it is kept to be sent")
 }
 
-func TestContextsThatOthersCanUseAreRefused(t *testing.T) {
+func TestContextFileAccessibleToOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []fs.FileMode{0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o777} {
 		t.Run(fmt.Sprintf("%04o", mode), func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestContextsThatOthersCanUseAreRefused(t *testing.T) {
 			require.Equal(t, before, after)
 		})
 	}
-	t.Run("ButNotOnesThatEvenTheOwnerCannotWrite", func(t *testing.T) {
+	t.Run("ReadOnlyFileIsAccepted", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, ok(example(t, "Whoami")))
 		d.set("prod", apiKey, "--server", d.URL)
@@ -68,7 +68,7 @@ func TestContextsThatOthersCanUseAreRefused(t *testing.T) {
 	})
 }
 
-func TestTheFileOfContextsIsFound(t *testing.T) {
+func TestContextFileIsFoundByEnvironment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -88,7 +88,7 @@ func TestTheFileOfContextsIsFound(t *testing.T) {
 			r := d.run("context", "set", "a", "--server", "http://127.0.0.1:1")
 			if c.want == "" {
 				require.Equal(t, 2, r.code)
-				require.Contains(t, r.err, "Set CARVE_CONFIG to a file, or HOME")
+				require.Contains(t, r.err, "set CARVE_CONFIG to a file, or set HOME")
 				require.Contains(t, d.done("context", "list").err, "no contexts")
 				return
 			}
@@ -98,7 +98,7 @@ func TestTheFileOfContextsIsFound(t *testing.T) {
 	}
 }
 
-func TestALinkToTheFileOfContextsStaysALink(t *testing.T) {
+func TestSymbolicLinkToTheContextFileIsKept(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("a", "", "--server", "http://127.0.0.1:1")
@@ -114,7 +114,7 @@ func TestALinkToTheFileOfContextsStaysALink(t *testing.T) {
 	require.Equal(t, "a\nb\n", d.done("context", "list", "-q").out)
 }
 
-func TestContextsSetAtTheSameTimeAreAllKept(t *testing.T) {
+func TestConcurrentContextSetsAreAllKept(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	const many = 24
@@ -132,7 +132,7 @@ func TestContextsSetAtTheSameTimeAreAllKept(t *testing.T) {
 	require.Equal(t, many, strings.Count(d.done("context", "list", "-q").out, "\n"))
 }
 
-func TestContextsAreShownWithoutTheirSecret(t *testing.T) {
+func TestContextListHidesSecrets(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("prod", apiKey, "--server", "https://ipam.example.com", "--project", "team-a")
@@ -153,7 +153,7 @@ func TestContextsAreShownWithoutTheirSecret(t *testing.T) {
 	requireGolden(t, "contexts", all.String())
 }
 
-func TestWhatIsNotGivenOfAContextStays(t *testing.T) {
+func TestContextSetKeepsOmittedFields(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	type shown struct{ Server, Project, KeyID, Credential string }
@@ -172,13 +172,13 @@ func TestWhatIsNotGivenOfAContextStays(t *testing.T) {
 	require.Equal(t, "none", show().Credential)
 }
 
-func TestACredentialIsNotLostWithItsServer(t *testing.T) {
+func TestContextSetRefusesANewServerForACredential(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("a", apiKey, "--server", "https://a.example.com")
 	r := d.run("context", "set", "a", "--server", "https://b.example.com")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "context a has a credential for https://a.example.com, which no other server gets")
+	require.Contains(t, r.err, "the credential of context a is for https://a.example.com only")
 	require.Contains(t, d.done("context", "list").out, "https://a.example.com")
 	require.Contains(t, d.set("a", "", "--server", "https://b.example.com", "--api-key-file", "").out, "none")
 	text, err := os.ReadFile(d.config())
@@ -186,7 +186,7 @@ func TestACredentialIsNotLostWithItsServer(t *testing.T) {
 	require.NotContains(t, string(text), keySecret)
 }
 
-func TestACredentialIsReadFromAFileOrAPersonAndNoArgument(t *testing.T) {
+func TestCredentialIsReadFromAFileOrATerminalOnly(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(file, []byte("\n "+apiKey+"\r\n"), 0o600))
@@ -196,7 +196,7 @@ func TestACredentialIsReadFromAFileOrAPersonAndNoArgument(t *testing.T) {
 		d.set("a", "", "--server", d.URL, "--api-key-file", file)
 		require.Contains(t, d.done("context", "show").out, keyID)
 	})
-	t.Run("Person", func(t *testing.T) {
+	t.Run("Terminal", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t)
 		d.in = "not this"
@@ -211,7 +211,7 @@ func TestACredentialIsReadFromAFileOrAPersonAndNoArgument(t *testing.T) {
 	for name, c := range map[string]struct{ key, want string }{
 		"Empty":       {"  \n", "it is empty"},
 		"TwoWords":    {apiKey + "\n" + apiKey, "it is not one word"},
-		"Cut":         {apiKey[:len(apiKey)-1], "90 characters, where a key has 91"},
+		"Cut":         {apiKey[:len(apiKey)-1], "90 characters; a key has 91"},
 		"Endless":     {strings.Repeat("a", 1<<20), "too long to be a credential"},
 		"NotReadable": {"", "no such file"},
 		"GivenItself": {"", "Revoke that key"},
@@ -231,7 +231,7 @@ func TestACredentialIsReadFromAFileOrAPersonAndNoArgument(t *testing.T) {
 			require.NoFileExists(t, d.config())
 		})
 	}
-	t.Run("NobodyAnswered", func(t *testing.T) {
+	t.Run("InterruptedPrompt", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t)
 		d.secret = func(string) ([]byte, error) { return nil, errors.New("interrupted") }
@@ -239,28 +239,28 @@ func TestACredentialIsReadFromAFileOrAPersonAndNoArgument(t *testing.T) {
 	})
 }
 
-func TestContextsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidContextArgumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"NotAName":             {[]string{"context", "set", "Prod"}, `"Prod" is not the name of a context`},
-		"ASecretAsName":        {[]string{"context", "set", "a", apiKey}, "takes one argument at most"},
-		"ASecretAsTheName":     {[]string{"context", "set", apiKey}, "is not the name of a context"},
-		"NotAServer":           {[]string{"context", "set", "a", "--server", "ipam.example.com"}, "the server must be a URL"},
-		"NotAProject":          {[]string{"context", "set", "a", "--project", "../a"}, "is not the name of a project"},
-		"NoCA":                 {[]string{"context", "set", "a", "--server", "https://a", "--ca-file", "double_test.go"}, "holds no certificates in PEM"},
-		"CAThatIsNotThere":     {[]string{"context", "set", "a", "--server", "https://a", "--ca-file", "none.pem"}, "cannot read the CA's certificates"},
-		"KeyOfNoServer":        {[]string{"context", "set", "a", "--api-key-file", "-"}, "a credential needs the --server that it is for"},
-		"NamedTwice":           {[]string{"context", "set", "a", "--context", "b"}, "name the context once"},
-		"UseOfNone":            {[]string{"context", "use", "none"}, `there is no context "none"`},
-		"ShowOfNone":           {[]string{"context", "show", "none"}, `there is no context "none"`},
-		"ShowOfNoCurrent":      {[]string{"context", "show"}, "there is no current context"},
-		"DeleteOfNone":         {[]string{"context", "delete", "none"}, `there is no context "none"`},
-		"VerbInNone":           {[]string{"pool", "list", "--context", "none"}, `there is no context "none"`},
-		"SecretAsAFlag":        {[]string{"context", "set", "a", "--api-key=" + apiKey}, "unknown flag: --api-key"},
-		"SecretAsAFlagOfAVerb": {[]string{"whoami", "--token", apiKey}, "unknown flag: --token"},
+		"NotAName":                {[]string{"context", "set", "Prod"}, `"Prod" is not the name of a context`},
+		"ASecretAsName":           {[]string{"context", "set", "a", apiKey}, "takes one argument at most"},
+		"ASecretAsTheName":        {[]string{"context", "set", apiKey}, "is not the name of a context"},
+		"NotAServer":              {[]string{"context", "set", "a", "--server", "ipam.example.com"}, "the server must be a URL"},
+		"NotAProject":             {[]string{"context", "set", "a", "--project", "../a"}, "is not the name of a project"},
+		"NoCA":                    {[]string{"context", "set", "a", "--server", "https://a", "--ca-file", "double_test.go"}, "contains no PEM certificates"},
+		"CAThatIsNotThere":        {[]string{"context", "set", "a", "--server", "https://a", "--ca-file", "none.pem"}, "cannot read the CA's certificates"},
+		"KeyOfNoServer":           {[]string{"context", "set", "a", "--api-key-file", "-"}, "a credential needs a server"},
+		"NamedTwice":              {[]string{"context", "set", "a", "--context", "b"}, "give the name of the context as the argument only"},
+		"UseOfAMissingContext":    {[]string{"context", "use", "none"}, `there is no context "none"`},
+		"ShowOfAMissingContext":   {[]string{"context", "show", "none"}, `there is no context "none"`},
+		"ShowOfNoCurrent":         {[]string{"context", "show"}, "there is no current context"},
+		"DeleteOfAMissingContext": {[]string{"context", "delete", "none"}, `there is no context "none"`},
+		"VerbInNone":              {[]string{"pool", "list", "--context", "none"}, `there is no context "none"`},
+		"SecretAsAFlag":           {[]string{"context", "set", "a", "--api-key=" + apiKey}, "unknown flag: --api-key"},
+		"SecretAsAFlagOfAVerb":    {[]string{"whoami", "--token", apiKey}, "unknown flag: --token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,7 +275,7 @@ func TestContextsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotOneOfContextsIsNamedAndNotQuoted(t *testing.T) {
+func TestInvalidContextFileIsNamedButNotQuoted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, want string }{
 		"NotYAML":       {"contexts: [" + apiKey, "it is not a file of contexts"},
@@ -283,8 +283,8 @@ func TestAFileThatIsNotOneOfContextsIsNamedAndNotQuoted(t *testing.T) {
 		"Shape":         {"contexts: " + apiKey, "it is not a file of contexts"},
 		"Name":          {"contexts: {A: {}}", `"A" is not the name of a context`},
 		"Server":        {"contexts: {a: {server: 'http://me:hunter2@'}}", "the server must be a URL"},
-		"KeyOfNoServer": {"contexts: {a: {apiKey: " + apiKey + "}}", "has an apiKey and no server"},
-		"BrokenKey":     {"contexts: {a: {server: 'https://a', apiKey: " + apiKey + "x}}", "92 characters, where a key has 91"},
+		"KeyOfNoServer": {"contexts: {a: {apiKey: " + apiKey + "}}", "has an apiKey but no server"},
+		"BrokenKey":     {"contexts: {a: {server: 'https://a', apiKey: " + apiKey + "x}}", "92 characters; a key has 91"},
 		"LostCurrent":   {"current: gone", `there is no context "gone"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,13 +299,13 @@ func TestAFileThatIsNotOneOfContextsIsNamedAndNotQuoted(t *testing.T) {
 			require.Empty(t, d.requests())
 		})
 	}
-	t.Run("AnEmptyOneHasNone", func(t *testing.T) {
+	t.Run("EmptyFileHasNoContexts", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, ok(example(t, "Whoami")))
 		d.write("")
 		d.done("whoami")
 	})
-	t.Run("ADirectory", func(t *testing.T) {
+	t.Run("Directory", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t)
 		require.NoError(t, os.MkdirAll(d.config(), 0o700))
@@ -313,7 +313,7 @@ func TestAFileThatIsNotOneOfContextsIsNamedAndNotQuoted(t *testing.T) {
 	})
 }
 
-func TestContextsAreCompleted(t *testing.T) {
+func TestShellsCompleteContexts(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.set("prod", apiKey, "--server", d.URL)

@@ -23,7 +23,7 @@ func (d *double) methods() (out []string) {
 	return out
 }
 
-func TestADeleteWhoseAnswerWasLostHasDeletedWhatIsGone(t *testing.T) {
+func TestDeleteWithALostResponseSucceedsIfTheResourceIsGone(t *testing.T) {
 	t.Parallel()
 	missing := refusal(t, "ProblemNotFound")
 	for name, first := range map[string]reply{
@@ -34,11 +34,11 @@ func TestADeleteWhoseAnswerWasLostHasDeletedWhatIsGone(t *testing.T) {
 			d := answering(t, first, missing)
 			r := d.done("space", "delete", "lab")
 			require.Equal(t, "space lab deleted\n", r.out)
-			require.Contains(t, r.err, "it is not known whether space lab was deleted; looking\n")
+			require.Contains(t, r.err, "it is unknown whether space lab was deleted; checking\n")
 			require.Equal(t, []string{"DELETE", "GET"}, d.methods())
 		})
 	}
-	t.Run("ButNotWhereNothingCanHaveHappened", func(t *testing.T) {
+	t.Run("NotAfterADefiniteRefusal", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, refusal(t, "ProblemRateLimited"), missing)
 		require.Equal(t, 3, d.run("space", "delete", "lab").code)
@@ -47,7 +47,7 @@ func TestADeleteWhoseAnswerWasLostHasDeletedWhatIsGone(t *testing.T) {
 }
 
 // Between the two a successor of that name may have been made: what is there is not deleted blindly.
-func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
+func TestDeleteWithALostResponseKeepsANewerResource(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		args   []string
@@ -74,13 +74,13 @@ func TestADeleteWhoseAnswerWasLostDoesNotDeleteASuccessor(t *testing.T) {
 				require.Empty(t, r.out)
 				require.Equal(t, []string{"DELETE", "GET"}, d.methods())
 				require.Equal(t, d.requests()[0].uri, d.requests()[1].uri, "it looks at what it deleted")
-				require.Contains(t, r.err, `this very one goes with: --if-match '"some-revision"'`)
+				require.Contains(t, r.err, `To delete exactly this one, use: --if-match '"some-revision"'`)
 			}
 		})
 	}
 }
 
-func TestADeleteOfARevisionIsRepeated(t *testing.T) {
+func TestDeleteByRevisionIsRetried(t *testing.T) {
 	t.Parallel()
 	byRevision := []string{"space", "delete", "lab", "--if-match", `"r1"`}
 	d := answering(t, cut(), refusal(t, "ProblemNotFound"))
@@ -94,16 +94,16 @@ func TestADeleteOfARevisionIsRepeated(t *testing.T) {
 	d = answering(t, cut(), cut(), cut(), cut(), cut(), ok(example(t, "Space")))
 	r := d.run(byRevision...)
 	require.Equal(t, 5, r.code)
-	require.Contains(t, r.err, "it is not the revision that you named")
+	require.Contains(t, r.err, "at another revision than --if-match")
 }
 
-func TestADeleteThatCannotBeSettledSaysSo(t *testing.T) {
+func TestDeleteWithUnknownOutcomeIsReported(t *testing.T) {
 	t.Parallel()
 	d := answering(t, cut(), cut(), cut(), cut(), cut(), cut())
 	r := d.run("space", "delete", "lab")
 	require.Equal(t, 5, r.code)
 	require.Equal(t, []string{"DELETE", "GET", "GET", "GET", "GET", "GET"}, d.methods())
-	require.Contains(t, r.err, "It is not known whether the space was deleted: look before you repeat it.")
+	require.Contains(t, r.err, "It is unknown whether the space was deleted. Check before you retry.")
 
 	d = answering(t, cut(), refusal(t, "ProblemNotFound"), gone())
 	r = d.done("space", "delete", "a", "b")
@@ -114,11 +114,11 @@ func TestADeleteThatCannotBeSettledSaysSo(t *testing.T) {
 	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 }
 
-func TestAServerThatIsNotThereWasNotTold(t *testing.T) {
+func TestUnreachableServerIsNotAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	d.Close()
 	r := d.run("space", "delete", "lab")
 	require.Equal(t, 5, r.code)
-	require.NotContains(t, r.err, "not known whether")
+	require.NotContains(t, r.err, "unknown whether")
 }

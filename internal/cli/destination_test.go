@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFlagsWinOverTheEnvironmentAndThatOverTheCurrentContext(t *testing.T) {
+func TestFlagsOverrideEnvironmentAndEnvironmentOverridesContext(t *testing.T) {
 	t.Parallel()
 	who := ok(example(t, "Whoami"))
 	byContext, byEnvironment, byFlag := answering(t, who, who), answering(t, who), answering(t, who)
@@ -38,7 +38,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheCurrentContext(t *testing.T) {
 	require.Equal(t, apiKey, byContext.requests()[1].bearer())
 }
 
-func TestTheProjectIsThatOfTheFlagThenTheEnvironmentThenTheContext(t *testing.T) {
+func TestProjectComesFromFlagThenEnvironmentThenContext(t *testing.T) {
 	t.Parallel()
 	none := ok([]byte(`{"items":[]}`))
 	d := secretive(t, none, none, none, none)
@@ -54,7 +54,7 @@ func TestTheProjectIsThatOfTheFlagThenTheEnvironmentThenTheContext(t *testing.T)
 	require.Equal(t, "by-context", list())
 }
 
-func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
+func TestCredentialIsSentOnlyToItsServer(t *testing.T) {
 	t.Parallel()
 	who := ok(example(t, "Whoami"))
 	own := answering(t, who)
@@ -65,13 +65,13 @@ func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
 		delete(d.env, "CARVE_SERVER")
 		r := d.done("whoami", "--server", d.URL)
 		require.Empty(t, d.requests()[0].header.Get("Authorization"))
-		require.Equal(t, d.URL+" is not the server of context a ("+own.URL+"): the credential of the context is not sent there\n", r.err)
+		require.Equal(t, d.URL+" is not the server of context a ("+own.URL+"): ipamctl does not send the context's credential there\n", r.err)
 	})
 	t.Run("NotToTheServerOfTheEnvironment", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, who)
 		d.set("a", apiKey, "--server", own.URL)
-		require.Contains(t, d.done("whoami").err, "is not sent there")
+		require.Contains(t, d.done("whoami").err, "ipamctl does not send the context's credential there")
 		require.Empty(t, d.requests()[0].header.Get("Authorization"))
 	})
 	t.Run("NotToAnotherPathOfTheHost", func(t *testing.T) {
@@ -87,14 +87,14 @@ func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
 		d.env["CARVE_SERVER"] = d.URL + "/other"
 		require.NotZero(t, d.run("whoami").code)
 	})
-	t.Run("TheVariablesAreAPairToo", func(t *testing.T) {
+	t.Run("VariablesBelongTogether", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, who)
 		d.env["CARVE_SERVER"], d.env["CARVE_API_KEY"] = own.URL, apiKey
-		require.Contains(t, d.done("whoami", "--server", d.URL).err, "CARVE_API_KEY is not sent there")
+		require.Contains(t, d.done("whoami", "--server", d.URL).err, "ipamctl does not send CARVE_API_KEY there")
 		require.Empty(t, d.requests()[0].header.Get("Authorization"))
 	})
-	t.Run("TheSameServerSpeltOtherwiseIsTheSame", func(t *testing.T) {
+	t.Run("EquivalentURLIsTheSameServer", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, who)
 		d.set("a", apiKey, "--server", d.URL)
@@ -102,7 +102,7 @@ func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
 		require.Empty(t, d.done("whoami", "--server", strings.ToUpper(d.URL[:4])+d.URL[4:]+"/").err)
 		require.Equal(t, apiKey, d.requests()[0].bearer())
 	})
-	t.Run("AVariableOfNoServerGoesWhereItIsAsked", func(t *testing.T) {
+	t.Run("KeyVariableWithoutServerFollowsTheFlag", func(t *testing.T) {
 		t.Parallel()
 		d := secretive(t, who)
 		delete(d.env, "CARVE_SERVER")
@@ -110,7 +110,7 @@ func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
 		d.done("whoami", "--server", d.URL)
 		require.Equal(t, apiKey, d.requests()[0].bearer())
 	})
-	t.Run("NotWhereARedirectLeads", func(t *testing.T) {
+	t.Run("NotToARedirectTarget", func(t *testing.T) {
 		t.Parallel()
 		elsewhere := answering(t)
 		d := secretive(t)
@@ -118,14 +118,14 @@ func TestACredentialGoesToItsOwnServerAlone(t *testing.T) {
 		d.set("a", apiKey, "--server", d.URL)
 		r := d.run("whoami")
 		require.Equal(t, 1, r.code)
-		require.Contains(t, r.err, "it points to "+elsewhere.URL+"/v1/whoami, which was not asked")
+		require.Contains(t, r.err, "it redirects to "+elsewhere.URL+"/v1/whoami, which ipamctl does not follow")
 		require.Empty(t, elsewhere.requests())
 	})
 	require.Empty(t, own.requests())
 }
 
 // 0.0.0.0 is this machine when it is called, and not by its name: a network that a test has everywhere.
-func TestACredentialIsNotSentInClearTextToAnotherMachine(t *testing.T) {
+func TestCredentialIsNotSentInClearTextToAnotherHost(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
 	d.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +147,7 @@ func TestACredentialIsNotSentInClearTextToAnotherMachine(t *testing.T) {
 	d.env["CARVE_API_KEY"] = apiKey
 	r := d.run("whoami")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "is plain http, where everybody on the way can read the credential")
+	require.Contains(t, r.err, "is plain http, so others on the network can read the credential")
 	require.Len(t, seen(), 1)
 	d.run("whoami", "--insecure-http")
 	require.Equal(t, []string{"", apiKey}, seen())
@@ -160,7 +160,7 @@ func TestACredentialIsNotSentInClearTextToAnotherMachine(t *testing.T) {
 	require.Len(t, seen(), 2)
 }
 
-func TestServersOfAPrivateCAAreTrustedByItsFileAlone(t *testing.T) {
+func TestPrivateCAIsTrustedOnlyByItsFile(t *testing.T) {
 	t.Parallel()
 	who := example(t, "Whoami")
 	d := secretive(t)
@@ -187,7 +187,7 @@ func TestServersOfAPrivateCAAreTrustedByItsFileAlone(t *testing.T) {
 	require.Contains(t, r.err, "cannot read the CA's certificates")
 }
 
-func TestWhoWasRefusedIsNamedByTheIdOfTheKey(t *testing.T) {
+func TestRefusalNamesTheCredentialByKeyID(t *testing.T) {
 	t.Parallel()
 	d := secretive(t, refusal(t, "ProblemUnauthenticated"), refusal(t, "ProblemUnauthenticated"), refusal(t, "ProblemUnauthenticated"), refusal(t, "ProblemNotFound"))
 	get := []string{"pool", "get", "prod-eu"}
@@ -200,12 +200,12 @@ func TestWhoWasRefusedIsNamedByTheIdOfTheKey(t *testing.T) {
 	d.env["CARVE_API_KEY"] = apiKey[:20]
 	r := d.run(get...)
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "CARVE_API_KEY: it begins like an API key and is not one")
+	require.Contains(t, r.err, "CARVE_API_KEY: it starts like an API key but has ")
 }
 
 // Everything that a command line may print, on every verb that asks a server, with a server that sends back what it was
 // sent, in every format.
-func TestTheSecretIsNeverPrinted(t *testing.T) {
+func TestAPIKeySecretIsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	turn := 0 // each verb in another format each time
 	for _, credential := range []string{apiKey, "eyJhbGciOiJSUzI1NiJ9." + keySecret + ".c2ln"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-func TestTheManualAndTheHelpSayWhatTheExitCodesMean(t *testing.T) {
+func TestManualAndHelpExplainTheExitCodes(t *testing.T) {
 	t.Parallel()
 	manual, err := os.ReadFile("../../docs/ipamctl.md")
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestTheManualAndTheHelpSayWhatTheExitCodesMean(t *testing.T) {
 	}
 }
 
-func TestTheManualNamesEveryVerbAndVariable(t *testing.T) {
+func TestManualNamesEveryVerbAndVariable(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/ipamctl.md")
 	require.NoError(t, err)

@@ -87,7 +87,7 @@ func requireNetBoxTakes(t *testing.T, dir string) {
 	}
 }
 
-func TestExportForNetBoxPassesTheChecksOfNetBox(t *testing.T) {
+func TestNetBoxExportPassesNetBoxValidation(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.ask(t, "POST", "/v1/projects", fields{"metadata": fields{"name": "nx"}})
@@ -129,17 +129,17 @@ func TestExportForNetBoxPassesTheChecksOfNetBox(t *testing.T) {
 		{"10.0.0.128/28", "", "active", "net1"}, {"10.0.0.144/28", "", "deprecated", "net2"},
 	}, netboxTable(t, dir, "prefixes.csv"))
 	for _, note := range []string{
-		"pool lan loses the characters = + - @ at the beginning of its description",
-		"pool v6 has its description cut to 200 characters",
-		"claim net1 is exported as active: its status dhcp is none that NetBox has for it",
-		"claim all is left out: NetBox has a prefix once in a VRF, and pool whole has it",
-		"pool world is left out: NetBox has no prefix of the length 0",
+		"pool lan loses the leading characters = + - @ of its description",
+		"pool v6 has a description of more than 200 characters",
+		"claim net1 is exported as active: its status dhcp does not exist in NetBox",
+		"claim all is omitted: NetBox allows a prefix only once in a VRF, and pool whole has it",
+		"pool world is omitted: NetBox has no prefixes of length 0",
 	} {
 		require.Contains(t, r.err, note)
 	}
 }
 
-func TestExportForNetBoxNamesTheSpacesOfOtherProjects(t *testing.T) {
+func TestNetBoxExportNamesSpacesOfOtherProjects(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.ask(t, "POST", "/v1/projects", fields{"metadata": fields{"name": "tenant"}})

@@ -27,7 +27,7 @@ var (
 
 // What is exported is imported into an empty project as it was, whatever it is: compared is what the server says of both, so that what an
 // export forgets is missed. `-export.seed N -export.seeds 1` repeats a failure.
-func TestAnExportIsImportedAsItWas(t *testing.T) {
+func TestExportAndImportRoundTrip(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	for seed := *exportSeed; seed < *exportSeed+*exportSeeds; seed++ {
@@ -51,7 +51,7 @@ func TestAnExportIsImportedAsItWas(t *testing.T) {
 }
 
 // A class that has pools around a block in several spaces takes it from any of them, so the export names the pool.
-func TestAClaimIsImportedIntoTheSpaceThatItWasIn(t *testing.T) {
+func TestClaimIsImportedIntoItsOriginalSpace(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.in = "kind,space,name,parent,block,description,labels,annotations,spec\n" +
@@ -66,7 +66,7 @@ func TestAClaimIsImportedIntoTheSpaceThatItWasIn(t *testing.T) {
 	d.done("pool", "create", "a", "-p", "first", "--cidr", "10.0.1.0/25")
 	for _, form := range []string{"csv", "plan"} {
 		r := d.done("export", "-o", form, "-p", "first")
-		require.Contains(t, r.err, "claim both is exported as one of its pool: class web could take its block from a pool of another space too")
+		require.Contains(t, r.err, "claim both is exported as a claim from its pool: class web could also allocate from a pool of another space")
 		require.NotContains(t, r.err, "claim only")
 		d.in = r.out
 		d.done("project", "create", "as-"+form)
@@ -145,8 +145,8 @@ func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	require.Equal(t, d.blocksOf(t, from), d.blocksOf(t, to), "seed %d through NetBox", seed)
 }
 
-// asNetBoxHasIt is a line for each object that NetBox has for a reservation: an address, a range, or prefixes if a range cannot count them.
-func asNetBoxHasIt(space any, first, last netip.Addr, about func(...any) string, reason string) (out []string) {
+// netBoxLines is a line for each object that NetBox has for a reservation: an address, a range, or prefixes if a range cannot count them.
+func netBoxLines(space any, first, last netip.Addr, about func(...any) string, reason string) (out []string) {
 	if first == last {
 		name := rules.Name(first.String())
 		return []string{fmt.Sprintf("%v address %v %v %q", space, netip.PrefixFrom(first, first.BitLen()), name, about(reason, name))}
@@ -189,7 +189,7 @@ func (d *double) blocksOf(t *testing.T, project string) string {
 		require.NoError(t, json.Unmarshal(text, &pool))
 		for _, r := range pool.Spec.Reservations {
 			first, last := stock.Bounds(netip.MustParsePrefix(pool.Status.AllocatedCIDR), r)
-			out = append(out, asNetBoxHasIt(space, first, last, about, r.Reason)...)
+			out = append(out, netBoxLines(space, first, last, about, r.Reason)...)
 		}
 	}
 	for _, c := range d.list(t, project, "claims") {

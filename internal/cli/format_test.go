@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli"
 )
 
-func TestListsArePrintedByATextBehindTheFormat(t *testing.T) {
+func TestListsArePrintedByTemplateFormats(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{
 		"jsonpath={.items[*].metadata.name}":                                               "prod-eu prod-eu-k8s lab\n",
@@ -57,22 +57,22 @@ func TestListsAreSorted(t *testing.T) {
 	}
 }
 
-func TestAListIsNotSortedByWhatNothingHas(t *testing.T) {
+func TestSortByAnUnknownFieldIsRefused(t *testing.T) {
 	t.Parallel()
 	r := answering(t, ok(threePools(t))).run("pool", "list", "--sort-by", "nope")
 	require.Equal(t, 2, r.code)
 	require.Empty(t, r.out)
-	require.Contains(t, r.err, "--sort-by nope: no pool has that; there are paths such as .metadata.createdAt, and the columns name, cidr,")
+	require.Contains(t, r.err, "--sort-by nope: no pool has this; use a path such as .metadata.createdAt, or one of the columns name, cidr,")
 }
 
-func TestAFormatThatCannotBeReadIsAMistakeOfUsage(t *testing.T) {
+func TestInvalidOutputFormatIsAUsageError(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[string]string{
 		"xml":                 "must be one of table, wide, json, yaml, name, csv, jsonpath=, go-template=, custom-columns=",
-		"jsonpath":            "jsonpath needs a text behind it: -o jsonpath='{.metadata.name}'",
+		"jsonpath":            "jsonpath needs a value, as in -o jsonpath='{.metadata.name}'",
 		"jsonpath={.a":        "unclosed action",
 		"go-template={{.a":    "unclosed action",
-		"custom-columns=NAME": `"NAME" is no column`,
+		"custom-columns=NAME": `"NAME" is not a column`,
 	} {
 		r := answering(t).run("pool", "list", "-o", format)
 		require.Equal(t, 2, r.code, format)
@@ -98,7 +98,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		for line := range strings.SplitSeq(out, "\n") {
 			require.LessOrEqual(t, utf8.RuneCountInString(line), width)
 		}
-		require.Regexp(t, "columns? did not fit: -o csv", notes)
+		require.Regexp(t, "columns? did not fit: use -o csv", notes)
 		require.NotContains(t, out, "\x1b[")
 	}
 	out, _ := on(120, nil, "pool", "list")

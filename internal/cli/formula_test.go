@@ -25,7 +25,7 @@ func requireNoFormulas(t *testing.T, text, has string) {
 	}
 }
 
-func TestNoCSVHasAFormula(t *testing.T) {
+func TestCSVOutputContainsNoFormula(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.ask(t, "POST", "/v1/projects/team-a/spaces", fields{"metadata": fields{"name": "s"}, "spec": fields{"description": `-2+3+cmd|' /C calc'!A1`}})
@@ -61,7 +61,7 @@ func TestNoCSVHasAFormula(t *testing.T) {
 	require.Equal(t, d.stateOf(t, "team-a"), d.stateOf(t, "copy"))
 }
 
-func TestCellsAreMarkedAndReadAsTheyWere(t *testing.T) {
+func TestFormulaCellsAreEscapedAndRoundTrip(t *testing.T) {
 	t.Parallel()
 	for text, cell := range map[string]string{
 		"": "", "a": "a", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\ta": "'\ta", "\ra": "'\ra", "'=1": "''=1", "'a": "'a", "a=1": "a=1",

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli"
 )
 
-func TestNamesAreCompletedByTheirBeginning(t *testing.T) {
+func TestShellsCompleteNamesByPrefix(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	claims := make([]fields, 0, 230)
@@ -26,14 +26,14 @@ func TestNamesAreCompletedByTheirBeginning(t *testing.T) {
 	require.NotContains(t, d.done("__complete", "pool", "get", "zo").out, "zone-1")
 }
 
-func TestASearchForHalfAnAddressSaysThatItIsTakenForAName(t *testing.T) {
+func TestSearchForAPartialAddressReportsANameSearch(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	for _, half := range []string{"10.9.3", "2001:db8:11:", "010.009.003.077", "fe80::1%eth0", "team-a/10.9.3"} {
-		require.Contains(t, d.done("search", half).err, "is no address and no CIDR, so it was looked for as a name", half)
+		require.Contains(t, d.done("search", half).err, "is neither an address nor a CIDR, so the search treated it as a name", half)
 	}
 	for _, other := range []string{"10.9.3.1", "2001:db8::/32", "web", "cafe"} {
-		require.NotContains(t, d.done("search", other).err, "looked for as a name", other)
+		require.NotContains(t, d.done("search", other).err, "treated it as a name", other)
 	}
 }
 
@@ -44,16 +44,16 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 	require.Contains(t, d.run("pool", "create", "p", "--cidr", "10.0.0.0/8", "--label", "a=b,c=d").err, "must be one key=value; give the flag again for each: a=b and c=d")
 	delete(d.env, "CARVE_SERVER")
 	d.env["HTTP_PROXY"] = ""
-	require.Contains(t, d.run("whoami", "--timeout", "1ns").err, "No server is named, so this is the default: give --server")
-	require.NotContains(t, d.run("whoami", "--server", "http://127.0.0.1:1", "--timeout", "1ns").err, "No server is named")
+	require.Contains(t, d.run("whoami", "--timeout", "1ns").err, "This is the default, because no server is named: use --server")
+	require.NotContains(t, d.run("whoami", "--server", "http://127.0.0.1:1", "--timeout", "1ns").err, "no server is named")
 }
 
-func TestForceIsNeverTakenForYes(t *testing.T) {
+func TestForceFlagIsRefused(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	for _, line := range [][]string{{"pool", "delete", "prod", "--force"}, {"project", "delete", "shop", "--force"}, {"claim", "delete", "web", "--force"}, {"apply", "-f", "plan.yaml", "--force"}} {
 		failed := d.run(line...)
-		require.Contains(t, failed.err, "nothing that is in use is ever deleted or overwritten", line)
+		require.Contains(t, failed.err, "Carve never deletes or overwrites an object in use", line)
 		require.NotContains(t, failed.err, "--yes", line)
 	}
 }

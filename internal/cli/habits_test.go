@@ -10,7 +10,7 @@ import (
 )
 
 // Each line of the table is run: docs-check runs the blocks below it.
-func TestEveryHabitOfTheTableIsRunBelowIt(t *testing.T) {
+func TestKubectlTableLinesAreExecutedBelowIt(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kubectl.md")
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-func TestHiddenCharactersAreShown(t *testing.T) {
+func TestHiddenCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	const hidden = "a\u202eb\u200bc\u2028d\U000e0041e\ufeff"

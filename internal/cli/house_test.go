@@ -15,7 +15,7 @@ import (
 // floors are the rooms of the command line from the ground up.
 var floors = []string{"exit", "packed", "show", "session", "verbs", "kinds", "plan", "source", "rules", "stock", "export", "transfer", "operate"}
 
-func TestARoomKnowsOnlyThoseBelowIt(t *testing.T) {
+func TestPackagesImportOnlyLowerLayers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("*", "*.go"))
 	require.NoError(t, err)

@@ -15,11 +15,11 @@ import (
 // byVerb returns the commands with the verb before the kind, as in kubectl: `get pools` is `pool list`, `get pool prod` is `pool get prod`. Each is
 // the kind's own command under another name.
 func byVerb(p *session.Program) []*cobra.Command {
-	get := verbs.GroupOfKinds("get list ls", "List things of a kind, or show some by name: get pools, get pool prod")
-	describe := verbs.GroupOfKinds("describe show", "Show all about things by name: describe claim web")
-	remove := verbs.GroupOfKinds("delete rm", "Delete things by name, by labels, or all of a kind: delete claim web")
-	set := verbs.GroupOfKinds("set", "Change a thing: set pool prod --label env=prod")
-	create := verbs.GroupOfKinds("create", "Make a thing: create pool corp --cidr 10.0.0.0/8")
+	get := verbs.GroupOfKinds("get list ls", "List objects of a kind, or show some by name: get pools, get pool prod")
+	describe := verbs.GroupOfKinds("describe show", "Show all fields of objects by name: describe claim web")
+	remove := verbs.GroupOfKinds("delete rm", "Delete objects by name, by labels, or all of a kind: delete claim web")
+	set := verbs.GroupOfKinds("set", "Change an object: set pool prod --label env=prod")
+	create := verbs.GroupOfKinds("create", "Create an object: create pool corp --cidr 10.0.0.0/8")
 	for _, kind := range append(kinds.OfAddressSpace(p), kinds.OfAccess(p)...) {
 		list, one := child(kind, "list"), child(kind, "get")
 		switch {
@@ -118,7 +118,7 @@ func listOrGet(list, one *cobra.Command) {
 			switch {
 			case err != nil || cmd.InheritedFlags().Lookup(f.Name) != nil:
 			case one.Flags().Lookup(f.Name) == nil:
-				err = exit.Usagef("--%s is about lists: it cannot go with names", f.Name)
+				err = exit.Usagef("--%s works on lists only: omit it, or omit the names", f.Name)
 			default:
 				err = one.Flags().Set(f.Name, f.Value.String())
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 // A verb before the kind is the verb of the kind: the same requests, the same answers.
-func TestVerbsMayStandBeforeTheKind(t *testing.T) {
+func TestVerbBeforeTheKindSendsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		example string
@@ -30,7 +30,7 @@ func TestVerbsMayStandBeforeTheKind(t *testing.T) {
 	require.Equal(t, "web-eu\n", d.done("delete", "claim/web-eu", "-q").out)
 }
 
-func TestWordsThatAreNoneGetAHint(t *testing.T) {
+func TestUnknownWordsGetAHint(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		`ipamctl has no verb "gte"; did you mean get?`:                      {"gte", "pools"},
@@ -42,12 +42,12 @@ func TestWordsThatAreNoneGetAHint(t *testing.T) {
 		`ipamctl get has no kind "namespaces"; did you mean project?`:       {"get", "namespaces"},
 		`ipamctl has no verb "label"; did you mean set?`:                    {"label", "pool", "a", "b=c"},
 		`ipamctl has no verb "config"; did you mean context?`:               {"config", "get-contexts"},
-		`ipamctl get is about one kind at a time, not "pools,claims"`:       {"get", "pools,claims"},
-		`ipamctl get is about one kind at a time, not "pool/a claim/b"`:     {"get", "pool/a", "claim/b"},
+		`ipamctl get takes one kind at a time, not "pools,claims"`:          {"get", "pools,claims"},
+		`ipamctl get takes one kind at a time, not "pool/a claim/b"`:        {"get", "pool/a", "claim/b"},
 		`unknown flag: --sort_by; did you mean --sort-by?`:                  {"get", "pools", "--sort_by", "name"},
 		`unknown flag: --all-namespaces; did you mean --all-projects (-A)?`: {"get", "pools", "--all-namespaces"},
 		`unknown shorthand flag: 'n' in -n; did you mean --project (-p)?`:   {"get", "pools", "-n", "shop"},
-		`--selector is about lists: it cannot go with names`:                {"get", "pool", "a", "-l", "a=b"},
+		`--selector works on lists only: omit it, or omit the names`:        {"get", "pool", "a", "-l", "a=b"},
 	} {
 		d := answering(t)
 		r := d.run(args...)
@@ -57,7 +57,7 @@ func TestWordsThatAreNoneGetAHint(t *testing.T) {
 	}
 }
 
-func TestOfSeveralNamesThoseThatAreThereAreShown(t *testing.T) {
+func TestGetOfSeveralNamesShowsTheExistingOnes(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "IPPool")), refusal(t, "ProblemNotFound"), ok(example(t, "IPPoolChild")))
 	r := d.run("pool", "get", "prod-eu", "nope", "prod-eu-k8s", "-q")

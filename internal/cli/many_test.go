@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDeletingByLabelsDeletesWhatWasShown(t *testing.T) {
+func TestDeleteByLabelsDeletesTheListedResources(t *testing.T) {
 	t.Parallel()
 	two := listOf(t, example(t, "IPPool"), example(t, "IPPoolChild"))
 	d := answering(t, two)
 	r := d.run("pool", "delete", "-l", "env=prod")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "2 pools would be deleted: give --yes to go on")
+	require.Contains(t, r.err, "2 pools would be deleted: use --yes to continue")
 	require.Contains(t, d.requests()[0].uri, "labelSelector=env%3Dprod")
 
 	d = answering(t, two)
@@ -25,7 +25,7 @@ func TestDeletingByLabelsDeletesWhatWasShown(t *testing.T) {
 	r = d.run("pool", "delete", "--all")
 	require.Equal(t, 1, r.code)
 	require.Contains(t, r.err, "prod-eu-k8s")
-	require.Contains(t, r.err, "2 pools would be deleted. Go on? Type yes:\nerror: nothing was done")
+	require.Contains(t, r.err, "2 pools would be deleted. Continue? Type yes:\nerror: nothing was done")
 
 	d = answering(t, two, gone(), gone())
 	r = d.done("delete", "pools", "--all", "--yes")
@@ -36,21 +36,21 @@ func TestDeletingByLabelsDeletesWhatWasShown(t *testing.T) {
 	}
 	r = answering(t).run("pool", "delete", "a", "--all")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "delete which? Give names, or labels, or --all")
+	require.Contains(t, r.err, "give names, --selector or --all, and only one of these")
 }
 
-func TestListsOfAllProjectsSayWhereThingsAre(t *testing.T) {
+func TestListOfAllProjectsShowsTheProjectColumn(t *testing.T) {
 	t.Parallel()
 	d := answering(t, listOf(t, example(t, "Project")), listOf(t, example(t, "IPPool"), example(t, "IPPoolChild")))
 	delete(d.env, "CARVE_PROJECT")
 	r := d.done("pool", "list", "-A")
 	require.True(t, strings.HasPrefix(r.out, "PROJECT   NAME          CIDR"), r.out)
 	require.Contains(t, r.out, "team-a    prod-eu ")
-	require.Contains(t, answering(t).run("get", "pools", "-A", "--limit", "3").err, "--all-projects cannot go with --limit")
+	require.Contains(t, answering(t).run("get", "pools", "-A", "--limit", "3").err, "--all-projects does not work with --limit")
 }
 
 // A part that was made is not made again: the keys are those of the file.
-func TestABatchOfAnySizeIsSplitAndGoesOn(t *testing.T) {
+func TestLargeBatchIsSplitAndResumed(t *testing.T) {
 	t.Parallel()
 	var file struct {
 		Claims []any `json:"claims"`
@@ -66,7 +66,7 @@ func TestABatchOfAnySizeIsSplitAndGoesOn(t *testing.T) {
 	}
 	r, first := run(part, refusal(t, "ProblemPoolExhausted"))
 	require.NotZero(t, r.code)
-	require.Contains(t, r.err, "1 claim made; run it again to go on")
+	require.Contains(t, r.err, "1 claim created; run it again to continue")
 	require.Contains(t, r.err, " of the file")
 	r, again := run(part, part, part)
 	require.Zero(t, r.code, r.err)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestMigrateSaysWhichRolesThereAreToBe(t *testing.T) {
+func TestMigratePassesRoleFlags(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
@@ -48,7 +48,7 @@ func TestMigrateSaysWhichRolesThereAreToBe(t *testing.T) {
 	}
 }
 
-func TestRetentionSaysWhatItDeleted(t *testing.T) {
+func TestRetentionReportsDeletedRecords(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	var events, holds time.Duration
@@ -69,7 +69,7 @@ func TestRetentionSaysWhatItDeleted(t *testing.T) {
 }
 
 // The whole way: an owner, a server's user, one for retention and one who reads.
-func TestEachUserDoesItsWorkAndNoOthers(t *testing.T) {
+func TestEachDatabaseUserIsLimitedToItsRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
 		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())

@@ -16,7 +16,7 @@ import (
 )
 
 // What a command line comes to, in a database that only listens.
-func TestMigrateSaysWhichRegionsThereAreToBe(t *testing.T) {
+func TestMigratePassesRegionFlags(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		env  string
@@ -49,7 +49,7 @@ func TestMigrateSaysWhichRegionsThereAreToBe(t *testing.T) {
 	}
 }
 
-func TestMigrateTakesOneRegionOrSeveral(t *testing.T) {
+func TestMigrateRefusesRegionTogetherWithRegions(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	r := d.run("migrate", "--database-url", "postgres://db/carve", "--region", "a", "--regions", "a,b")
@@ -62,7 +62,7 @@ func allApplied(t *testing.T) string {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
 	require.NoError(t, err)
-	return fmt.Sprintf("migrations that were applied: %d, the last one is %s\n", len(files), files[len(files)-1].Name())
+	return fmt.Sprintf("applied migrations: %d, the last one is %s\n", len(files), files[len(files)-1].Name())
 }
 
 // rolesMade is what is said when a database gets its roles.
@@ -76,10 +76,10 @@ func rolesMade(t *testing.T, dsn string) string {
 	var made, may strings.Builder
 	for _, role := range []string{"server", "retention", "reader"} {
 		name := strings.TrimPrefix(u.Path, "/") + "_" + role
-		made.WriteString("the role " + name + " was made\n")
-		may.WriteString("the role " + name + " may do what it is for\n")
+		made.WriteString("the role " + name + " was created\n")
+		may.WriteString("the role " + name + " has its privileges\n")
 	}
-	return made.String() + may.String() + "not everybody may create temporary tables\n"
+	return made.String() + may.String() + "PUBLIC may no longer create temporary tables\n"
 }
 
 // On PostgreSQL, from one region to three, and what is said on the way.
@@ -91,14 +91,14 @@ func TestMigrateAddsRegions(t *testing.T) {
 	d := operating(t)
 	d.env["CARVE_DATABASE_URL"] = dbtest.New(t)
 	require.Equal(t, "regions of the database: eu-west1\n"+allApplied(t)+rolesMade(t, d.env["CARVE_DATABASE_URL"])+"the schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
-	require.Equal(t, "there is nothing to do\nthe schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
+	require.Equal(t, "nothing to do\nthe schema is up to date\n", d.done("migrate", "--region", "eu-west1").err)
 	three := []string{"migrate", "--regions", "eu-west1,us-east1,us-west1", "--survive", "zone"}
-	const survive = "PostgreSQL keeps all regions in one place: --survive zone means nothing here\n"
+	const survive = "PostgreSQL stores all regions together: --survive zone has no effect\n"
 	require.Equal(t, "the database has the region us-east1\nthe database has the region us-west1\n"+survive+"the schema is up to date\n", d.done(three...).err)
-	require.Equal(t, survive+"there is nothing to do\nthe schema is up to date\n", d.done(three...).err)
+	require.Equal(t, survive+"nothing to do\nthe schema is up to date\n", d.done(three...).err)
 
 	r := d.run("migrate", "--region", "eu-west1")
-	require.Equal(t, result{1, "", "error: the regions do not fit the database: the database has \"us-east1\", and regions are only added: " +
+	require.Equal(t, result{1, "", "error: the regions do not fit the database: the database has \"us-east1\", and `ipamctl migrate` only adds regions; " +
 		"list it too, --regions eu-west1,us-east1,us-west1\n"}, r)
 	r = d.run("bootstrap", "--region", "mars")
 	require.Equal(t, 1, r.code)

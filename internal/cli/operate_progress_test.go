@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// slow is a database of which everything takes a second and a half: of the bubble's clock, which passes at once.
-func slow() operate.Database {
+// slowDatabase is a database of which everything takes a second and a half: of the bubble's clock, which passes at once.
+func slowDatabase() operate.Database {
 	long := func() { <-time.After(1500 * time.Millisecond) }
 	return operate.Database{
 		Migrate: func(context.Context, string, schema.MigrateOptions) error { long(); return nil },
@@ -43,7 +43,7 @@ func slow() operate.Database {
 	}
 }
 
-func TestWorkOnADatabaseThatTakesLongSaysWhatItDoes(t *testing.T) {
+func TestLongDatabaseWorkShowsProgress(t *testing.T) {
 	t.Parallel()
 	for said, args := range map[string][]string{
 		"migrating, 1 s":                {"migrate"},
@@ -60,7 +60,7 @@ func TestWorkOnADatabaseThatTakesLongSaysWhatItDoes(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var out, aside bytes.Buffer
 					code := cli.Run(t.Context(), append(args, "--database-url", "postgresql://nowhere/carve"), cli.Surroundings{
-						In: &bytes.Buffer{}, Out: &out, Err: &aside, Watched: watched, Database: slow(), Env: func(string) (string, bool) { return "", false },
+						In: &bytes.Buffer{}, Out: &out, Err: &aside, Watched: watched, Database: slowDatabase(), Env: func(string) (string, bool) { return "", false },
 					})
 					require.Zero(t, code, aside.String())
 					if watched {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestThingsArePrintedInEveryFormat(t *testing.T) {
+func TestResourcesArePrintedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer string
@@ -63,7 +63,7 @@ func lastPage(t *testing.T, name string) json.RawMessage {
 	return text
 }
 
-func TestQuietIsTheCIDRForWhatWasCarvedAndTheNameElsewhere(t *testing.T) {
+func TestQuietPrintsTheCIDROfBlocksAndTheNameOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answer reply
@@ -94,7 +94,7 @@ func TestQuietIsTheCIDRForWhatWasCarvedAndTheNameElsewhere(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreShownAsTheServerSentThem(t *testing.T) {
+func TestDocumentsArePrintedAsReceived(t *testing.T) {
 	t.Parallel()
 	// Members in an order of the server's own, one this build does not know, a number no float64 holds, and text that would
 	// be something else in YAML.
@@ -110,7 +110,7 @@ func TestDocumentsAreShownAsTheServerSentThem(t *testing.T) {
 	}
 }
 
-func TestSeveralNamesAreOneList(t *testing.T) {
+func TestGetOfSeveralNamesPrintsOneList(t *testing.T) {
 	t.Parallel()
 	r := answering(t, ok(example(t, "IPPool")), ok(example(t, "IPPoolChild"))).done("pool", "get", "prod-eu", "prod-eu-k8s", "-o", "json")
 	var l struct {
@@ -121,7 +121,7 @@ func TestSeveralNamesAreOneList(t *testing.T) {
 	require.Equal(t, "prod-eu-k8s", l.Items[1].Metadata.Name)
 }
 
-func TestAnEmptyListIsSaidAsideAndPrintsNothing(t *testing.T) {
+func TestEmptyListIsReportedOnlyOnStderr(t *testing.T) {
 	t.Parallel()
 	r := answering(t, ok(json.RawMessage(`{"items":[]}`))).done("pool", "list")
 	require.Empty(t, r.out)
@@ -131,13 +131,13 @@ func TestAnEmptyListIsSaidAsideAndPrintsNothing(t *testing.T) {
 }
 
 // A script that cleans up must not take a typing error for an empty list.
-func TestAListOfWhatIsNotThereFailsAndNamesIt(t *testing.T) {
+func TestListByAMissingNameFailsAndNamesIt(t *testing.T) {
 	t.Parallel()
 	d := answering(t, refusal(t, "ProblemUnknownName"))
 	r := d.run("claim", "list", "--pool", "prod-uk")
 	require.Equal(t, 1, r.code)
 	require.Empty(t, r.out)
-	require.Contains(t, r.err, `query:pool names the pool "prod-uk", and there is none of this name`)
+	require.Contains(t, r.err, `query:pool names the pool "prod-uk", which does not exist`)
 	require.Equal(t, "prod-uk", query(t, d.requests()[0], "pool"))
 }
 
@@ -150,7 +150,7 @@ func TestControlCharactersDoNotReachTheTerminal(t *testing.T) {
 	require.Equal(t, 2, strings.Count(r.out, "\n"))
 }
 
-func TestWhatTheServerRemarksIsSaidAside(t *testing.T) {
+func TestServerRemarksGoToStderr(t *testing.T) {
 	t.Parallel()
 	claim := example(t, "IPClaim")
 	create := []string{"claim", "create", "web-eu", "--pool", "prod-eu"}
@@ -163,21 +163,21 @@ func TestWhatTheServerRemarksIsSaidAside(t *testing.T) {
 	t.Run("Replay", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, reply{201, claim, map[string]string{"Idempotency-Replayed": "true"}})
-		require.Contains(t, d.done(append(create, "--idempotency-key", "k1")...).err, "stored answer")
+		require.Contains(t, d.done(append(create, "--idempotency-key", "k1")...).err, "stored response")
 	})
-	t.Run("PutOfWhatWasThere", func(t *testing.T) {
+	t.Run("PutOfAnExistingClaim", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, ok(claim))
-		require.Contains(t, d.done("claim", "put", "web-eu", "--pool", "prod-eu").err, "was there already")
+		require.Contains(t, d.done("claim", "put", "web-eu", "--pool", "prod-eu").err, "exists already")
 	})
-	t.Run("PutOfSomethingNew", func(t *testing.T) {
+	t.Run("PutOfANewClaim", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, created(claim))
 		require.Empty(t, d.done("claim", "put", "web-eu", "--pool", "prod-eu").err)
 	})
 }
 
-func TestListsLeaveTheirDocumentsAsTheyCame(t *testing.T) {
+func TestListsKeepTheirDocumentsUnchanged(t *testing.T) {
 	t.Parallel()
 	doc := strings.ReplaceAll(string(example(t, "ProjectList")), "Shops in Europe", `<Shops> & more`)
 	r := answering(t, ok(json.RawMessage(doc))).done("project", "list", "-o", "json")

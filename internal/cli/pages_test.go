@@ -31,7 +31,7 @@ func query(t *testing.T, s sent, name string) string {
 	return u.Query().Get(name)
 }
 
-func TestAListIsReadToItsEndEvenOverEmptyPages(t *testing.T) {
+func TestListIsReadToItsEndAcrossEmptyPages(t *testing.T) {
 	t.Parallel()
 	d := answering(t, claimPage(t, "c1", "a", "b"), claimPage(t, "c2"), claimPage(t, "", "c"))
 	r := d.done("claim", "list", "-o", "name")
@@ -39,7 +39,7 @@ func TestAListIsReadToItsEndEvenOverEmptyPages(t *testing.T) {
 	require.Equal(t, "c2", query(t, d.requests()[2], "cursor"))
 }
 
-func TestALimitStopsAListAndSaysWhereToGoOn(t *testing.T) {
+func TestLimitedListPrintsItsNextCursor(t *testing.T) {
 	t.Parallel()
 	d := answering(t, claimPage(t, "c1", "a", "b"), claimPage(t, "c2", "c"))
 	r := d.done("claim", "list", "-o", "name", "--limit", "3")
@@ -54,7 +54,7 @@ func TestALimitStopsAListAndSaysWhereToGoOn(t *testing.T) {
 	require.Equal(t, "c1", l.NextCursor)
 }
 
-func TestFreeBlocksOfAllPagesStandUnderOneSummary(t *testing.T) {
+func TestFreeBlocksOfAllPagesHaveOneSummary(t *testing.T) {
 	t.Parallel()
 	summary := `"summary":[{"prefixLength":17,"freeBlocks":"1","available":"1"},{"prefixLength":18,"freeBlocks":"0","available":"2"},{"prefixLength":19,"freeBlocks":"1","available":"5"}]`
 	d := answering(t,
@@ -66,9 +66,9 @@ func TestFreeBlocksOfAllPagesStandUnderOneSummary(t *testing.T) {
 	require.Equal(t, "18", query(t, d.requests()[0], "prefixLength"))
 }
 
-func TestAFullPoolSaysThatNothingIsFree(t *testing.T) {
+func TestFullPoolReportsThatNothingIsFree(t *testing.T) {
 	t.Parallel()
 	r := answering(t, ok(json.RawMessage(`{"summary":[],"items":[]}`))).done("pool", "free", "prod-eu")
 	require.Empty(t, r.out)
-	require.Equal(t, "nothing is free\n", r.err)
+	require.Equal(t, "no block is free\n", r.err)
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // The server's own judgement, before anything is sent: half a plan is worse than none.
-func TestAWholePlanIsCheckedBeforeAnythingIsSent(t *testing.T) {
+func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{
 		"HostBits":          {"pools:\n  - { name: ok, cidr: 11.0.0.0/8 }\n  - { name: a, cidr: 10.0.0.1/8 }", "-:4: pools[1].cidr has host bits set; did you mean 10.0.0.0/8?"},
 		"KeyNearby":         {"pools:\n  - name: a\n    cdir: 10.0.0.0/8", "-:4: pools[0].cdir is not a key of a plan; did you mean cidr?"},
-		"KeyNearNothing":    {"spaces: [{ name: s, zzzzzzzzz: 1 }]", "spaces[0].zzzzzzzzz is not a key of a plan; there are annotations, description, labels, name"},
+		"KeyNearNothing":    {"spaces: [{ name: s, zzzzzzzzz: 1 }]", "spaces[0].zzzzzzzzz is not a key of a plan; the keys are annotations, description, labels, name"},
 		"KeyBelow":          {"pools: [{ name: a, cidr: 10.0.0.0/8, allocation: { strategi: FirstFit } }]", "pools[0].allocation.strategi is not a key of a plan; did you mean strategy?"},
 		"TextForANumber":    {"pools: [{ name: a, cidr: 10.0.0.0/8, pools: [{ name: b, prefixLength: /24 }] }]", "pools[0].pools[0].prefixLength must be a whole number"},
 		"NumberForAText":    {"pools: [{ name: a, cidr: 10.0.0.0/8, labels: { tier: 1 } }]", "pools[0].labels.tier must be a text: write it in quotes"},
@@ -60,7 +60,7 @@ func TestAWholePlanIsCheckedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestEveryFaultOfAPlanIsSaidAtOnce(t *testing.T) {
+func TestAllErrorsOfAPlanAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plan.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("pools:\n- name: a\n  cidr: 10.0.0.1/8\n- name: b\n  cidr: 11.0.0.1/8\n"), 0o600))
@@ -71,7 +71,7 @@ func TestEveryFaultOfAPlanIsSaidAtOnce(t *testing.T) {
 }
 
 // Pools of different spaces may overlap, and what is said by an anchor is said where it is used.
-func TestAPlanThatCanBeMeantIsBegun(t *testing.T) {
+func TestValidPlanIsAccepted(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]string{
 		"TwoSpaces":     "spaces: [{ name: lab }]\npools: [{ name: a, cidr: 10.0.0.0/8 }, { name: b, space: lab, cidr: 10.0.0.0/8 }]",

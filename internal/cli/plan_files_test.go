@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSeveralFilesAreOnePlan(t *testing.T) {
+func TestSeveralFilesFormOnePlan(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	a := written(t, "a.yaml", "plan: net\nproject: { name: team-a }\npools:\n  - { name: first, cidr: 10.1.0.0/16 }\n")
@@ -28,9 +28,9 @@ func TestSeveralFilesAreOnePlan(t *testing.T) {
 	require.Contains(t, r.err, "is a saved plan")
 
 	for text, why := range map[string]string{
-		"plan: other\n":               "b.yaml is of plan other, and a file before it of plan net",
-		"project: { name: team-b }\n": "describes its project in another way",
-		"\n\npools:\n  - { name: x, cidr: 10.4.0.0/16 }\n  - { name: first, cidr: 10.5.0.0/16 }\n": "b.yaml:5: pools[2].name first is there twice",
+		"plan: other\n":               "b.yaml belongs to plan other, and an earlier file to plan net",
+		"project: { name: team-b }\n": "b.yaml and an earlier file describe the project differently",
+		"\n\npools:\n  - { name: x, cidr: 10.4.0.0/16 }\n  - { name: first, cidr: 10.5.0.0/16 }\n": "b.yaml:5: pools[2].name first is used twice",
 	} {
 		r = d.run("apply", "-f", a, "-f", written(t, "b.yaml", text))
 		require.Equal(t, 2, r.code)
@@ -38,7 +38,7 @@ func TestSeveralFilesAreOnePlan(t *testing.T) {
 	}
 }
 
-func TestPruneShowsThatAPoolOfAnotherOwnerKeepsAPool(t *testing.T) {
+func TestPruneReportsAPoolKeptByAnotherOwnersPool(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	whole := written(t, "whole.yaml", "plan: net\nproject: { name: team-a }\nspaces:\n  - { name: lab }\npools:\n  - name: outer\n    cidr: 10.1.0.0/16\n    space: lab\n    pools:\n      - { name: inner, cidr: 10.1.1.0/24, claims: [ { name: web, address: 10.1.1.1 } ] }\n")

@@ -45,7 +45,7 @@ func ownedProject(t *testing.T) reply {
 	return ok(of(t, "Project", "net", []string{}, map[string]any{}, nil))
 }
 
-func TestAPlanWithANameMarksWhatItMakesAndWhatItSaid(t *testing.T) {
+func TestNamedPlanMarksItsResourcesAndFields(t *testing.T) {
 	t.Parallel()
 	batch := marshal(t, map[string]any{"claims": []json.RawMessage{example(t, "IPClaim"), example(t, "IPClaim")}})
 	d := applying(t, ownedPlan, ownedProject(t), listOf(t), listOf(t), listOf(t), created(example(t, "IPPool")), created(batch))
@@ -60,7 +60,7 @@ func TestAPlanWithANameMarksWhatItMakesAndWhatItSaid(t *testing.T) {
 }
 
 // What the plan says is set, what it said and says no more is taken away, what others set stays.
-func TestAPlanWithANameComparesThreeWays(t *testing.T) {
+func TestNamedPlanMergesThreeWays(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/metadata/labels/env", "/metadata/labels/old", "/spec/description", "/spec/reuseAfter"},
 		map[string]any{"env": "prod", "old": "x", "theirs": "y"}, map[string]any{"description": "Said once"})
@@ -76,7 +76,7 @@ func TestAPlanWithANameComparesThreeWays(t *testing.T) {
 }
 
 // What the plan says no longer is noted no longer: what others set later is theirs.
-func TestAPlanThatSaysNothingMoreForgetsWhatItSaid(t *testing.T) {
+func TestNamedPlanReleasesFieldsThatItNoLongerSets(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/spec/description"}, map[string]any{}, map[string]any{"description": "Said once"})
 	d := applying(t, "plan: net\nproject: { name: team-a }\npools: [{ name: prod-eu, cidr: 10.20.0.0/16 }]\n",
@@ -87,7 +87,7 @@ func TestAPlanThatSaysNothingMoreForgetsWhatItSaid(t *testing.T) {
 }
 
 // A refusal of a batch says which claim it is about.
-func TestARefusedClaimOfAPlanIsNamed(t *testing.T) {
+func TestRefusedClaimOfAPlanIsNamed(t *testing.T) {
 	t.Parallel()
 	refused := refusal(t, "ProblemNeverSatisfiable")
 	var doc map[string]any
@@ -105,14 +105,14 @@ func revisionOf(t *testing.T, doc json.RawMessage) string {
 	return d.Metadata.Revision
 }
 
-func TestWhatIsOfAnotherPlanIsLeftAlone(t *testing.T) {
+func TestResourcesOfAnotherPlanAreKept(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "other", nil, map[string]any{}, nil)
 	d := applying(t, "plan: net\nproject: { name: team-a }\npools: [{ name: prod-eu, cidr: 10.20.0.0/16, labels: { env: stage } }]\n",
 		ownedProject(t), listOf(t), listOf(t, pool))
 	r := d.run("apply", "-f", "-")
 	require.Equal(t, 4, r.code)
-	require.Contains(t, r.out, "it is of plan other")
+	require.Contains(t, r.out, "it belongs to plan other")
 	require.Len(t, d.requests(), 3)
 }
 
@@ -124,7 +124,7 @@ func prunable(t *testing.T) []reply {
 	return []reply{ownedProject(t), listOf(t), listOf(t), listOf(t, of(t, "IPPool", "net", nil, map[string]any{}, nil)), listOf(t, claim)}
 }
 
-func TestPruneDeletesWhatThePlanHadFromTheInsideOut(t *testing.T) {
+func TestPruneDeletesChildrenFirst(t *testing.T) {
 	t.Parallel()
 	d := applying(t, prunedPlan, append(prunable(t), gone(), gone())...)
 	r := d.done("apply", "-f", "-", "--prune", "--yes")
@@ -137,7 +137,7 @@ func TestPruneDeletesWhatThePlanHadFromTheInsideOut(t *testing.T) {
 }
 
 // A plan may name the space that belongs to its project, and no longer; the space stays.
-func TestPruneLeavesTheDefaultSpace(t *testing.T) {
+func TestPruneKeepsTheDefaultSpace(t *testing.T) {
 	t.Parallel()
 	var space map[string]any
 	require.NoError(t, json.Unmarshal(of(t, "Space", "net", nil, map[string]any{}, nil), &space))
@@ -147,12 +147,12 @@ func TestPruneLeavesTheDefaultSpace(t *testing.T) {
 	require.Len(t, d.requests(), 5, "nothing is deleted")
 }
 
-func TestPruneAsksAndNeedsAName(t *testing.T) {
+func TestPruneNeedsConfirmationAndANamedPlan(t *testing.T) {
 	t.Parallel()
 	d := applying(t, prunedPlan, prunable(t)...)
 	r := d.run("apply", "-f", "-", "--prune")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "2 things would be deleted: give --yes")
+	require.Contains(t, r.err, "2 things would be deleted: use --yes")
 	require.Len(t, d.requests(), 5)
 
 	r = applying(t, "project: { name: team-a }\n").run("apply", "-f", "-", "--prune")
@@ -160,7 +160,7 @@ func TestPruneAsksAndNeedsAName(t *testing.T) {
 	require.Contains(t, r.err, "--prune needs a plan with a name")
 }
 
-func TestASavedPlanIsCarriedOutAsItWasShownOrRefused(t *testing.T) {
+func TestSavedPlanIsExecutedUnchangedOrRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plan, file := filepath.Join(dir, "plan.yaml"), filepath.Join(dir, "plan.saved")
@@ -172,12 +172,12 @@ func TestASavedPlanIsCarriedOutAsItWasShownOrRefused(t *testing.T) {
 	r := d.run("plan", "-f", plan, "--out", file)
 	require.Zero(t, r.code, r.err)
 	require.Equal(t, "~ pool prod-eu 10.20.0.0/16\n    - labels.env: prod\n    + labels.env: stage\n"+
-		"0 to create, 1 to change, 0 to delete, 1 unchanged, 0 differing in what cannot be changed\n", r.out)
+		"0 to create, 1 to change, 0 to delete, 1 unchanged, 0 with differences that apply cannot change\n", r.out)
 	r = d.run("apply", "-f", file)
 	require.Zero(t, r.code, r.err)
 	r = d.run("apply", "-f", file)
 	require.Equal(t, 4, r.code)
-	require.Contains(t, r.err, "pool prod-eu is not as it was when the plan was made")
+	require.Contains(t, r.err, "pool prod-eu has changed since the plan was saved")
 	require.Empty(t, d.unused())
 	require.Len(t, d.requests(), 10)
 }
@@ -191,7 +191,7 @@ func revised(t *testing.T, doc json.RawMessage) json.RawMessage {
 	return marshal(t, d)
 }
 
-func TestDiffExitsWith4WhereSomethingDiffers(t *testing.T) {
+func TestDiffExitsWithFourOnDifferences(t *testing.T) {
 	t.Parallel()
 	d := applying(t, "project: { name: team-a }\npools: [{ name: prod-eu, cidr: 10.20.0.0/16 }]\n",
 		ok(example(t, "Project")), listOf(t), listOf(t), ok(example(t, "Project")), listOf(t), listOf(t, example(t, "IPPool")))

@@ -13,7 +13,7 @@ import (
 )
 
 // Every refusal that the contract has an example of, as an operator reads it.
-func TestRefusalsAreWrittenForPeople(t *testing.T) {
+func TestRefusalsArePrintedReadably(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func refusing(answer reply) http.HandlerFunc {
 	}
 }
 
-func TestExitCodesTellRefusalsApart(t *testing.T) {
+func TestExitCodesDistinguishRefusals(t *testing.T) {
 	t.Parallel()
 	for code, problems := range map[int][]string{
 		1: {"ProblemInvalidArgument", "ProblemMissingRoles", "ProblemClassBounds", "ProblemUnauthenticated", "ProblemPermissionDenied", "ProblemNeverSatisfiable", "ProblemIdempotencyMismatch", "ProblemInternal"},
@@ -64,13 +64,13 @@ func TestExitCodesTellRefusalsApart(t *testing.T) {
 			})
 		}
 	}
-	t.Run("ServerAway", func(t *testing.T) {
+	t.Run("UnreachableServer", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t)
 		d.Close()
 		r := d.run("pool", "list")
 		require.Equal(t, 5, r.code)
-		require.Contains(t, r.err, "error: no answer from "+d.URL)
+		require.Contains(t, r.err, "error: no response from "+d.URL)
 		require.Contains(t, r.err, "connection refused")
 	})
 	t.Run("PreconditionFailed", func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestExitCodesTellRefusalsApart(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotACarveServerIsNamed(t *testing.T) {
+func TestResponseOfAnotherServerIsReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status      int
@@ -106,7 +106,7 @@ func TestWhatIsNotACarveServerIsNamed(t *testing.T) {
 			})
 			r := d.run("project", "get", "team-a")
 			require.Equal(t, c.code, r.code)
-			require.Contains(t, r.err, "does not answer like a Carve server")
+			require.Contains(t, r.err, "does not respond like a Carve server")
 			require.Contains(t, r.err, c.want)
 			said := r.err[strings.Index(r.err, "error: "):] // behind what is said of repeats
 			require.Equal(t, 1, strings.Count(said, "\n"), "one line: %q", said)
@@ -114,7 +114,7 @@ func TestWhatIsNotACarveServerIsNamed(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsCutShortIsNoAnswer(t *testing.T) {
+func TestTruncatedResponseIsAnError(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	whole := example(t, "IPPool")
@@ -128,7 +128,7 @@ func TestAnAnswerThatIsCutShortIsNoAnswer(t *testing.T) {
 	require.Empty(t, r.out)
 }
 
-func TestOneOfSeveralDeletesThatIsRefusedDoesNotStopTheOthers(t *testing.T) {
+func TestRefusedDeleteDoesNotStopTheOthers(t *testing.T) {
 	t.Parallel()
 	d := answering(t, gone(), refusal(t, "ProblemNotFound"), gone())
 	r := d.run("space", "delete", "a", "b", "c")
@@ -141,7 +141,7 @@ func TestOneOfSeveralDeletesThatIsRefusedDoesNotStopTheOthers(t *testing.T) {
 	require.Equal(t, "space b was not there\n", r.err)
 }
 
-func TestVersionIsShownEvenWhereNoServerAnswers(t *testing.T) {
+func TestVersionIsShownWithoutAServer(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Version")))
 	r := d.done("version", "-o", "json")

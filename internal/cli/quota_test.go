@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAQuotaIsMergedIntoWhatIsThere(t *testing.T) {
+func TestQuotaSetMergesIntoTheExistingQuota(t *testing.T) {
 	t.Parallel()
 	is := example(t, "Quota")
 	for name, c := range map[string]struct {
@@ -34,7 +34,7 @@ func TestAQuotaIsMergedIntoWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestAQuotaThatIsNotThereIsMade(t *testing.T) {
+func TestQuotaSetCreatesAMissingQuota(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
@@ -61,7 +61,7 @@ func TestAQuotaThatIsNotThereIsMade(t *testing.T) {
 	}
 }
 
-func TestAQuotaOfNoLimitIsRefused(t *testing.T) {
+func TestQuotaWithoutALimitIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]reply{"New": refusal(t, "ProblemNotFound"), "Emptied": ok(example(t, "Quota"))} {
 		t.Run(name, func(t *testing.T) {
@@ -69,13 +69,13 @@ func TestAQuotaOfNoLimitIsRefused(t *testing.T) {
 			d := answering(t, answer)
 			r := d.run("quota", "set", "shared-eu", "--claims", "none", "--addresses", "none")
 			require.Equal(t, 2, r.code)
-			require.Contains(t, r.err, "'ipamctl quota delete shared-eu' takes it away")
+			require.Contains(t, r.err, "'ipamctl quota delete shared-eu' removes it")
 			require.Equal(t, []string{"GET"}, d.methods())
 		})
 	}
 }
 
-func TestAQuotaThatChangedMeanwhileIsAConflict(t *testing.T) {
+func TestConcurrentlyChangedQuotaIsAConflict(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Quota")), refusal(t, "ProblemPreconditionFailed"))
 	require.Equal(t, 4, d.run("quota", "set", "shared-eu", "--claims", "7").code)
@@ -85,19 +85,19 @@ func TestAQuotaThatChangedMeanwhileIsAConflict(t *testing.T) {
 }
 
 // The repeat of a conditional PUT would be refused for the success of the first.
-func TestAQuotaWhoseAnswerWasLostIsNotSetTwice(t *testing.T) {
+func TestQuotaSetIsNotRetriedAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Quota")), cut())
 	r := d.run("quota", "set", "shared-eu", "--claims", "7")
 	require.Equal(t, 5, r.code)
-	require.Contains(t, r.err, "It is not known whether the quota was set: run it again")
+	require.Contains(t, r.err, "It is unknown whether the quota was set. Run the command again")
 	require.Len(t, d.requests(), 2)
 
 	d = answering(t, ok(example(t, "Quota")), refusal(t, "ProblemContention"), ok(example(t, "Quota")))
 	d.done("quota", "set", "shared-eu", "--claims", "7") // refused, and surely not carried out
 }
 
-func TestQuotasShowWhatIsUsedOfWhatIsAllowed(t *testing.T) {
+func TestQuotaListShowsUsageAndLimits(t *testing.T) {
 	t.Parallel()
 	over := json.RawMessage(`{"items":[{"metadata":{"name":"all","uid":"507193b5-cfd1-43e5-b608-1a2cd4e56768","project":"team-a","generation":1,
 	  "revision":"r","createdAt":"2026-03-02T09:30:00Z","updatedAt":"2026-03-02T09:30:00Z","createdBy":"dev"},
@@ -108,7 +108,7 @@ func TestQuotasShowWhatIsUsedOfWhatIsAllowed(t *testing.T) {
 	requireGolden(t, "quota-over", d.done("quota", "list", "-o", "wide").out)
 }
 
-func TestAQuotaThatSomebodyElseMakesMeanwhileIsMergedInto(t *testing.T) {
+func TestQuotaSetMergesIntoAConcurrentlyCreatedQuota(t *testing.T) {
 	t.Parallel()
 	is := example(t, "Quota")
 	d := answering(t, refusal(t, "ProblemNotFound"), refusal(t, "ProblemPreconditionFailed"), ok(is), ok(is))

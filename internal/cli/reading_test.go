@@ -23,7 +23,7 @@ func fresh(t *testing.T) *double {
 }
 
 // A quotation mark that is out of place hides the rows behind it. Nothing of such a file is imported.
-func TestAFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
+func TestFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	for name, text := range map[string]string{
@@ -97,7 +97,7 @@ func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 	require.Contains(t, d.done("space", "get", "prod-a", "-o", "yaml").out, "source-name: Prod_A (1:1)")
 	r := d.run("import", "netbox", written(t, "nb.json", page(prefix(9, "10.9.0.0/16", vrf(14, "prod.a", "")))))
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, `the space prod-a was made for the routing domain "Prod_A (1:1)"`)
+	require.Contains(t, r.err, `the space prod-a was created for the routing domain "Prod_A (1:1)"`)
 	require.Contains(t, d.done("import", "netbox", written(t, "nb.csv", "Prefix,VRF\n10.8.0.0/16,Prod_A (1:1)\n")).out, "1 created")
 	require.Contains(t, d.done("import", "netbox", written(t, "nb.csv", "prefix,vrf.rd\n10.7.0.0/16,9:9\n")).out, "1 created")
 	require.Equal(t, []string{"9-9", "default", "global", "prod-a"}, d.spaces(), "a VRF of which the RD alone is known is not the global table")
@@ -155,7 +155,7 @@ func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 }
 
 // A host in one network view is held there, whatever another view lists.
-func TestAHostOfOneViewStaysWhenAnotherViewListsItsAddress(t *testing.T) {
+func TestHostOfOneViewIsKeptWhenAnotherViewListsItsAddress(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	const table = `header-network,address*,netmask*,network_view
@@ -192,7 +192,7 @@ func (d *double) rewrite(path, text string) {
 	require.NoError(d.t, os.Chtimes(path, time.Time{}, is.ModTime().Add(time.Second)))
 }
 
-func TestRangesThatOverlapFollowThePolicies(t *testing.T) {
+func TestOverlappingRangesFollowThePolicy(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	const rows = `[{"id":1,"prefix":"198.51.100.0/24","url":"/ipam/prefixes/"},
@@ -228,7 +228,7 @@ func TestRangesThatOverlapFollowThePolicies(t *testing.T) {
 	require.Contains(t, d.done("import", "netbox", file, "--on-overlap", "narrow").out, "3 same")
 }
 
-func TestAMappingThatNamesWhatNoRowHasIsRefused(t *testing.T) {
+func TestMappingWithAnUnknownFieldIsRefused(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	file := written(t, "hosts.csv", "cidr,name,team,rack\n10.0.0.0/16,net,a,\n")
@@ -236,12 +236,12 @@ func TestAMappingThatNamesWhatNoRowHasIsRefused(t *testing.T) {
 		"source: csv\nlabels: {team: taem}":                            "labels.team names the field taem",
 		"source: csv\nlabels: {cc: \"cf:nope\"}":                       "the field cf:nope",
 		"source: csv\nrules: [{match: {tema: a}, as: pool}]":           "rules[0].match names the field tema",
-		"source: csv\nrules: [{match: {kind: prefixx}, as: pool}]":     "the kinds are aggregate, prefix, address and range",
+		"source: csv\nrules: [{match: {kind: prefixx}, as: pool}]":     "use aggregate, prefix, address or range",
 		"source: csv\nrules: [{as: pool, name: \"{nmae}\"}]":           "rules[0].name names the field nmae",
 		"source: csv\nspaceBy: [vfr]":                                  "spaceBy names the field vfr",
-		"source: csv\ncolumns: {name: Bezeichnung}":                    `columns.name of the mapping is "Bezeichnung", and no file has such a column`,
-		"source: csv\nlabels: {team: team}\n---\nlabels: {team: rack}": "it holds more than one document",
-		"labels: {team: team}":                                         "it does not say which source it is for: add `source: csv`",
+		"source: csv\ncolumns: {name: Bezeichnung}":                    `columns.name of the mapping is "Bezeichnung", but no file has this column`,
+		"source: csv\nlabels: {team: team}\n---\nlabels: {team: rack}": "it contains more than one document",
+		"labels: {team: team}":                                         "it does not name its source: add `source: csv`",
 	} {
 		d.in = mapping
 		r := d.run("import", "csv", file, "--mapping", "-")
@@ -253,9 +253,9 @@ func TestAMappingThatNamesWhatNoRowHasIsRefused(t *testing.T) {
 
 	r := d.run("import", "csv", written(t, "hosts.csv", "cidr,nmae,descripton\n10.0.0.0/16,net,a\n"))
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, `nothing reads the column "nmae": did you mean "name"?`)
+	require.Contains(t, r.err, `nothing uses the column "nmae": did you mean "name"?`)
 	r = d.run("import", "csv", file, "--dry-run")
-	require.Contains(t, r.err, `warning: `+file+`: nothing reads the columns "team", "rack"`)
+	require.Contains(t, r.err, `warning: `+file+`: nothing uses the columns "team", "rack"`)
 
 	// Titles in another language: the mapping that is written names the column by its content.
 	german := written(t, "nb.csv", "IP-Adresse,VRF,Beschreibung\n10.0.0.5/24,Global,Drucker\n")
@@ -271,7 +271,7 @@ func TestAMappingThatNamesWhatNoRowHasIsRefused(t *testing.T) {
 }
 
 // The source's own name and number of a thing are kept, whatever name it can have in Carve.
-func TestTheNamesOfTheSourceAreKept(t *testing.T) {
+func TestSourceNamesAndIDsAreKept(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	d.done("import", "csv", written(t, "a.csv", "id,cidr,name\n7,10.50.0.0/16,数据中心\n8,10.50.1.0/24,Büro München\n"))

@@ -25,7 +25,7 @@ func doneRelease(t *testing.T, released int, cursor string, skipped ...any) repl
 	return ok(marshal(t, doc))
 }
 
-func TestManyClaimsAreReleasedStepByStep(t *testing.T) {
+func TestBulkReleaseContinuesOverSeveralRequests(t *testing.T) {
 	t.Parallel()
 	stays := map[string]any{"name": "web", "code": "in_use", "detail": "It is in use."}
 	d := answering(t, shownRelease(t, 300, false), doneRelease(t, 250, "bmV4dA"), doneRelease(t, 49, "", stays))
@@ -44,7 +44,7 @@ func TestManyClaimsAreReleasedStepByStep(t *testing.T) {
 }
 
 // What others use as well stays, and is told whether or not anything is released.
-func TestWhatAConsumerUsesIsReleased(t *testing.T) {
+func TestReleaseByConsumerReportsSharedClaims(t *testing.T) {
 	t.Parallel()
 	stays := map[string]any{"name": "web", "code": "in_use", "detail": "Others use it."}
 	d := answering(t, shownRelease(t, 1, false, stays), doneRelease(t, 1, "", stays))
@@ -62,7 +62,7 @@ func TestWhatAConsumerUsesIsReleased(t *testing.T) {
 	require.Equal(t, 2, answering(t).run("release", "--pool", "p", "--realm", "rack").code)
 }
 
-func TestAReleaseIsShownOrConfirmed(t *testing.T) {
+func TestBulkReleaseNeedsConfirmationOrDryRun(t *testing.T) {
 	t.Parallel()
 	t.Run("DryRun", func(t *testing.T) {
 		t.Parallel()
@@ -71,7 +71,7 @@ func TestAReleaseIsShownOrConfirmed(t *testing.T) {
 		require.Contains(t, r.out, "web-eu")
 		require.Contains(t, r.err, "1 claim would be released\n")
 	})
-	t.Run("NobodyIsThere", func(t *testing.T) {
+	t.Run("WithoutATerminal", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, shownRelease(t, 2, false))
 		require.Equal(t, 2, d.run("release", "--pool", "p").code)
@@ -107,7 +107,7 @@ func TestAReleaseIsShownOrConfirmed(t *testing.T) {
 }
 
 // A variable that is not set must not widen what is released, or asked for.
-func TestAnEmptyConditionIsRefused(t *testing.T) {
+func TestEmptyReleaseConditionIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"release", "--class", "web", "--owner", "", "--yes"},
@@ -119,7 +119,7 @@ func TestAnEmptyConditionIsRefused(t *testing.T) {
 		d := answering(t)
 		r := d.run(args...)
 		require.Equal(t, 2, r.code, args)
-		require.Contains(t, r.err, " is empty: give it a value, or leave it out", args)
+		require.Contains(t, r.err, " is empty: give it a value, or omit it", args)
 		require.Empty(t, d.requests(), args)
 	}
 }

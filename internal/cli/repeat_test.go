@@ -17,7 +17,7 @@ import (
 
 var claimArgs = []string{"claim", "create", "web-eu", "--pool", "prod-eu", "--prefix-length", "24"}
 
-func TestARepeatIsTheSameRequest(t *testing.T) {
+func TestRetrySendsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	d := answering(t, cut(), refusal(t, "ProblemContention"), created(example(t, "IPClaim")))
 	r := d.done(append(claimArgs, "--request-id", "deploy-42")...)
@@ -28,10 +28,10 @@ func TestARepeatIsTheSameRequest(t *testing.T) {
 		require.Equal(t, "deploy-42", s.header.Get("X-Request-Id"))
 		require.Equal(t, "ipamctl/1.2.3", s.header.Get("User-Agent"))
 	}
-	require.Equal(t, "the connection was lost; trying again (2 of 5)\nthe server said 503, not now; trying again (3 of 5)\n", r.err)
+	require.Equal(t, "the connection was lost; trying again (2 of 5)\nthe server responded 503 and asked to wait; trying again (3 of 5)\n", r.err)
 }
 
-func TestEveryCommandLineHasAKeyOfItsOwn(t *testing.T) {
+func TestEveryInvocationUsesANewIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	d := answering(t, created(example(t, "IPClaim")), created(example(t, "IPClaim")))
 	require.Zero(t, d.run(claimArgs...).code)
@@ -39,7 +39,7 @@ func TestEveryCommandLineHasAKeyOfItsOwn(t *testing.T) {
 	require.NotEqual(t, d.requests()[0].header.Get("Idempotency-Key"), d.requests()[1].header.Get("Idempotency-Key"))
 }
 
-func TestRepeatsAreBoundedAndGrowApart(t *testing.T) {
+func TestRetriesAreLimitedWithGrowingPauses(t *testing.T) {
 	t.Parallel()
 	busy := refusal(t, "ProblemUnavailable")
 	d := answering(t, busy, busy, busy, busy, busy)
@@ -57,7 +57,7 @@ func TestRepeatsAreBoundedAndGrowApart(t *testing.T) {
 	require.Greater(t, all, 7*time.Second, "a server that restarts is waited for")
 }
 
-func TestThePauseIsWhatTheServerAsksForWithinReason(t *testing.T) {
+func TestRetryPauseFollowsRetryAfterUpToALimit(t *testing.T) {
 	t.Parallel()
 	limited := refusal(t, "ProblemRateLimited")
 	limited.header = map[string]string{"Retry-After": "3"}
@@ -70,18 +70,18 @@ func TestThePauseIsWhatTheServerAsksForWithinReason(t *testing.T) {
 	require.Equal(t, []time.Duration{3 * time.Second}, d.pauses)
 }
 
-func TestAPauseThatOutlastsTheTimeIsNotBegun(t *testing.T) {
+func TestRetryPauseBeyondTheTimeoutIsNotStarted(t *testing.T) {
 	t.Parallel()
 	later := refusal(t, "ProblemUnavailable")
 	later.header = map[string]string{"Retry-After": "9"}
 	d := answering(t, later)
 	r := d.run("pool", "get", "prod-eu", "--timeout", "5s")
 	require.Equal(t, 5, r.code)
-	require.Contains(t, r.err, "The database does not answer.")
+	require.Contains(t, r.err, "The database cannot be reached.")
 	require.Empty(t, d.pauses)
 }
 
-func TestWhatARepeatCannotMendIsNotRepeated(t *testing.T) {
+func TestPermanentRefusalIsNotRetried(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"ProblemPoolExhausted", "ProblemNotFound", "ProblemInternal", "ProblemInvalidArgument", "ProblemDeadline"} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestWhatARepeatCannotMendIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
+func TestUnknownOutcomePrintsTheIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	unknown := refusal(t, "ProblemOutcomeUnknown")
 	for name, script := range map[string][]reply{
@@ -115,7 +115,7 @@ func TestAnUnknownOutcomeNamesTheKeyToRepeatItWith(t *testing.T) {
 		d.Close()
 		require.NotContains(t, d.run(claimArgs...).err, "--idempotency-key")
 	})
-	t.Run("NothingWasToBeWritten", func(t *testing.T) {
+	t.Run("DryRun", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, unknown, unknown, unknown, unknown, unknown)
 		require.NotContains(t, d.run(append(claimArgs, "--dry-run")...).err, "--idempotency-key")
@@ -135,15 +135,15 @@ func never(t *testing.T) (d *double, entered <-chan struct{}) {
 	return d, in
 }
 
-func TestARequestEndsWithItsTime(t *testing.T) {
+func TestRequestEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	d, _ := never(t)
 	r := d.run("pool", "get", "prod-eu", "--timeout", "50ms")
 	require.Equal(t, 5, r.code)
-	require.Equal(t, "error: no answer from "+d.URL+" within 50ms\n", r.err)
+	require.Equal(t, "error: no response from "+d.URL+" within 50ms\n", r.err)
 }
 
-func TestAnInterruptEndsARequest(t *testing.T) {
+func TestInterruptEndsARequest(t *testing.T) {
 	t.Parallel()
 	d, entered := never(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -158,11 +158,11 @@ func TestAnInterruptEndsARequest(t *testing.T) {
 		Env: func(name string) (string, bool) { return d.env[name], true },
 	})
 	require.Equal(t, 5, code)
-	require.Contains(t, said.String(), "interrupted before there was an answer")
+	require.Contains(t, said.String(), "interrupted before a response from ")
 	require.Contains(t, said.String(), "--idempotency-key", "it may have been carried out")
 }
 
-func TestWhoCannotBeTalkedToIsNotAskedAgain(t *testing.T) {
+func TestTLSFailureIsNotRetried(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -182,7 +182,7 @@ func TestWhoCannotBeTalkedToIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAPasswordInTheURLOfAServerIsNotPrinted(t *testing.T) {
+func TestPasswordInTheServerURLIsNotPrinted(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	d.Close()

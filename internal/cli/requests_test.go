@@ -12,7 +12,7 @@ import (
 )
 
 // What flags become on the wire. That it is a request of the contract at all is checked by the double.
-func TestFlagsBecomeTheRequest(t *testing.T) {
+func TestFlagsAreSentInTheRequest(t *testing.T) {
 	t.Parallel()
 	project, space, pool, claim := example(t, "Project"), example(t, "Space"), example(t, "IPPool"), example(t, "IPClaim")
 	for name, c := range map[string]struct {
@@ -110,7 +110,7 @@ func TestFlagsBecomeTheRequest(t *testing.T) {
 	}
 }
 
-func TestFiltersBecomeTheQuery(t *testing.T) {
+func TestFiltersAreSentInTheQuery(t *testing.T) {
 	t.Parallel()
 	empty := json.RawMessage(`{"items":[]}`)
 	for name, c := range map[string]struct {
@@ -152,7 +152,7 @@ func TestFiltersBecomeTheQuery(t *testing.T) {
 }
 
 // Every list can be asked for what the region knows, and says of when that was.
-func TestListsCanBeStale(t *testing.T) {
+func TestListsAcceptStaleConsistency(t *testing.T) {
 	t.Parallel()
 	page := func(readAt, next string) reply {
 		body := `{"items":[]}`
@@ -172,7 +172,7 @@ func TestListsCanBeStale(t *testing.T) {
 			for _, request := range d.requests() {
 				require.Contains(t, request.uri, "consistency=stale")
 			}
-			require.Contains(t, r.err, "this is what the region knew at 2026-03-02T09:30:00Z;", "of several pages the oldest counts")
+			require.Contains(t, r.err, "this is the region's data of 2026-03-02T09:30:00Z;", "of several pages the oldest counts")
 		})
 	}
 	d := answering(t, ok(json.RawMessage(`{"items":[],"summary":[]}`)))
@@ -180,7 +180,7 @@ func TestListsCanBeStale(t *testing.T) {
 	require.Contains(t, d.requests()[0].uri, "consistency=stale")
 }
 
-func TestABatchIsSentAsTheFileHasIt(t *testing.T) {
+func TestBatchFileIsSentUnchanged(t *testing.T) {
 	t.Parallel()
 	want := `{"claims":[{"metadata":{"name":"node-1","labels":{"since":"2026-03-02","yes":"true"}},"spec":{"poolRef":{"name":"k8s"},"prefixLength":26}},
 	  {"metadata":{"name":"node-2"},"spec":{"poolRef":{"name":"k8s"},"prefixLength":26}}]}`

@@ -11,7 +11,7 @@ import (
 const someAllocation = "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08"
 
 // What a column prints is what a verb takes.
-func TestNamesAreTakenAsColumnsPrintThem(t *testing.T) {
+func TestVerbsAcceptNamesAsColumnsPrintThem(t *testing.T) {
 	t.Parallel()
 	pool, claim, space, allocation := ok(example(t, "IPPool")), ok(example(t, "IPClaim")), ok(example(t, "Space")), ok(example(t, "IPAllocation"))
 	for args, c := range map[string]struct {
@@ -46,14 +46,14 @@ func TestNamesAreTakenAsColumnsPrintThem(t *testing.T) {
 			require.Equal(t, c.want, asked)
 		})
 	}
-	t.Run("WithoutAProjectOfOnesOwn", func(t *testing.T) {
+	t.Run("WithoutAProject", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, pool)
 		delete(d.env, "CARVE_PROJECT")
 		d.done("pool", "get", "platform/vips-1")
-		require.Contains(t, d.run("pool", "get", "vips-1").err, "which project?")
+		require.Contains(t, d.run("pool", "get", "vips-1").err, "no project is given")
 	})
-	t.Run("ButNothingElseIsAPath", func(t *testing.T) {
+	t.Run("OtherPathsAreRefused", func(t *testing.T) {
 		t.Parallel()
 		for _, name := range []string{"../x", "a/..", "a/b/c", "/a", "a/", "A/b"} {
 			d := answering(t)
@@ -62,14 +62,14 @@ func TestNamesAreTakenAsColumnsPrintThem(t *testing.T) {
 			require.Contains(t, r.err, "is not the name of a pool")
 		}
 	})
-	t.Run("DeletesSayThemAsTheyWereSaid", func(t *testing.T) {
+	t.Run("DeletesPrintTheGivenNames", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, "pool platform/vips-1 deleted\n", answering(t, gone()).done("pool", "delete", "platform/vips-1").out)
 	})
 }
 
 // A tenant may not look into the platform, and finds its shared classes from the own project.
-func TestASharedClassIsShownByTheNameThatColumnsPrint(t *testing.T) {
+func TestSharedClassIsFoundByItsColumnName(t *testing.T) {
 	t.Parallel()
 	uris := func(d *double) (out []string) {
 		for _, s := range d.requests() {
@@ -90,7 +90,7 @@ func TestASharedClassIsShownByTheNameThatColumnsPrint(t *testing.T) {
 	require.Equal(t, []string{"/v1/projects/team-a/classes/standard", "/v1/projects/platform/classes/standard"}, uris(d))
 }
 
-func TestAnAllocationIsBoundAgainByTheNameThatColumnsPrint(t *testing.T) {
+func TestAllocationIsReboundByItsColumnName(t *testing.T) {
 	t.Parallel()
 	d := answering(t, created(example(t, "IPClaim")))
 	d.done("claim", "create", "r2", "--allocation", "platform/"+someAllocation)
@@ -99,7 +99,7 @@ func TestAnAllocationIsBoundAgainByTheNameThatColumnsPrint(t *testing.T) {
 }
 
 // Who deletes a claim whose block stays is told which allocation keeps it.
-func TestADeletedClaimThatKeepsItsBlockSaysByWhat(t *testing.T) {
+func TestDeleteOfARetainedClaimNamesItsAllocation(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
 	require.NoError(t, json.Unmarshal(example(t, "IPClaim"), &doc))
@@ -125,7 +125,7 @@ func TestADeletedClaimThatKeepsItsBlockSaysByWhat(t *testing.T) {
 	require.Empty(t, r.out)
 }
 
-func TestOneResourceIsShownOneThingALine(t *testing.T) {
+func TestShowPrintsOneFieldPerLine(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	for _, c := range []struct{ kind, name, answer string }{

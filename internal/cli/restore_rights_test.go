@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// governed works on a database as its server does, until work is done.
-func governed(t *testing.T, dsn string, work func(s *alloc.Service, k *tenancy.Keyring)) {
+// withService works on a database as its server does, until work is done.
+func withService(t *testing.T, dsn string, work func(s *alloc.Service, k *tenancy.Keyring)) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: "local"})
 	require.NoError(t, err)
@@ -26,13 +26,13 @@ func governed(t *testing.T, dsn string, work func(s *alloc.Service, k *tenancy.K
 	idle(t, dsn)
 }
 
-// revoking is a database of which a backup was made before some of its rights were taken back.
-func revoking(t *testing.T, d *double) (dsn, dir, stolen string) {
+// backupThenRevoke is a database of which a backup was made before some of its rights were taken back.
+func backupThenRevoke(t *testing.T, d *double) (dsn, dir, stolen string) {
 	t.Helper()
 	dsn, dir = bootstrapped(t, d), filepath.Join(t.TempDir(), "backup")
 	ctx := tenancy.WithPrincipal(t.Context(), tenancy.System())
 	named := func(name string) ipam.Metadata { return ipam.Metadata{Name: name} }
-	governed(t, dsn, func(s *alloc.Service, _ *tenancy.Keyring) {
+	withService(t, dsn, func(s *alloc.Service, _ *tenancy.Keyring) {
 		require.NoError(t, s.EnsurePlatform(ctx))
 		for _, name := range []string{"team", "shop", "gone"} {
 			_, err := s.CreateProject(ctx, ipam.Project{Metadata: named(name)}, usecase.Request{})
@@ -74,18 +74,18 @@ func revoking(t *testing.T, d *double) (dsn, dir, stolen string) {
 	return dsn, dir, stolen
 }
 
-func TestARestoreRevokesAgainWhatWasRevokedSinceTheBackup(t *testing.T) {
+func TestRestoreKeepsRevocationsSinceTheBackup(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
-	dsn, dir, stolen := revoking(t, d)
+	dsn, dir, stolen := backupThenRevoke(t, d)
 	r := d.done("restore", "--database-url", dsn, "--from", dir, "--replace")
 	for _, line := range []string{
 		"revoked since the backup, and revoked again: API key team/stolen (admin)",
 		"revoked since the backup, and revoked again: member team/corp:left (admin)",
 		"revoked since the backup, and revoked again: grant of space default in team to shop",
-		"given a smaller role since the backup, and given it again: member team/corp:moved (viewer)",
+		"role lowered since the backup, and lowered again: member team/corp:moved (viewer)",
 		"valid again, because its project is back: member gone/corp:keeps (viewer)",
-		"has the limits of the backup again: quota team/all (addresses unlimited, claims 10, pools unlimited)",
+		"limits are those of the backup again: quota team/all (addresses unlimited, claims 10, pools unlimited)",
 	} {
 		require.Contains(t, r.err, line)
 	}
@@ -93,7 +93,7 @@ func TestARestoreRevokesAgainWhatWasRevokedSinceTheBackup(t *testing.T) {
 	require.NotContains(t, r.err, "team/corp:keeps")
 	require.Contains(t, r.out, "audit clean\n")
 	idle(t, dsn)
-	governed(t, dsn, func(_ *alloc.Service, k *tenancy.Keyring) {
+	withService(t, dsn, func(_ *alloc.Service, k *tenancy.Keyring) {
 		_, err := k.Authenticate(t.Context(), stolen)
 		require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
 		held, err := k.MemberRoles(t.Context(), "corp:left")
@@ -105,16 +105,16 @@ func TestARestoreRevokesAgainWhatWasRevokedSinceTheBackup(t *testing.T) {
 	})
 	require.Contains(t, d.done("restore", "--database-url", dsn, "--from", dir, "--replace", "--keep-revocations=false").err, "API key team/stolen (admin)")
 	idle(t, dsn)
-	governed(t, dsn, func(_ *alloc.Service, k *tenancy.Keyring) {
+	withService(t, dsn, func(_ *alloc.Service, k *tenancy.Keyring) {
 		_, err := k.Authenticate(t.Context(), stolen)
 		require.NoError(t, err)
 	})
 }
 
-func TestARestoreWithoutTheOldDatabaseListsWhatIsValid(t *testing.T) {
+func TestRestoreWithoutTheOldDatabaseListsValidCredentials(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
-	_, dir, _ := revoking(t, d)
+	_, dir, _ := backupThenRevoke(t, d)
 	target := dbtest.New(t)
 	r := d.done("restore", "--database-url", target, "--from", dir)
 	require.Contains(t, r.err, "valid as in the backup: 3 API keys, 5 members, 1 grant, 1 quota.")

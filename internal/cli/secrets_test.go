@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-func TestDatabaseURLInAFile(t *testing.T) {
+func TestDatabaseURLIsReadFromAFile(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
 	file := filepath.Join(t.TempDir(), "url")
@@ -26,16 +26,16 @@ func TestDatabaseURLInAFile(t *testing.T) {
 	d.env["CARVE_DATABASE_URL"] = "postgres://carve:hunter2@db/carve"
 	r := d.run("audit")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "set one of them")
+	require.Contains(t, r.err, "set only one of them")
 	require.NotContains(t, r.err, "hunter2")
 	r = d.run("audit", "--database-url-file", "postgres://carve:hunter2@db/carve")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "looks like a database URL itself")
+	require.Contains(t, r.err, "looks like a database URL")
 	require.NotContains(t, r.err, "hunter2")
 	require.Contains(t, d.run("audit", "--database-url-file", file, "--database-url", "x").err, "database-url-file")
 }
 
-func TestAPIKeyInAFileThatAVariableNames(t *testing.T) {
+func TestAPIKeyIsReadFromTheFileInAVariable(t *testing.T) {
 	t.Parallel()
 	d := answering(t)
 	key := "carve_0123456789abcdef0123456789abcdef_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -57,7 +57,7 @@ func TestAPIKeyInAFileThatAVariableNames(t *testing.T) {
 	require.NotContains(t, r.err, key)
 }
 
-func TestCertificateIsShownToServersThatWantOne(t *testing.T) {
+func TestClientCertificateIsSentOnRequest(t *testing.T) {
 	t.Parallel()
 	ca, err := devca.New("ours")
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestCertificateIsShownToServersThatWantOne(t *testing.T) {
 	d.run("whoami", "--ca-file", files["ca"])
 	require.Equal(t, "team-a", <-who)
 	delete(d.env, "CARVE_CLIENT_KEY")
-	require.Contains(t, d.run("whoami", "--ca-file", files["ca"]).err, "belong together")
+	require.Contains(t, d.run("whoami", "--ca-file", files["ca"]).err, "must be given together")
 	d.env["CARVE_CLIENT_KEY"] = files["server.key"]
 	require.Contains(t, d.run("whoami", "--ca-file", files["ca"]).err, "cannot use the client's certificate")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatCanChangeIsChanged(t *testing.T) {
+func TestSetPatchesMutableFields(t *testing.T) {
 	t.Parallel()
 	claim, project, space := example(t, "IPClaim"), example(t, "Project"), example(t, "Space")
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ func TestWhatCanChangeIsChanged(t *testing.T) {
 }
 
 // Labels count at creation alone: a put that gives others is told so, and scripts that look for claims by labels are not left guessing.
-func TestAPutWarnsOfLabelsThatItDoesNotChange(t *testing.T) {
+func TestPutWarnsAboutUnchangedLabels(t *testing.T) {
 	t.Parallel()
 	var claim struct {
 		Metadata struct{ Labels map[string]string }
@@ -70,7 +70,7 @@ func TestAPutWarnsOfLabelsThatItDoesNotChange(t *testing.T) {
 	}
 	for _, quiet := range [][]string{nil, {"-q"}} {
 		r := put(append(quiet, "--label", key+"=other", "--label", "new=1")...)
-		require.Contains(t, r.err, "warning: claim web-eu keeps what it has: ")
+		require.Contains(t, r.err, "warning: claim web-eu is unchanged: ")
 		require.Contains(t, r.err, "label "+key+` is "`+value+`", not "other"`)
 		require.Contains(t, r.err, "label new is not set; 'ipamctl claim set web-eu' changes it\n")
 	}
@@ -79,7 +79,7 @@ func TestAPutWarnsOfLabelsThatItDoesNotChange(t *testing.T) {
 	require.NotContains(t, put().err, "warning")
 }
 
-func TestAnUnknownVerbIsSaidBeforeItsFlags(t *testing.T) {
+func TestUnknownVerbIsReportedBeforeItsFlags(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		`ipamctl claim has no verb "update"; did you mean set?`: {"claim", "update", "web", "--label", "a=b"},

@@ -32,7 +32,7 @@ func sources(n int) map[string]string {
 
 // A mirror that is fed with damaged files, one after the other, releases nothing: a file is refused, or what it lacks is held back. A cut that
 // falls between two rows is no damage that a table shows, so every table waits until the same one was written a second time.
-func TestAShadowThatIsFedWithDamagedFilesReleasesNothing(t *testing.T) {
+func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 	t.Parallel()
 	const hosts, bytes = 30, 9
 	for of, text := range sources(hosts) {
@@ -69,7 +69,7 @@ func TestAShadowThatIsFedWithDamagedFilesReleasesNothing(t *testing.T) {
 }
 
 // What is gone from a table is released when the same table was written a second time. The list of it comes first.
-func TestWhatATableNoLongerHasIsReleasedAfterASecondReading(t *testing.T) {
+func TestMirrorReleasesMissingRowsAfterASecondReading(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	text := sources(30)["csv"]
@@ -83,7 +83,7 @@ func TestWhatATableNoLongerHasIsReleasedAfterASecondReading(t *testing.T) {
 	all := d.held()
 	less := strings.Replace(text, "10.88.0.8/32,host-7,a host\n", "", 1)
 	d.rewrite(file, less)
-	require.Contains(t, mirror(4), "nothing is released: the table no longer has 1 thing, which may have been cut off")
+	require.Contains(t, mirror(4), "nothing is released: the table no longer has 1 thing, and may be truncated")
 	require.Contains(t, mirror(4), "1 held back", "it is still the same file")
 	d.rewrite(file, strings.Replace(less, "10.88.0.9/32,host-8,a host\n", "", 1))
 	require.Contains(t, mirror(4), "2 held back", "another reading lacks more")
@@ -110,7 +110,7 @@ func TestWhatATableNoLongerHasIsReleasedAfterASecondReading(t *testing.T) {
 }
 
 // Pages in one file, a part of an answer of AWS, and a pool whose allocations nobody asked for release nothing.
-func TestAPartOfAnAnswerReleasesNothing(t *testing.T) {
+func TestMirrorOfAPartialResponseReleasesNothing(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
 	page := func(from, to, count int, next, previous string) string {

@@ -10,7 +10,7 @@ import (
 )
 
 // Whatever changes there, and wherever a mirror is killed meanwhile: once it has run to its end, here is what is there, and what others made.
-func TestAShadowThatIsKilledAgainAndAgainArrives(t *testing.T) {
+func TestRepeatedlyKilledMirrorConverges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -75,7 +75,7 @@ func (d *double) mirror(b *netbox, code int, args ...string) []string {
 	return out
 }
 
-func TestAShadowFollowsWhatChangesThere(t *testing.T) {
+func TestMirrorFollowsChangesOfTheSource(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	require.Contains(t, d.done("shadow", "mirror", "netbox", "--url", b.URL).out, "11 rows: 11 same\n")
@@ -113,7 +113,7 @@ func TestAShadowFollowsWhatChangesThere(t *testing.T) {
 }
 
 // A prefix around addresses that are mirrored already, or one that goes away around them, takes its addresses with it.
-func TestAShadowPutsWhatItMadeIntoANewPool(t *testing.T) {
+func TestMirrorMovesItsClaimsIntoANewPool(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	all := d.held()
@@ -125,7 +125,7 @@ func TestAShadowPutsWhatItMadeIntoANewPool(t *testing.T) {
 	require.Contains(t, d.done("claim", "get", "lone", "-o", "yaml").out, "name: 10-0-2-0-24")
 
 	b.remove("10.0.2.0/24")
-	require.Contains(t, d.run("shadow", "mirror", "netbox", "--url", b.URL, "--max-removals", "1").err, "2 of the 11 things that were mirrored, and at most 1")
+	require.Contains(t, d.run("shadow", "mirror", "netbox", "--url", b.URL, "--max-removals", "1").err, "2 of the 11 mirrored things, and one pass may release at most 1")
 	d.mirror(b, 0)
 	require.Equal(t, all, d.held())
 	require.NotContains(t, d.done("pool", "list", "-q").out, "10-0-2-0-24")
@@ -143,7 +143,7 @@ func TestAShadowPutsWhatItMadeIntoANewPool(t *testing.T) {
 
 // What a source has lost is no reason to release addresses that are in use. Each damage is done twice: without the safety it does release,
 // or the safety would prove nothing.
-func TestASourceThatHasLostRowsReleasesNothing(t *testing.T) {
+func TestSourceWithLostRowsReleasesNothing(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]struct {
 		do   func(b *netbox)
@@ -151,7 +151,7 @@ func TestASourceThatHasLostRowsReleasesNothing(t *testing.T) {
 		says string
 	}{
 		"NoAddressAtAll": {func(b *netbox) { b.rows["ip-addresses"] = nil }, 4, "no longer has 6 of the 10"},
-		"Nothing":        {func(b *netbox) { clear(b.rows) }, 4, "has none of the 10 things"},
+		"Nothing":        {func(b *netbox) { clear(b.rows) }, 4, "has none of the 10 mirrored things"},
 		"Half":           {func(b *netbox) { b.rows["ip-addresses"] = b.rows["ip-addresses"][:3] }, 4, "no longer has 3 of the"},
 		"UnreadableRow": {func(b *netbox) {
 			b.rows["ip-addresses"][1]["address"] = "10.0.1.999/24"
@@ -177,7 +177,7 @@ func TestASourceThatHasLostRowsReleasesNothing(t *testing.T) {
 }
 
 // While a list is read, somebody may write, and then a row can fall between two pages. Nothing that is there is released for it.
-func TestARowThatFallsBetweenPagesIsNotReleased(t *testing.T) {
+func TestRowMissedBetweenPagesIsNotReleased(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	all := d.held()
@@ -205,7 +205,7 @@ func sortedBlocks(list []string) []string {
 	return list
 }
 
-func TestANetBoxThatBreaksOffIsNotFollowed(t *testing.T) {
+func TestInterruptedNetBoxReadChangesNothing(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	all := d.held()
@@ -215,11 +215,11 @@ func TestANetBoxThatBreaksOffIsNotFollowed(t *testing.T) {
 		says   string
 	}{
 		"Fails":     {func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) }, 5, "502 Bad Gateway"},
-		"BreaksOff": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 5, "no answer from NetBox"},
-		"SaysMoreThanItGives": {func(w http.ResponseWriter) {
+		"BreaksOff": {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 5, "no response from NetBox"},
+		"CountExceedsTheRows": {func(w http.ResponseWriter) {
 			_, _ = io.WriteString(w, `{"count":6,"next":null,"results":[]}`)
-		}, 5, "NetBox says that there are 6 ip-addresses, and gives 3"},
-		"IsNoNetBox": {func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>Log in</html>") }, 1, "is not NetBox'"},
+		}, 5, "NetBox counts 6 ip-addresses, but returned 3"},
+		"NotNetBox": {func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>Log in</html>") }, 1, "is not a response of NetBox"},
 	} {
 		b.mu.Lock()
 		b.page = func(endpoint string, offset int, w http.ResponseWriter) bool {
@@ -237,7 +237,7 @@ func TestANetBoxThatBreaksOffIsNotFollowed(t *testing.T) {
 	require.Equal(t, all, d.held())
 }
 
-func TestCarveLeadsInAPoolThatWasSwitched(t *testing.T) {
+func TestSwitchedPoolIsNoLongerMirrored(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	over := []string{"shadow", "switch", "netbox", "--url", b.URL, "--pool"}
@@ -252,7 +252,7 @@ func TestCarveLeadsInAPoolThatWasSwitched(t *testing.T) {
 	require.Contains(t, d.done(append(over, "10-5-0-0-16")...).err, "Carve leads in pool")
 	require.Equal(t, 3, d.run(append(over, "10-77-0-0-16")...).code)
 	d.done("pool", "create", "other", "--cidr", "192.0.2.0/24")
-	require.Contains(t, d.run(append(over, "other")...).err, "was not made by the mirror")
+	require.Contains(t, d.run(append(over, "other")...).err, "does not belong to the mirror")
 
 	d.done("claim", "delete", "five")                                                    // released here
 	d.done("claim", "create", "mine", "--pool", "10-5-0-0-16", "--address", "10.5.0.50") // claimed here
@@ -279,7 +279,7 @@ func TestCarveLeadsInAPoolThatWasSwitched(t *testing.T) {
 	require.Contains(t, d.done("audit").out, "audit clean")
 }
 
-func TestAShadowTakesOverWhatWasImported(t *testing.T) {
+func TestMirrorAdoptsImportedClaims(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("pool", "delete", "prod")
@@ -302,7 +302,7 @@ func TestAShadowTakesOverWhatWasImported(t *testing.T) {
 	require.Contains(t, d.run("shadow", "mirror", "csv", less).out, "10.0.1.0   missing there   only here")
 }
 
-func TestAShadowGoesOnUntilItIsStopped(t *testing.T) {
+func TestMirrorRunsUntilStopped(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -336,7 +336,7 @@ func TestAShadowGoesOnUntilItIsStopped(t *testing.T) {
 	require.Equal(t, 2, d.run("shadow", "switch", "netbox", "--url", b.URL).code)
 }
 
-func TestTheReportOfAShadowAccountsForEveryRow(t *testing.T) {
+func TestMirrorReportListsEveryRow(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
 	b.remove("10.0.1.2")

@@ -49,7 +49,7 @@ func silence(ctx context.Context, f *os.File) {
 	}
 }
 
-func TestAPersonIsAskedForASecretWithoutAnEcho(t *testing.T) {
+func TestSecretPromptDisablesTheEcho(t *testing.T) {
 	t.Parallel()
 	person, program := terminal(t)
 	require.True(t, echoes(program))
@@ -83,7 +83,7 @@ func TestAPersonIsAskedForASecretWithoutAnEcho(t *testing.T) {
 	require.NotContains(t, shown.String(), keySecret)
 }
 
-func TestAnInterruptGivesTheTerminalItsEchoBack(t *testing.T) {
+func TestInterruptedSecretPromptRestoresTheEcho(t *testing.T) {
 	t.Parallel()
 	_, program := terminal(t)
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -97,7 +97,7 @@ func TestAnInterruptGivesTheTerminalItsEchoBack(t *testing.T) {
 	require.True(t, echoes(program))
 }
 
-func TestAFileIsNobodyToAsk(t *testing.T) {
+func TestStandardInputFromAFileHasNoSecretPrompt(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("root.go")
 	require.NoError(t, err)

@@ -46,7 +46,7 @@ func outcomes(t *testing.T, path string) map[string]int {
 }
 
 // What the web console exports has no classes of its own, and says the space of a pool at the top alone. The rest is the project's again.
-func TestTheTableOfTheConsoleIsImportedAsItIs(t *testing.T) {
+func TestConsoleTableIsImportedUnchanged(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("project", "create", "office")
@@ -65,7 +65,7 @@ func TestTheTableOfTheConsoleIsImportedAsItIs(t *testing.T) {
 	require.Contains(t, d.done("export", "-p", "office").out, "claim,lab,late,shelf,10.80.16.10/32")
 }
 
-func TestAnImportSaysInWhatSpacesAndClassesDiffer(t *testing.T) {
+func TestImportReportsDifferentSpacesAndClasses(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("project", "create", "office")
@@ -128,7 +128,7 @@ const netboxDump = `[
 {"model":"ipam.ipaddress","pk":6,"fields":{"address":"192.0.2.300/24","status":"active"}}
 ]`
 
-func TestAnImportRefusesWhatIsThereTwiceUnlessAPolicySaysOtherwise(t *testing.T) {
+func TestImportRefusesDuplicatesWithoutAPolicy(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("pool", "delete", "prod")
@@ -146,7 +146,7 @@ func TestAnImportRefusesWhatIsThereTwiceUnlessAPolicySaysOtherwise(t *testing.T)
 
 	r = d.run("import", "netbox", file, "--on-duplicate", "first", "--on-overlap", "narrow", "--report", report)
 	require.Equal(t, 4, r.code, "two rows were not taken")
-	require.Contains(t, r.out, "no pool is around it")
+	require.Contains(t, r.out, "no pool contains it")
 	require.Equal(t, map[string]int{"no block": 2, "skipped": 1, "created": 7, "refused": 2}, outcomes(t, report))
 	var pool struct {
 		Metadata struct{ Labels, Annotations map[string]string }
@@ -164,7 +164,7 @@ func TestAnImportRefusesWhatIsThereTwiceUnlessAPolicySaysOtherwise(t *testing.T)
 	require.Equal(t, map[string]int{"no block": 2, "skipped": 1, "same": 7, "refused": 2}, outcomes(t, report))
 }
 
-func TestAMappingThatSomebodyHasEditedSaysWhatBecomesOfRows(t *testing.T) {
+func TestEditedMappingDecidesTheImportOfRows(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("project", "create", "team-b")
@@ -225,7 +225,7 @@ func killing(t *testing.T, target string, after int32) (url string, ctx context.
 	return s.URL, ctx, s.Close
 }
 
-func TestAnImportThatWasKilledGoesOnAndDoesNothingTwice(t *testing.T) {
+func TestKilledImportResumesWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	var b strings.Builder
@@ -258,7 +258,7 @@ func TestAnImportThatWasKilledGoesOnAndDoesNothingTwice(t *testing.T) {
 }
 
 // A server that has too much to do is waited for, for as long as it says and as often as it takes.
-func TestAnImportWaitsForAServerThatIsBusy(t *testing.T) {
+func TestImportWaitsForABusyServer(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	target := strings.TrimPrefix(d.env["CARVE_SERVER"], "http://")
@@ -284,7 +284,7 @@ func TestAnImportWaitsForAServerThatIsBusy(t *testing.T) {
 	}
 }
 
-func TestAnImportIsMadeAgainAfterEverythingWasDeleted(t *testing.T) {
+func TestImportCanBeRepeatedAfterDeletion(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.in = "cidr,name\n11.9.0.0/16,nine\n11.9.1.0/24,one\n11.9.2.0/24,two\n"
@@ -296,7 +296,7 @@ func TestAnImportIsMadeAgainAfterEverythingWasDeleted(t *testing.T) {
 }
 
 // What somebody else imported, and deleted, can be imported again: that its keys have answers of another caller is no reason to refuse it.
-func TestAnImportIsMadeAfterSomebodyElseHasMadeIt(t *testing.T) {
+func TestImportCanBeRepeatedByAnotherCaller(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	target := strings.TrimPrefix(d.env["CARVE_SERVER"], "http://")
@@ -319,7 +319,7 @@ func TestAnImportIsMadeAfterSomebodyElseHasMadeIt(t *testing.T) {
 	require.Contains(t, d.done("import", "csv", "-", "--root", "eleven=11.0.0.0/8").out, "3 created")
 }
 
-func TestALiveNetBoxIsRead(t *testing.T) {
+func TestLiveNetBoxIsImported(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	busy := true
@@ -351,10 +351,10 @@ func TestALiveNetBoxIsRead(t *testing.T) {
 
 	r = d.run("import", "netbox", "--url", "http://netbox.example.com")
 	require.Equal(t, 2, r.code)
-	require.Contains(t, r.err, "is plain http, where everybody on the way can read the credential")
+	require.Contains(t, r.err, "is plain http, so others on the network can read the credential")
 
 	d.env["NETBOX_TOKEN"] = "wrong"
 	r = d.run("import", "netbox", "--url", box.URL)
 	require.Equal(t, 1, r.code)
-	require.Contains(t, r.err, "NetBox answers 403 Forbidden to /api/ipam/vrfs/")
+	require.Contains(t, r.err, "NetBox returned 403 Forbidden for /api/ipam/vrfs/")
 }

@@ -60,8 +60,8 @@ func listOf(t *testing.T, items ...json.RawMessage) reply {
 	return ok(marshal(t, map[string]any{"items": items}))
 }
 
-// grove answers what a tree asks for: spaces, pools in order of name, and claims where they are wanted.
-func grove(t *testing.T, claims bool) *double {
+// treeServer answers what a tree asks for: spaces, pools in order of name, and claims where they are wanted.
+func treeServer(t *testing.T, claims bool) *double {
 	t.Helper()
 	const space = "team-a/default"
 	script := []reply{
@@ -88,16 +88,16 @@ func grove(t *testing.T, claims bool) *double {
 	return answering(t, script...)
 }
 
-func TestTheTreeStandsInOrderOfAddressUnderItsSpaces(t *testing.T) {
+func TestTreeIsOrderedByAddressWithinSpaces(t *testing.T) {
 	t.Parallel()
-	requireGolden(t, "tree", grove(t, false).done("pool", "tree").out)
-	requireGolden(t, "tree-wide", grove(t, false).done("pool", "tree", "-o", "wide").out)
-	requireGolden(t, "tree-claims", grove(t, true).done("pool", "tree", "--claims").out)
-	requireGolden(t, "tree-below", grove(t, true).done("pool", "tree", "k8s", "--claims").out)
-	requireGolden(t, "tree-names", grove(t, false).done("pool", "tree", "-o", "name").out)
+	requireGolden(t, "tree", treeServer(t, false).done("pool", "tree").out)
+	requireGolden(t, "tree-wide", treeServer(t, false).done("pool", "tree", "-o", "wide").out)
+	requireGolden(t, "tree-claims", treeServer(t, true).done("pool", "tree", "--claims").out)
+	requireGolden(t, "tree-below", treeServer(t, true).done("pool", "tree", "k8s", "--claims").out)
+	requireGolden(t, "tree-names", treeServer(t, false).done("pool", "tree", "-o", "name").out)
 }
 
-func TestTheTreeIsADocumentForPrograms(t *testing.T) {
+func TestTreePrintsAStructuredDocument(t *testing.T) {
 	t.Parallel()
 	type node struct {
 		Pool   struct{ Metadata struct{ Name string } }
@@ -110,7 +110,7 @@ func TestTheTreeIsADocumentForPrograms(t *testing.T) {
 			Pools         []node
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(grove(t, true).done("pool", "tree", "--claims", "-o", "json").out), &doc))
+	require.NoError(t, json.Unmarshal([]byte(treeServer(t, true).done("pool", "tree", "--claims", "-o", "json").out), &doc))
 	require.Len(t, doc.Spaces, 3)
 	require.Equal(t, "team-a/default", doc.Spaces[0].Space)
 	require.Equal(t, "team-a/lab", doc.Spaces[1].Space)
@@ -121,9 +121,9 @@ func TestTheTreeIsADocumentForPrograms(t *testing.T) {
 	require.Equal(t, "node-1", blue.Claims[0].Metadata.Name)
 }
 
-func TestATreeOfAPoolThatIsNotThereIsNotFound(t *testing.T) {
+func TestTreeOfAMissingPoolIsNotFound(t *testing.T) {
 	t.Parallel()
-	r := grove(t, false).run("pool", "tree", "gone")
+	r := treeServer(t, false).run("pool", "tree", "gone")
 	require.Equal(t, 3, r.code)
 	require.Contains(t, r.err, "pool team-a/gone was not found")
 }

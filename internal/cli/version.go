@@ -43,7 +43,7 @@ func versionCommand(p *session.Program) *cobra.Command {
 			return lost // the client's version is shown even if the server does not respond
 		}),
 	}
-	cmd.Flags().BoolVar(&clientOnly, "client", false, "ask no server")
+	cmd.Flags().BoolVar(&clientOnly, "client", false, "show only the version of ipamctl, without a request to the server")
 	return cmd
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWaitingForWhatIsToBe(t *testing.T) {
+func TestWaitEndsWhenItsConditionHolds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args   []string

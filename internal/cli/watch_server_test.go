@@ -62,7 +62,7 @@ func (d *double) begin(t *testing.T, args ...string) (out <-chan string, end fun
 }
 
 // Of every kind of the feed what there is and what changes is shown, and an interrupt ends it.
-func TestEveryKindIsWatchedOnAServer(t *testing.T) {
+func TestEveryKindCanBeWatchedOnAServer(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	d.done("class", "create", "own", "--family", "4")
@@ -114,7 +114,7 @@ func TestEveryKindIsWatchedOnAServer(t *testing.T) {
 	}
 }
 
-func TestTheFeedOfAServerGoesOnAtItsCursor(t *testing.T) {
+func TestServerFeedContinuesAtItsCursor(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	var at struct{ Cursor string }

@@ -50,7 +50,7 @@ func watched(t *testing.T) *double {
 		changed(t, "z", nil), refusal(t, "ProblemCursorExpired"), listedAt(t, "v", a), refusal(t, "ProblemPermissionDenied"))
 }
 
-func TestAListGoesOnWithItsChanges(t *testing.T) {
+func TestWatchedListContinuesWithChanges(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
 	for _, format := range [][]string{{"-o", "table"}, {"-o", "wide", "--no-headers"}, {"-o", "json"}, {"-o", "yaml"}, {"-q"}} {
@@ -58,7 +58,7 @@ func TestAListGoesOnWithItsChanges(t *testing.T) {
 		args := append([]string{"claim", "list", "--watch", "-l", "env=prod"}, format...)
 		r := d.run(args...)
 		require.Equal(t, 1, r.code, r.err)
-		require.Contains(t, r.err, "The watch goes on where it was.\n")
+		require.Contains(t, r.err, "The watch continues from the last change.\n")
 		require.Contains(t, r.err, "error: the watch has ended: ")
 		require.Contains(t, r.err, "permission_denied (403)")
 		seen := d.requests()
@@ -71,7 +71,7 @@ func TestAListGoesOnWithItsChanges(t *testing.T) {
 	requireGolden(t, "watch", all.String())
 }
 
-func TestOneThingIsWatchedByItsName(t *testing.T) {
+func TestSingleResourceIsWatchedByName(t *testing.T) {
 	t.Parallel()
 	web := claimNamed(t, "web", "10.0.0.0/24")
 	denied := refusal(t, "ProblemPermissionDenied")
@@ -83,26 +83,26 @@ func TestOneThingIsWatchedByItsName(t *testing.T) {
 		require.Regexp(t, `(?s)^-  +web .*\nDelete +web [^\n]*\n$`, r.out)
 		require.Equal(t, "/v1/projects/team-b/changes?resourceKind=IPClaim&resourceName=web&waitSeconds=0", d.requests()[0].uri)
 	})
-	t.Run("NotThere", func(t *testing.T) {
+	t.Run("Missing", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, 3, answering(t, changed(t, "x", nil), refusal(t, "ProblemNotFound")).run("claim", "get", "web", "--watch").code)
 	})
-	t.Run("GoneMeanwhile", func(t *testing.T) {
+	t.Run("DeletedMeanwhile", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, changed(t, "x", nil), ok(web), refusal(t, "ProblemCursorExpired"), changed(t, "y", nil), refusal(t, "ProblemNotFound"), denied)
 		require.Equal(t, "10.0.0.0/24\n10.0.0.0/24\n", d.run("claim", "get", "web", "--watch", "-q").out)
 	})
-	t.Run("AnothersBlock", func(t *testing.T) {
+	t.Run("ForeignBlock", func(t *testing.T) {
 		t.Parallel()
 		d := answering(t, changed(t, "x", nil), ok(example(t, "IPAllocationForeign")))
 		r := d.run("allocation", "get", "c6172839-4a5b-46c7-98d9-eafb0c1d2e3f", "--watch", "-p", "platform")
 		require.Equal(t, 1, r.code)
-		require.Contains(t, r.err, "cannot be watched from project platform, whose feed tells of what the project itself holds")
+		require.Contains(t, r.err, "cannot be watched from project platform: its feed contains only the held and retained blocks of the project itself")
 	})
 }
 
 // Of a list it is shown what the feed tells of, and changes of other realms are not shown.
-func TestAWatchTellsOfWhatTheFeedTells(t *testing.T) {
+func TestWatchShowsOnlyMatchingFeedChanges(t *testing.T) {
 	t.Parallel()
 	denied := refusal(t, "ProblemPermissionDenied")
 	var shared map[string]any
@@ -123,18 +123,18 @@ func TestAWatchTellsOfWhatTheFeedTells(t *testing.T) {
 	require.Equal(t, uid+"\n"+uid+"\n", d.run("consumer", "list", "-w", "-q").out)
 }
 
-func TestWhatTheFeedCannotServeIsRefused(t *testing.T) {
+func TestWatchRefusesFiltersTheFeedLacks(t *testing.T) {
 	t.Parallel()
-	const byName = "it works by name (ipamctl claim get NAME --watch), or by --selector, or without --watch"
+	const byName = "use a name (ipamctl claim get NAME --watch), or --selector, or a list without --watch"
 	for args, want := range map[string]string{
-		"claim list --watch --pool p":            "--watch cannot go with --pool, by which changes are not told: " + byName,
+		"claim list --watch --pool p":            "--watch does not work with --pool; " + byName,
 		"claim list --watch --limit 3":           "--limit",
 		"claim list --watch --consistency stale": "--consistency",
-		"class list --watch --family 4":          "--family, by which changes are not told: it works by --selector, or without --watch",
-		"quota list --watch --cursor a":          "it works by name (ipamctl quota get NAME --watch), or without --watch",
+		"class list --watch --family 4":          "--family; use --selector, or a list without --watch",
+		"quota list --watch --cursor a":          "use a name (ipamctl quota get NAME --watch), or a list without --watch",
 		"consumer list --watch --phase live":     "--phase",
-		"allocation list --watch":                "--watch needs --held: the feed tells of what the project itself holds or has retained",
-		"claim get a b --watch":                  "--watch is about one claim by name, or about a list: see 'ipamctl claim list --help'",
+		"allocation list --watch":                "--watch needs --held: the feed contains only the held and retained blocks of the project itself",
+		"claim get a b --watch":                  "--watch works with one claim, or with a list: see 'ipamctl claim list --help'",
 		"space list --watch":                     "unknown flag: --watch",
 		"changes --kind IPSpace":                 "--kind must be one of IPPool, IPClaim, IPAllocation, IPClass, Quota, IPConsumer, Alert",
 	} {
@@ -145,7 +145,7 @@ func TestWhatTheFeedCannotServeIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheFeedIsPrinted(t *testing.T) {
+func TestFeedIsPrintedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	last := changed(t, "last", nil)
 	var all strings.Builder
@@ -158,10 +158,10 @@ func TestTheFeedIsPrinted(t *testing.T) {
 		all.WriteString("$ ipamctl changes -o " + format + "\n" + r.out + r.err + "\n")
 	}
 	requireGolden(t, "changes", all.String())
-	require.Equal(t, "go on with --cursor last\n", answering(t, last).done("changes").err)
+	require.Equal(t, "continue with --cursor last\n", answering(t, last).done("changes").err)
 }
 
-func TestTheFeedIsFollowed(t *testing.T) {
+func TestFeedIsFollowedUntilItEnds(t *testing.T) {
 	t.Parallel()
 	script := []reply{changed(t, "x", nil), ok(example(t, "ChangeList")), refusal(t, "ProblemCursorExpired")}
 	d := answering(t, script...)
@@ -169,7 +169,7 @@ func TestTheFeedIsFollowed(t *testing.T) {
 	require.Equal(t, 1, r.code)
 	require.Regexp(t, `^2026-03-02T09:30:00Z +IPClaim +web-eu +Put +createClaim\n2026-03-02T09:31:00Z +IPClaim +web-us +Delete +deleteClaim\n$`, r.out)
 	require.Contains(t, r.err, "error: the feed has ended: ")
-	require.Contains(t, r.err, "go on with --cursor AQIDBAUGBwgJCgsMDQ4PEA\n")
+	require.Contains(t, r.err, "continue with --cursor AQIDBAUGBwgJCgsMDQ4PEA\n")
 	require.Contains(t, d.requests()[0].uri, "waitSeconds=0")
 	require.Contains(t, d.requests()[1].uri, "after=x&waitSeconds=10")
 	r = answering(t, script...).run("changes", "--follow", "-o", "json")

@@ -9,7 +9,7 @@ import (
 
 const letterID = "0195c2a4-7b10-7c3e-8f21-5d6e7f809112"
 
-func TestTheSecretOfAWebhookIsPrintedOnce(t *testing.T) {
+func TestWebhookSecretIsPrintedOnce(t *testing.T) {
 	t.Parallel()
 	d := answering(t, created(example(t, "WebhookCreated")))
 	out := d.done("webhook", "create", "inventory", "--url", "https://inventory.example.com/carve", "--kind", "IPClaim,IPPool", "--paused", "-q")
@@ -18,7 +18,7 @@ func TestTheSecretOfAWebhookIsPrintedOnce(t *testing.T) {
 		string(d.requests()[0].body))
 }
 
-func TestVerbsAboutWebhooksAskForThem(t *testing.T) {
+func TestWebhookVerbsSendTheirRequests(t *testing.T) {
 	t.Parallel()
 	const team = "/v1/projects/team-a/webhooks"
 	for name, c := range map[string]struct {
@@ -40,7 +40,7 @@ func TestVerbsAboutWebhooksAskForThem(t *testing.T) {
 	}
 }
 
-func TestAWebhookIsPausedByAPatch(t *testing.T) {
+func TestWebhookSetSendsAPatch(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Webhook")))
 	d.done("webhook", "set", "inventory", "--paused=false", "--selector", "env=prod")

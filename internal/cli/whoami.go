@@ -16,9 +16,9 @@ import (
 func whoamiCommand(p *session.Program) *cobra.Command {
 	return verbs.Bare(&cobra.Command{
 		Use:   "whoami",
-		Short: "Show who the server takes you for, and your roles",
-		Long: `Asks the server who is asking: the subject, as it is written into what you make and into the audit trail, and the role in
-each project. With -o wide also where this command line went, and with which credential.`,
+		Short: "Show your subject and your roles",
+		Long: `Shows the caller as the server sees it: the subject, as objects and the audit trail record it, and the role in each
+project. -o wide also shows the server and the credential of this command.`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			s, err := p.Session()
 			if err != nil {
@@ -54,7 +54,7 @@ func showCaller(s *session.Session, doc json.RawMessage) error {
 	}
 	var who client.Whoami
 	if err := json.Unmarshal(doc, &who); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if len(who.Roles) == 0 {
 		s.Remark("no role in any project")

@@ -98,8 +98,8 @@ func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
 	if !c.There() {
 		return show(ec, http.StatusNotFound, said{
-			"This build has no console", "The server was built without it: make console needs Node, and the server is built after it. The API is served all the same.",
-			"/", "What there is",
+			"This build has no console", "This server was built without the console. Run make console, which needs Node, and then build the server. The API works without it.",
+			"/", "Start page",
 		})
 	}
 	f, ok := c.files[name]

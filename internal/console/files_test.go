@@ -35,7 +35,7 @@ func text(t *testing.T, from io.Reader) string {
 	return string(data)
 }
 
-func TestFilesOfTheConsole(t *testing.T) {
+func TestConsoleFilesAreServed(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
 		".gitkeep": {}, "index.html": {Data: []byte("<!doctype html>page")},
@@ -84,7 +84,7 @@ func TestFilesOfTheConsole(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, serve(t, files, http.MethodPost, "/console/pools").StatusCode)
 }
 
-func TestABuildWithoutConsoleSaysSo(t *testing.T) {
+func TestBuildWithoutConsoleReportsIt(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/console/", "/console/pools/a", "/console/assets/console-AB12CD34.js"} {
 		w := serve(t, fstest.MapFS{".gitkeep": {}}, http.MethodGet, path)
@@ -96,12 +96,12 @@ func TestABuildWithoutConsoleSaysSo(t *testing.T) {
 	require.True(t, New(Config{files: fstest.MapFS{"index.html": {}}}).There())
 }
 
-func TestAFileOfAnUnknownKindIsABrokenBuild(t *testing.T) {
+func TestFileOfAnUnknownTypePanics(t *testing.T) {
 	t.Parallel()
 	require.Panics(t, func() { New(Config{files: fstest.MapFS{"a.exe": {}}}) })
 }
 
-func TestSigningInLeadsIntoTheConsoleAndNowhereElse(t *testing.T) {
+func TestReturnPathAfterSignInStaysInTheConsole(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
 		"": Path, "/console/": Path, "/console/pools/a?within=10.0.0.0%2F8#map": "/console/pools/a?within=10.0.0.0%2F8#map", "/console/a%2Fb": "/console/a%2Fb",

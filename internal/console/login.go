@@ -54,10 +54,10 @@ func (c *Console) login(ec echo.Context) error {
 	r := ec.Request()
 	at, ok := c.cfg.Issuers[ec.QueryParam("issuer")]
 	if !ok {
-		return ipam.Errorf(ipam.CodeNotFound, "Nobody signs in at an issuer of this name.")
+		return ipam.Errorf(ipam.CodeNotFound, "No issuer for sign-in has this name.")
 	}
 	if fromElsewhere(r) { // a link on another page must not change the session; and the browser sends no session cookie from there
-		return show(ec, http.StatusOK, said{"Sign in to Carve", "Another page has sent you here. Go on if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
+		return show(ec, http.StatusOK, said{"Sign in to Carve", "Another page sent you here. Continue only if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
 	}
 	_, tries := c.trying(ec)
 	defer tries.End()
@@ -93,17 +93,17 @@ func (c *Console) callback(ec echo.Context) error {
 	a, ok := attemptOf(r)
 	unsetCookie(ec, attemptCookie)
 	if !ok {
-		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not begin to sign in, or too long ago. Begin anew.")
+		return ipam.Errorf(ipam.CodeInvalidArgument, "This browser did not start to sign in, or the attempt is too old. Start again.")
 	}
 	at, configured := c.cfg.Issuers[a.Issuer]
 	asked := a.of(r)
 	if !configured || !hmac.Equal([]byte(ec.QueryParam("state")), []byte(asked.State)) {
-		return ipam.Errorf(ipam.CodeInvalidArgument, "This answer belongs to another sign-in. Begin anew.")
+		return ipam.Errorf(ipam.CodeInvalidArgument, "This response belongs to another sign-in. Start again.")
 	}
 	ctx, tries := c.trying(ec)
 	defer tries.End()
 	if ec.QueryParam("error") != "" || ec.QueryParam("code") == "" {
-		return tries.Failed(ec.Response().Header(), ipam.Errorf(ipam.CodeUnauthenticated, "The issuer has not signed you in."))
+		return tries.Failed(ec.Response().Header(), ipam.Errorf(ipam.CodeUnauthenticated, "The issuer did not sign you in."))
 	}
 	err := tries.Reserve()
 	if err == nil {
@@ -116,7 +116,7 @@ func (c *Console) callback(ec echo.Context) error {
 		}
 	}
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
-		err = ipam.Errorf(ipam.CodeUnauthenticated, "What the issuer said of you is not believed here.").Because(err)
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "This server does not accept the identity that the issuer sent.").Because(err)
 	}
 	if err != nil {
 		return tries.Failed(ec.Response().Header(), err)

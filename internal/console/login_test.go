@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestABrowserIsSentIntoTheConsoleAlone(t *testing.T) {
+func TestRedirectsStayInTheConsole(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]string{
 		"":                                Path,
@@ -59,7 +59,7 @@ func TestABrowserIsSentIntoTheConsoleAlone(t *testing.T) {
 }
 
 // Nobody is signed in by a link on another page before a click of their own: the address alone asks nobody anything.
-func TestAnotherPageSignsNobodyIn(t *testing.T) {
+func TestCrossSiteRequestsAreRecognized(t *testing.T) {
 	t.Parallel()
 	for site, elsewhere := range map[string]bool{"": false, "same-origin": false, "none": false, "same-site": true, "cross-site": true, "unheard-of": true} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/console/login?issuer=corp", http.NoBody)

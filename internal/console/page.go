@@ -65,7 +65,7 @@ func pageOfFailure(log *slog.Logger, next echo.HandlerFunc) echo.HandlerFunc {
 		if !ok {
 			return err
 		}
-		log.LogAttrs(ec.Request().Context(), slog.LevelInfo, "somebody could not sign in to the console",
+		log.LogAttrs(ec.Request().Context(), slog.LevelInfo, "a sign-in to the console failed",
 			slog.String("code", string(refused.Code)), slog.String("cause", refused.Error()), slog.String("requestId", ec.Response().Header().Get("X-Request-Id")))
 		return show(ec, status, said{"You are not signed in", refused.Message, Path, "Back to the console"})
 	}

@@ -61,7 +61,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	defer tries.End()
 	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithNow(ctx), key, c.admit(ec))
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
-		err = ipam.Errorf(ipam.CodeUnauthenticated, "This is no API key that is valid here.").At("/key", "is not valid.").Because(err)
+		err = ipam.Errorf(ipam.CodeUnauthenticated, "This API key is not valid on this server.").At("/key", "is not valid.").Because(err)
 	}
 	if err != nil {
 		return tries.Failed(ec.Response().Header(), err)
@@ -135,7 +135,7 @@ func (c *Console) admit(ec echo.Context) tenancy.Admit {
 // setCookie sets a cookie that no script can read.
 func setCookie(ec echo.Context, name, value string, lasts time.Duration, mode http.SameSite) {
 	name, secure := auth.CookieOf(ec.Request(), name)
-	ec.SetCookie(&http.Cookie{ //nolint:gosec // it is for TLS alone where there is TLS
+	ec.SetCookie(&http.Cookie{ //nolint:gosec // the cookie is Secure if the server uses TLS
 		Name: name, Value: value, Path: "/", MaxAge: int(lasts.Seconds()), Secure: secure, HttpOnly: true, SameSite: mode,
 	})
 }

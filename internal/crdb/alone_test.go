@@ -16,7 +16,7 @@ import (
 
 // Transactions that would have each other begin anew, and not end while others are quicker, take turns instead: those that read all shards of a quota, and
 // those that move blocks between regions while claims are made in both. On PostgreSQL advisory locks do that.
-func TestTransactionsThatTakeLongTakeTurns(t *testing.T) {
+func TestLongTransactionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t)+crdb.Patience)
 	pool := h.createPool(t, rootPool("pool", "10.0.0.0/24"))

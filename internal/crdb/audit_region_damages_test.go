@@ -45,7 +45,7 @@ var regionDamages = map[string]struct{ sql, want string }{
 	"a shard of one region is miscounted":        {"UPDATE quota_shards SET used_claims = used_claims + 1 WHERE region = 'zone-b' AND shard = 3", "quotas"},
 }
 
-func TestAuditNamesWhatIsDamagedBetweenRegions(t *testing.T) {
+func TestAuditReportsDamageBetweenRegions(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)

@@ -186,7 +186,7 @@ func (e *estate) named(t *testing.T) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-func TestAuditNamesWhatIsDamaged(t *testing.T) {
+func TestAuditReportsDamage(t *testing.T) {
 	t.Parallel()
 	for _, f := range families {
 		t.Run(fmt.Sprintf("IPv%d", f.number), func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestAuditNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-func TestAuditOfASoundDatabaseFindsNothingAndCountsWhatItRead(t *testing.T) {
+func TestAuditOfASoundDatabaseFindsNothingAndCountsRows(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	before := dbtest.Dump(t, e.conn)
@@ -248,18 +248,18 @@ func TestAuditOfAnEmptyDatabaseFindsNothing(t *testing.T) {
 	clean(t, dbtest.New(t))
 }
 
-func TestAuditReportsSomeOfVeryManyFindings(t *testing.T) {
+func TestAuditLimitsTheReportedFindings(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	e.exec(t, "INSERT INTO free_blocks (region, container_id, host_bits, base) SELECT 'local', gen_random_uuid(), 0, '\\x00000000' FROM generate_series(1, 250)")
 	report, err := audit.Run(t.Context(), e.dsn)
 	require.NoError(t, err)
 	require.Len(t, report.Findings, 101)
-	require.Equal(t, "these are the first 100 of 250", report.Findings[100].Detail)
+	require.Equal(t, "only the first 100 of 250 findings are shown", report.Findings[100].Detail)
 }
 
 // One snapshot: what is being carved and released meanwhile is seen whole or not at all.
-func TestAuditOfAWorkingServiceIsClean(t *testing.T) {
+func TestAuditDuringConcurrentClaimsIsClean(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	ctx := admin(t)

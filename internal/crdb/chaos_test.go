@@ -51,9 +51,9 @@ const (
 	isUnsure   state = "unsure"
 )
 
-// dice are the faults of a run: of COMMITs 6 % each are refused, lost after and lost before, 4 % ambiguous (half of them
+// randomFaults are the faults of a run: of COMMITs 6 % each are refused, lost after and lost before, 4 % ambiguous (half of them
 // committed); of other statements 2 % meet a server that shuts down. The first few are certain.
-func dice(seed uint64) []pgfault.Rule {
+func randomFaults(seed uint64) []pgfault.Rule {
 	return []pgfault.Rule{
 		pgfault.First(3, pgfault.CommittedAnswerLost()), pgfault.First(3, pgfault.LostBeforeCommit()),
 		pgfault.Probability(0.06, seed, pgfault.CommitSerializationFailure()),
@@ -84,7 +84,7 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 		}
 		servers = append(servers, alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 	}
-	proxy.SetRules(append(dice(c.seed), c.dialogue...)...)
+	proxy.SetRules(append(randomFaults(c.seed), c.dialogue...)...)
 	ctx := admin(t)
 	var wg sync.WaitGroup
 	for w := range c.workers {

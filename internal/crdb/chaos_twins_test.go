@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestChaosLeavesNothingDoubledLostOrUntold(t *testing.T) {
+func TestChaosDoublesLosesOrHidesNoClaim(t *testing.T) {
 	t.Parallel()
 	l, direct := chaos{workers: 8, each: 100, seed: 1}.run(t)
 	require.Empty(t, l.violations(t, direct))
@@ -19,18 +19,18 @@ func TestChaosLeavesNothingDoubledLostOrUntold(t *testing.T) {
 
 // The same run against servers that deal with an unknown outcome as one might think of it first. The checks must find out: else
 // that they find nothing above means nothing.
-func TestChaosFindsOutWhoGuesses(t *testing.T) {
+func TestChaosDetectsWrongHandlingOfUnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, twin := range map[string]struct {
 		store func(storage.Store) storage.Store
 		finds []string // at least one of these kinds
 	}{
 		// tries again, and what it tries is a new request: blocks leak
-		"WhoRetriesBlindly": {func(s storage.Store) storage.Store { return blindRetry{s} }, []string{"unknown"}},
+		"BlindRetry": {func(s storage.Store) storage.Store { return blindRetry{s} }, []string{"unknown"}},
 		// takes it for done: blocks are promised that nobody holds
-		"WhoTakesItForDone": {func(s storage.Store) storage.Store { return guess{s, nil} }, []string{"told", "answer"}},
+		"UnknownTakenAsCommitted": {func(s storage.Store) storage.Store { return guess{s, nil} }, []string{"told", "answer"}},
 		// takes it for not done, and says so: blocks are held that nobody knows of
-		"WhoTakesItForNotDone": {func(s storage.Store) storage.Store {
+		"UnknownTakenAsRolledBack": {func(s storage.Store) storage.Store {
 			return guess{s, ipam.Errorf(ipam.CodeContention, "Nothing was changed; repeat the request.")}
 		}, []string{"told"}},
 	} {

@@ -91,10 +91,10 @@ func (s *Store) keepClock(ctx context.Context) {
 		case <-ticker.C:
 		}
 		if err := s.readClock(ctx); err != nil && ctx.Err() == nil {
-			s.log.DebugContext(ctx, "the database's clock cannot be read", "error", err)
+			s.log.DebugContext(ctx, "cannot read the clock of the database", "error", err)
 		}
 		if err := s.checkCompatible(ctx); err != nil && ctx.Err() == nil {
-			s.log.DebugContext(ctx, "it cannot be read whether this program may work on the database", "error", err)
+			s.log.DebugContext(ctx, "cannot read whether this program may use the database", "error", err)
 		}
 	}
 }

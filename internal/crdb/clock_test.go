@@ -26,7 +26,7 @@ func databaseTime(t *testing.T, dsn string) (now time.Time) {
 	return now
 }
 
-func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
+func TestKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	soon := databaseTime(t, h.dsn).Add(5 * time.Minute)
@@ -48,7 +48,7 @@ func TestAKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 
 // What is done under a lock has a later time than what was done by whoever had it before: also when the time at which somebody begins to wait for it is
 // earlier than that.
-func TestTheTimeOfATransactionIsThatOfItsLock(t *testing.T) {
+func TestTransactionTimeIsAfterItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	h := newHouse(t, dbtest.New(t)+crdb.Patience)
@@ -80,7 +80,7 @@ func TestTheTimeOfATransactionIsThatOfItsLock(t *testing.T) {
 	require.True(t, first.Before(second), "the first one still had the lock at %s, and the second says it had it at %s", first, second)
 }
 
-func TestAStoreFollowsTheDatabasesClock(t *testing.T) {
+func TestStoreFollowsTheDatabaseClock(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	for _, by := range []time.Duration{0, time.Hour, -time.Hour} {

@@ -13,7 +13,7 @@ import (
 )
 
 // A server in each region makes a pool and claims from it, through the node of its region.
-func TestEachRegionOfAClusterClaims(t *testing.T) {
+func TestEachRegionOfAClusterServesClaims(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)
 	require.NoError(t, schema.Migrate(t.Context(), at[regions[0]], schema.MigrateOptions{Regions: regions}))

@@ -31,7 +31,7 @@ func needSchema(t *testing.T, dsn string, number int64) {
 	require.EqualValues(t, 1, tag.RowsAffected(), "migrate has written the first value")
 }
 
-func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
+func TestProgramOlderThanTheSchemaRefusesTheDatabase(t *testing.T) {
 	t.Parallel()
 	dsn, ctx := dbtest.New(t), t.Context()
 	ways := map[string]func() error{
@@ -61,7 +61,7 @@ func TestAProgramThatIsTooOldForItsDatabaseRefusesToWorkOnIt(t *testing.T) {
 	for name, way := range ways {
 		err := way()
 		require.ErrorIs(t, err, schema.ErrTooOld, name)
-		require.ErrorContains(t, err, "programs must know number", name)
+		require.ErrorContains(t, err, "programs that know at least number", name)
 	}
 	require.Equal(t, before, dbtest.Dump(t, dbtest.Connect(t, dsn, nil)))
 }
@@ -99,7 +99,7 @@ func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
 }
 
 // The next version's migrate runs beside a server of this one: what the server has stored is there as it was, and the server goes on.
-func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T) {
+func TestServerWorksOnTheNextSchemaAndMigrateReportsIt(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -123,7 +123,7 @@ func TestAServerWorksOnTheNextSchemaAndItsMigrateSaysThatThereIsOne(t *testing.T
 	clean(t, dsn)
 }
 
-func TestAStoreThatBecomesTooOldChangesNothingAnyMore(t *testing.T) {
+func TestStoreOlderThanTheSchemaStopsWriting(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	h.createPool(t, rootPool("net", "10.0.0.0/24"))

@@ -14,7 +14,7 @@ import (
 // A claim by class reads the class, and the pools behind it for its own project and the class's, by ranges of their keys: whatever
 // other projects list the class, and whatever other classes and pools there are. It sends what a claim on the pool sends, with the
 // class's two look-ups in the place of the pool's.
-func TestAClaimByClassReadsItsClassAndTheirPoolsAndNoOther(t *testing.T) {
+func TestClaimByClassReadsOnlyItsClassAndPools(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
 	ctx := admin(t)

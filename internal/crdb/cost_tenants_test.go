@@ -14,7 +14,7 @@ import (
 
 // What others are granted and allowed costs a claim nothing: it reads the quotas of its own project, one shard of each, and one
 // grant, by their keys. Without quotas, and from a pool of its own, it reads no row of any of these tables.
-func TestAClaimReadsItsOwnQuotasAndItsOwnGrantAndNoOther(t *testing.T) {
+func TestClaimReadsOnlyItsQuotasAndGrant(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
 	for _, name := range []string{"none", "some", "tenant"} {

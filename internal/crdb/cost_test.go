@@ -147,8 +147,8 @@ func (m *meter) read(t *testing.T) cost {
 	return c
 }
 
-// crowd holds every second host block at the beginning of a pool, each by a claim, and leaves the others free.
-func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
+// fragmentPool holds every second host block at the beginning of a pool, each by a claim, and leaves the others free.
+func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	t.Helper()
 	head := fmt.Sprintf("%x", p.Block.Addr().AsSlice()[:p.Block.Addr().BitLen()/8-4]) // all but the last four bytes
 	tail := uint32(0)
@@ -180,7 +180,7 @@ func crowd(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 
 // A claim and its release are the same statements, and touch the same number of rows, in a pool that holds nothing and in one that
 // holds 25,000 blocks with as many single free ones between them.
-func TestAClaimCostsTheSameHoweverMuchIsHeld(t *testing.T) {
+func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
 	empty, crowded := map[string][2]cost{}, map[string][2]cost{}
@@ -200,8 +200,8 @@ func TestAClaimCostsTheSameHoweverMuchIsHeld(t *testing.T) {
 	}
 	none4, none6 := h.createPool(t, rootPool("empty4", "10.0.0.0/8")), h.createPool(t, rootPool("empty6", "2001:db8::/32"))
 	full4, full6 := h.createPool(t, rootPool("crowded4", "11.0.0.0/8")), h.createPool(t, rootPool("crowded6", "2001:db9::/32"))
-	crowd(t, m.conn, full4)
-	crowd(t, m.conn, full6)
+	fragmentPool(t, m.conn, full4)
+	fragmentPool(t, m.conn, full6)
 	_, err := m.conn.Exec(t.Context(), "VACUUM ANALYZE")
 	require.NoError(t, err)
 	for _, p := range []ipam.Pool{none4, none6} {

@@ -13,7 +13,7 @@ import (
 
 // A server is cut off from the database in the middle of a claim, with the pool locked. Another server's claim on the pool is made within the time that
 // requests have by default.
-func TestAServerThatIsCutOffDoesNotHoldAPoolUp(t *testing.T) {
+func TestPartitionedServerDoesNotBlockAPool(t *testing.T) {
 	t.Parallel()
 	st := newStormOn(t, "")
 	st.direct.createPool(t, rootPool("pool", "10.0.0.0/24"))

@@ -23,7 +23,7 @@ import (
 
 // What is made in a project while that is deleted is there before the project goes, and goes with it, or is refused: nothing is left of it. The project is
 // deleted when the other transaction has done all but its COMMIT.
-func TestNothingIsMadeInAProjectThatIsDeletedMeanwhile(t *testing.T) {
+func TestNothingIsCreatedInAConcurrentlyDeletedProject(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // where transactions under locks do not see what those do that are serializable
 	for name, makes := range map[string]func(context.Context, *alloc.Service) error{
@@ -78,7 +78,7 @@ func confirm(ctx context.Context, svc *alloc.Service, p string, r usecase.Reques
 }
 
 // A request has found its project, which is deleted before its transaction begins: nothing is made in it then.
-func TestNothingIsMadeInAProjectThatIsDeletedJustBefore(t *testing.T) {
+func TestNothingIsCreatedInAProjectDeletedBeforeTheTransaction(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	asked := map[string]func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error){"ConfirmExpiry": confirm}

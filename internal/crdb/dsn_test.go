@@ -15,7 +15,7 @@ import (
 )
 
 // Which server a database URL may ask for. Sessions are read-only until a transaction says that it writes, and that is nothing that a primary is refused for.
-func TestEveryTargetOfADatabaseURLIsReachedOrRefused(t *testing.T) {
+func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	for value, works := range map[string]bool{
@@ -42,7 +42,7 @@ func TestEveryTargetOfADatabaseURLIsReachedOrRefused(t *testing.T) {
 }
 
 // Of several hosts the primary is meant, in whichever order they are named.
-func TestOfSeveralHostsThePrimaryIsFound(t *testing.T) {
+func TestPrimaryIsFoundAmongSeveralHosts(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	hosts := func(of ...string) string {

@@ -36,7 +36,7 @@ func (s *Store) Durably(ctx context.Context, look storage.Look) error {
 			return err
 		}
 		err = s.transact(ctx, "durable_write", storage.Locks{}, false, func(ctx context.Context, t storage.Tx) error {
-			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact gives a *tx
+			answers, err := look(withReads(ctx, inTransaction(t.(*tx).conn))) //nolint:errcheck,forcetypeassert // transact passes a *tx
 			if err != nil || !answers {
 				return err
 			}

@@ -68,7 +68,7 @@ var afterRelease = map[string]pgfault.Fault{
 }
 
 // Use cases on CockroachDB's way to commit, when that breaks: the caller is told what is stored, and as many rows are written as without a fault.
-func TestUseCasesOnCockroachsDialogueWhenItBreaks(t *testing.T) {
+func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"CreateClaim", "CreateClaimWithoutKey", "PutClaim", "DeleteClaim", "CreatePool"} {
 		o, known := operations[name]
@@ -123,7 +123,7 @@ func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 }
 
 // The chaos of the other engine, on CockroachDB's way to commit.
-func TestChaosOnCockroachsDialogueLeavesNothingDoubledLostOrUntold(t *testing.T) {
+func TestChaosOnCockroachDoublesLosesOrHidesNoClaim(t *testing.T) {
 	t.Parallel()
 	l, direct := chaos{workers: 8, each: 60, seed: 3, dialogue: []pgfault.Rule{crdb.AsCockroach()}}.run(t)
 	require.Empty(t, l.violations(t, direct))

@@ -44,7 +44,7 @@ func scripted(t *testing.T, faults ...fault) (*Store, *attempts, *pgscript.Serve
 	server, err := pgscript.Start(t.Context(), pgscript.Script{
 		Answer: func(s pgscript.Statement) pgscript.Reply {
 			for _, f := range faults {
-				if spoken(s.SQL) == f.at && (f.nth == 0 || f.nth == s.Nth) {
+				if statementText(s.SQL) == f.at && (f.nth == 0 || f.nth == s.Nth) {
 					return f.reply
 				}
 			}
@@ -60,7 +60,7 @@ func scripted(t *testing.T, faults ...fault) (*Store, *attempts, *pgscript.Serve
 	return s, seen, server
 }
 
-func spoken(sql string) string {
+func statementText(sql string) string {
 	if sql == workSQL {
 		return saidWork
 	}
@@ -78,7 +78,7 @@ func dialogue(server *pgscript.Server) (said []string) {
 			said = append(said, "--")
 		}
 		conn = l.Conn
-		said = append(said, spoken(l.SQL))
+		said = append(said, statementText(l.SQL))
 	}
 	return said
 }
@@ -103,7 +103,7 @@ func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, er
 
 // Every way in which CockroachDB ends a transaction, or does not say how: the whole dialogue, how often the closure ran, how the attempts
 // were classified, and what the caller learns.
-func TestCockroachDialogue(t *testing.T) {
+func TestCockroachTransactionEndings(t *testing.T) {
 	t.Parallel()
 	first := []string{saidBegin, saidSavepoint, saidWork, saidRelease}
 	whole := append(slices.Clone(first), saidCommit)
@@ -130,31 +130,31 @@ func TestCockroachDialogue(t *testing.T) {
 			faults: []fault{{saidRelease, 1, fails("40001")}},
 			said:   append(slices.Clone(first), saidBack, saidWork, saidRelease, saidCommit), ran: 2, ends: []string{"committed"},
 		},
-		"AnErrorOfCommitAfterReleaseIsNoNews": {
+		"ErrorOfCommitAfterReleaseIsIgnored": {
 			faults: []fault{{saidCommit, 1, fails("40001")}}, said: whole, ran: 1, ends: []string{"committed"},
 		},
 		"ACutAtCommitAfterReleaseIsNoNews": {
 			faults: []fault{{saidCommit, 1, cut}}, said: whole, ran: 1, ends: []string{"committed"},
 		},
-		"ReleaseThatDoesNotSayIsUnknown": {
+		"ReleaseWithAnAmbiguousResultIsUnknown": {
 			faults: []fault{{saidRelease, 1, fails("40003")}},
 			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 40003"}, code: ipam.CodeOutcomeUnknown,
 		},
 		"ReleaseOnADrainingNodeIsUnknown": {
 			faults: []fault{{saidRelease, 1, fatal("57P01")}}, said: first, ran: 1, ends: []string{"unknown 57P01"}, code: ipam.CodeOutcomeUnknown,
 		},
-		"ReleaseWithoutAnAnswerIsUnknown": {
+		"ReleaseWithoutAResponseIsUnknown": {
 			faults: []fault{{saidRelease, 1, cut}}, said: first, ran: 1, ends: []string{"unknown"}, code: ipam.CodeOutcomeUnknown,
 		},
 		"ReleaseThatTimesOutIsUnknown": {
 			faults: []fault{{saidRelease, 1, fails("57014")}},
 			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 57014"}, code: ipam.CodeOutcomeUnknown,
 		},
-		"ReleaseOfARangeOutOfReachIsUnknown": {
+		"ReleaseOfAnUnavailableRangeIsUnknown": {
 			faults: []fault{{saidRelease, 1, fails("58C00")}},
 			said:   append(slices.Clone(first), saidRollback), ran: 1, ends: []string{"unknown 58C00"}, code: ipam.CodeOutcomeUnknown,
 		},
-		"UnknownAfterARestartIsUnknownStill": {
+		"UnknownAfterARetryStaysUnknown": {
 			faults: []fault{{saidRelease, 1, fails("40001")}, {saidRelease, 2, fails("40003")}},
 			said:   append(slices.Clone(first), saidBack, saidWork, saidRelease, saidRollback), ran: 2, ends: []string{"unknown 40003"}, code: ipam.CodeOutcomeUnknown,
 		},
@@ -229,7 +229,7 @@ func told(t *testing.T, code ipam.Code, err error) {
 }
 
 // In place a few times, afresh a few times, and then the truth: bounded, whatever the database goes on saying, and nothing is held when it is over.
-func TestCockroachContentionWithoutEndIsGivenUp(t *testing.T) {
+func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 	t.Parallel()
 	require.LessOrEqual(t, outcome.MaxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
 	for name, at := range map[string]string{"InAStatement": saidWork, "AtRelease": saidRelease} {
@@ -265,7 +265,7 @@ func requireNoneUsed(t *testing.T, s *Store) {
 }
 
 // A caller whose time is up while RELEASE is under way cannot know; one whose time is up before cannot have changed anything.
-func TestCockroachDeadline(t *testing.T) {
+func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		at   string

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// saysVersion makes a PostgreSQL behind the proxy call itself something else.
-func saysVersion(version string) pgfault.Rule {
+// reportVersion makes a PostgreSQL behind the proxy call itself something else.
+func reportVersion(version string) pgfault.Rule {
 	return pgfault.RewriteSQL(func(sql string) string {
 		return strings.Replace(sql, "SELECT version()", "SELECT '"+version+"'", 1)
 	})
@@ -40,7 +40,7 @@ func AsCockroach() pgfault.Rule {
 }
 
 // Write skew is PostgreSQL's own finding, at the very commit, and the closure of the second runs again where it is.
-func TestCockroachRunsAgainInPlaceWhatCouldNotBeCommitted(t *testing.T) {
+func TestCockroachRetriesAFailedCommitInPlace(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t)+Patience, AsCockroach())
@@ -73,7 +73,7 @@ func analysed(name string) string {
 }
 
 // The engine is chosen by what the server says it is, and by nothing else: the DSN looks the same.
-func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
+func TestEngineIsDetectedFromTheServer(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	for version, want := range map[string]string{
@@ -81,7 +81,7 @@ func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
 		"PostgreSQL 17.2 on x86_64-pc-linux-gnu":                                             "postgresql",
 		"EnterpriseDB 13":                                                                    "",
 	} {
-		proxy, err := pgfault.Start(t.Context(), dbtest.New(t), saysVersion(version))
+		proxy, err := pgfault.Start(t.Context(), dbtest.New(t), reportVersion(version))
 		require.NoError(t, err)
 		t.Cleanup(proxy.Close)
 		s, err := Open(t.Context(), proxy.DSN(), Options{Region: "local"})
@@ -95,7 +95,7 @@ func TestEngineIsWhatTheServerSaysItIs(t *testing.T) {
 	}
 }
 
-func TestSettingsBoundWhateverMightHangOnBothEngines(t *testing.T) {
+func TestSessionSettingsHaveTimeoutsOnBothEngines(t *testing.T) {
 	t.Parallel()
 	for product, e := range engines {
 		for _, name := range []string{"statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"} {
@@ -112,7 +112,7 @@ func TestSettingsBoundWhateverMightHangOnBothEngines(t *testing.T) {
 	require.NotEqual(t, mine, postgres{}.settings(), "nobody shares the map")
 }
 
-func TestTheDSNHasTheLastWordOnSettings(t *testing.T) {
+func TestDSNOverridesSessionSettings(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	s, _ := openInside(t, dbtest.New(t)+"&statement_timeout=7000&application_name=mine")
@@ -123,9 +123,9 @@ func TestTheDSNHasTheLastWordOnSettings(t *testing.T) {
 	}
 }
 
-// pretended is a store that believes PostgreSQL to be CockroachDB. Up to RELEASE the protocols are one, and the proxy fails
+// openAsCockroach is a store that believes PostgreSQL to be CockroachDB. Up to RELEASE the protocols are one, and the proxy fails
 // RELEASE as CockroachDB does; what COMMIT answers, on which they differ, no test here asks.
-func pretended(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
+func openAsCockroach(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 	t.Helper()
 	dbtest.OnPostgres(t)
 	proxy, err := pgfault.Start(t.Context(), dbtest.New(t))
@@ -150,9 +150,9 @@ func create(t *testing.T, s *Store, name string) (seen []int, err error) {
 	return seen, err
 }
 
-func TestCockroachRestartsInPlaceAndThenAfresh(t *testing.T) {
+func TestCockroachRetriesInPlaceThenInANewTransaction(t *testing.T) {
 	t.Parallel()
-	s, ends, proxy := pretended(t)
+	s, ends, proxy := openAsCockroach(t)
 	var begins atomic.Int64
 	count := pgfault.On(pgfault.Begin, func(pgfault.Event) pgfault.Action {
 		begins.Add(1)
@@ -180,9 +180,9 @@ func TestCockroachRestartsInPlaceAndThenAfresh(t *testing.T) {
 	require.Contains(t, ends.ends("create"), "again 40001")
 }
 
-func TestCockroachReleaseWithoutADefiniteAnswerIsUnknown(t *testing.T) {
+func TestCockroachReleaseWithoutADefiniteResultIsUnknown(t *testing.T) {
 	t.Parallel()
-	s, ends, proxy := pretended(t)
+	s, ends, proxy := openAsCockroach(t)
 	for name, f := range map[string]pgfault.Fault{
 		"ambiguous": pgfault.CommitAmbiguous40003(), "lost": pgfault.LostBeforeCommit(), "cut": pgfault.CommittedAnswerLost(),
 		"drain": pgfault.CommittedThenDrain57P01(), "range": pgfault.On(pgfault.Commit, pgfault.SQLState("58C00")),
@@ -197,9 +197,9 @@ func TestCockroachReleaseWithoutADefiniteAnswerIsUnknown(t *testing.T) {
 	}
 }
 
-func TestCockroachDryRunAndRefusalsLeaveNothing(t *testing.T) {
+func TestCockroachDryRunAndRefusalsWriteNothing(t *testing.T) {
 	t.Parallel()
-	s, _, _ := pretended(t)
+	s, _, _ := openAsCockroach(t)
 	id := ipam.NewID()
 	p := ipam.Project{Metadata: ipam.Metadata{Name: "dry", UID: id, Revision: id}}
 	write := func(ctx context.Context, tx storage.Tx) error {

@@ -132,7 +132,7 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	return left, first, told
 }
 
-func TestWriteSkewFoundAtCommitIsNeverReportedAsSuccess(t *testing.T) {
+func TestWriteSkewAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	s, seen := openInside(t, dbtest.New(t)+Patience)
@@ -158,7 +158,7 @@ func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/25")}, left, "the second half is neither held nor free")
 }
 
-func TestPostgresIsSpokenToInWholeTransactionsAlone(t *testing.T) {
+func TestPostgresReceivesOnlyWholeTransactions(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	var mu sync.Mutex

@@ -61,7 +61,7 @@ func trailOf(t *testing.T, p ipam.Project, here, there *house) (all []ipam.Event
 	return all
 }
 
-func TestATrailIsReadEventByEventWhateverItsRowsAre(t *testing.T) {
+func TestTrailReadsEventsIndependentlyOfTheirRows(t *testing.T) {
 	t.Parallel()
 	for name, servers := range map[string]func(t *testing.T) (here, there *house){
 		"OneRegion": func(t *testing.T) (here, there *house) {

@@ -133,7 +133,7 @@ func (s secrets) guesses() map[string]probing {
 // What is somebody else's is, to the database, what is not there: the same statements in the same round trips, and as many rows that come
 // back. Otherwise an answer that does not tell whether it exists would tell it by its time. What is left is what the database takes for a row that it
 // fetches and throws away: some 2 µs, and 2 to 9 µs for a selector that a shared pool of the platform matches which is not granted.
-func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
+func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)
 	tap := newWiretap(t, s.dsn)
@@ -162,7 +162,7 @@ func TestWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
 }
 
 // A search looks for what others have as for what nobody has: the same statements, and as many rows that come back.
-func TestSearchingForWhatIsNotOnesOwnCostsWhatIsNotThere(t *testing.T) {
+func TestSearchForForeignResourcesCostsTheSameAsForMissingOnes(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)
 	tap := newWiretap(t, s.dsn)

@@ -27,7 +27,7 @@ const (
 
 // The time of a refusal tells nothing: a name that somebody else has takes as long as one that nobody has. The control compares two names that
 // nobody has. It measures times, so it is not among the tests that always run: make oracle.
-func TestTimeDoesNotTellWhatOthersHave(t *testing.T) {
+func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 	s := newSecrets(t)
 	svc := alloc.New(s.store, alloc.Options{Region: region, Webhooks: hooked})
 	all := s.guesses()

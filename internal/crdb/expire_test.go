@@ -25,7 +25,7 @@ func keep(t *testing.T, h *house, n int, first time.Time) {
 	}
 }
 
-func TestExpiredAnswersAreDeletedInBatchesAndOthersAreNot(t *testing.T) {
+func TestOnlyExpiredResponsesAreDeletedInBatches(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	first := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -40,7 +40,7 @@ func TestExpiredAnswersAreDeletedInBatchesAndOthersAreNot(t *testing.T) {
 	require.Len(t, dbtest.Dump(t, c)["idempotency_keys"], 2)
 }
 
-func TestExpiringSurvivesABrokenCommit(t *testing.T) {
+func TestExpirySurvivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	first := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -44,7 +44,7 @@ func rows(t *testing.T, h *house, table string, p ipam.Project) (n int) {
 	return n
 }
 
-func TestOldEventsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.T) {
+func TestOnlyOldEventsAreDeletedInBatchesByProject(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	a, b, c := newProject(t, h, "a"), newProject(t, h, "b"), newProject(t, h, "c")
@@ -69,7 +69,7 @@ func TestOldEventsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.
 	require.Equal(t, 7, rows(t, h, "history", a), "history is kept")
 }
 
-func TestOldHoldsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.T) {
+func TestOnlyOldHoldsAreDeletedInBatchesByProject(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	a, b, c := newProject(t, h, "a"), newProject(t, h, "b"), newProject(t, h, "c")
@@ -99,7 +99,7 @@ func TestOldHoldsAreDeletedInBatchesProjectByProjectAndOthersAreNot(t *testing.T
 	require.Equal(t, 7, rows(t, h, "audit_events", a), "the trail is kept")
 }
 
-func TestADeletedProjectsTrailAndHistoryArePurgedInBatchesAndOthersAreNot(t *testing.T) {
+func TestOnlyDeletedProjectsArePurgedInBatches(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	for limit := 1; limit <= 9; limit++ {
@@ -128,7 +128,7 @@ func TestADeletedProjectsTrailAndHistoryArePurgedInBatchesAndOthersAreNot(t *tes
 }
 
 // A purge that is cut is not forgotten: the project is remembered until nothing of it is left.
-func TestPurgingSurvivesABrokenCommit(t *testing.T) {
+func TestPurgeSurvivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	gone := newProject(t, st.direct, "gone")
@@ -148,7 +148,7 @@ func TestPurgingSurvivesABrokenCommit(t *testing.T) {
 
 // A standby that takes over may not have what an earlier transaction of a purge had seen to be deleted. Here that is there again between any two of them:
 // the project is remembered until the last of it is gone.
-func TestAProjectIsForgottenTogetherWithTheLastOfItsTrail(t *testing.T) {
+func TestPurgedProjectIsRemovedWithItsLastTrailRow(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	gone := newProject(t, st.direct, "gone")
@@ -173,7 +173,7 @@ func TestAProjectIsForgottenTogetherWithTheLastOfItsTrail(t *testing.T) {
 	}
 }
 
-func TestKeysUsedSurvivesABrokenCommit(t *testing.T) {
+func TestKeysUsedSurvivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	made, err := st.direct.svc.CreateKey(admin(t), project, ipam.APIKey{Metadata: ipam.Metadata{Name: "k"}, Spec: ipam.APIKeySpec{Role: "viewer"}}, usecase.Request{})

@@ -69,7 +69,7 @@ func afterCommit(f pgfault.Fault) pgfault.Fault {
 }
 
 // pgx v5.9 to v5.12 call this error safe to retry, and the row is there.
-func TestCutAfterCommitIsUnknownWhateverTheDriverSays(t *testing.T) {
+func TestCutAfterCommitIsUnknownDespiteTheDriver(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	id := ipam.NewID()

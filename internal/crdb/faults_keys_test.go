@@ -19,7 +19,7 @@ import (
 
 // Every COMMIT of one server is cut, before or after it has happened. None of its callers hears from it; each repeats its
 // request, with its key, at another server. So many keys are so many blocks, not one more.
-func TestRepeatsAfterACutAtCommitTakeOneBlockEach(t *testing.T) {
+func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 	t.Parallel()
 	const keys, workers = 250, 32
 	st := newStorm(t)
@@ -80,7 +80,7 @@ func TestRepeatsAfterACutAtCommitTakeOneBlockEach(t *testing.T) {
 }
 
 // One key, again and again, at two servers at once whose COMMITs are cut: one block.
-func TestOneKeyIsOneBlockHoweverOftenItIsRepeated(t *testing.T) {
+func TestOneKeyTakesOneBlockForAnyNumberOfRetries(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	other := newHouse(t, st.proxy.DSN())

@@ -183,7 +183,7 @@ func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, wan
 
 // COMMIT has happened, the database refuses everybody, and nothing can be read back: unknown is the only honest answer. The
 // repeat with the same key gets what was made.
-func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
+func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	t.Parallel()
 	type round struct {
 		*storm
@@ -200,7 +200,7 @@ func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
 		_, r.want = r.round(t, r.operation)
 		r.in = r.ready(t, r.operation)
 		r.before = r.counts(t)
-		r.proxy.SetRules(onceCommitted(pgfault.ConnectRefused("57P03")), onceCommitted(pgfault.ConnectionLost()), pgfault.CommittedAnswerLost())
+		r.proxy.SetRules(afterFirstCommit(pgfault.ConnectRefused("57P03")), afterFirstCommit(pgfault.ConnectionLost()), pgfault.CommittedAnswerLost())
 		ctx := admin(t)
 		wg.Go(func() { _, r.told = r.do(ctx, r.svc, r.in, r.request()) })
 	}
@@ -219,8 +219,8 @@ func TestWhatCannotBeReadBackIsUnknownAndTheRepeatGetsIt(t *testing.T) {
 	}
 }
 
-// onceCommitted narrows a fault to what comes after the first COMMIT, also on connections that there are already.
-func onceCommitted(f pgfault.Fault) pgfault.Fault {
+// afterFirstCommit narrows a fault to what comes after the first COMMIT, also on connections that there are already.
+func afterFirstCommit(f pgfault.Fault) pgfault.Fault {
 	committed := false
 	return func(e pgfault.Event) pgfault.Action {
 		if !committed {

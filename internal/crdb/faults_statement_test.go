@@ -70,7 +70,7 @@ func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 }
 
 // A database that is full or starting up refuses connections: the request waits for it, within its time.
-func TestRefusedConnectionsAreTriedAgain(t *testing.T) {
+func TestRefusedConnectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	for _, name := range []string{"CreateClaim", "CreatePool"} {
@@ -89,7 +89,7 @@ func TestRefusedConnectionsAreTriedAgain(t *testing.T) {
 }
 
 // A database that stays away is said to be away, and nothing was done.
-func TestADatabaseThatStaysAwayIsUnavailable(t *testing.T) {
+func TestUnreachableDatabaseIsReportedUnavailable(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	o := operations["CreateClaim"]
@@ -110,7 +110,7 @@ func TestADatabaseThatStaysAwayIsUnavailable(t *testing.T) {
 }
 
 // Reads outside of a transaction are repeated whatever happens to them.
-func TestReadsAreRepeated(t *testing.T) {
+func TestReadsAreRetriedAfterEveryFault(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
 	withClaim(ipam.ReclaimDelete)(t, st.direct, project)

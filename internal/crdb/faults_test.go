@@ -148,7 +148,7 @@ func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attemp
 }
 
 // Every use case that writes, when its database breaks: at COMMIT, in each statement, for good, on the way.
-func TestUseCasesWhenTheirDatabaseBreaks(t *testing.T) {
+func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	for name, o := range operations {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func (f *feedClock) last(now time.Time) (storage.Mark, bool) {
 }
 
 // errNoFeed means that the feed's row does not exist: no client has asked this database for changes yet.
-var errNoFeed = errors.New("there is no row of the feed")
+var errNoFeed = errors.New("the database has no row for the feed")
 
 // FeedRead implements storage.Store. It reads the place before the rows, so no row before the place is missing.
 func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {

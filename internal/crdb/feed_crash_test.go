@@ -67,7 +67,7 @@ func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 }
 
 // A database that crashes numbers those transactions again of which nothing was written to its log. What they commit then is behind a place of before.
-func TestTheFeedOutlivesACrashOfTheDatabase(t *testing.T) {
+func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	t.Parallel()
 	m := newMortalDatabase(t, false)
 	open := func() *crdb.Store {
@@ -97,7 +97,7 @@ func TestTheFeedOutlivesACrashOfTheDatabase(t *testing.T) {
 }
 
 // PostgreSQL writes its log to the disk when a transaction ends, and for what one has written that goes on not before: who begins to read does not wait for that.
-func TestTheFirstPlaceWaitsForNoOtherTransaction(t *testing.T) {
+func TestFirstFeedPositionDoesNotWaitForTransactions(t *testing.T) {
 	t.Parallel()
 	m := newMortalDatabase(t, true) // which writes nothing down by itself, as others do after some seconds
 	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})

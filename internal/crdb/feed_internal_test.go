@@ -11,7 +11,7 @@ import (
 )
 
 // However long a transaction lasts that keeps the place back, the feed is read from shortly before it began, and not from the start of the server.
-func TestAPlaceThatIsHeldBackForLongLooksBackToWhereItIs(t *testing.T) {
+func TestFeedPositionHeldBackLongReadsFromItsTransaction(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 	f := &feedClock{}

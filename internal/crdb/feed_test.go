@@ -59,7 +59,7 @@ func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storag
 }
 
 // A transaction has its id long before it is committed, and others with later ids are read meanwhile.
-func TestTheFeedHasWhatIsCommittedLate(t *testing.T) {
+func TestFeedContainsLateCommits(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // a reader waits for such a transaction on CockroachDB
 	dsn := dbtest.New(t)
@@ -92,7 +92,7 @@ func TestTheFeedHasWhatIsCommittedLate(t *testing.T) {
 }
 
 // A place is not before one that was read earlier, and what is committed after it is behind it.
-func TestPlacesOfTheFeedGoOn(t *testing.T) {
+func TestFeedPositionsIncrease(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
@@ -115,7 +115,7 @@ func TestPlacesOfTheFeedGoOn(t *testing.T) {
 }
 
 // A long answer is read in parts.
-func TestTheFeedIsReadInParts(t *testing.T) {
+func TestLongFeedIsReadInParts(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
@@ -144,7 +144,7 @@ func TestTheFeedIsReadInParts(t *testing.T) {
 	require.ElementsMatch(t, made, read)
 }
 
-func TestRetentionSaysFromWhenOnTheTrailIsWhole(t *testing.T) {
+func TestRetentionReportsTheStartOfTheCompleteTrail(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
@@ -166,7 +166,7 @@ func TestRetentionSaysFromWhenOnTheTrailIsWhole(t *testing.T) {
 	require.WithinDuration(t, cut, page.Now.KeptFrom, 0, "it never goes back")
 }
 
-func TestARestoreMakesCursorsOfTheFeedUseless(t *testing.T) {
+func TestRestoreInvalidatesFeedCursors(t *testing.T) {
 	t.Parallel()
 	dsn, secrets := dbtest.New(t), map[string]bool{}
 	for range 2 {

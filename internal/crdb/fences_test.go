@@ -24,7 +24,7 @@ func markOf(t *testing.T, c *pgx.Conn, pool string) (mark ipam.ID) {
 }
 
 // Whatever a claim is decided by moves the mark of its pool, and nothing else does.
-func TestWhatClaimsDependOnMovesTheMark(t *testing.T) {
+func TestChangesOfClaimInputsIncreaseThePoolVersion(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	c := dbtest.Connect(t, h.dsn, nil)
@@ -78,7 +78,7 @@ func TestWhatClaimsDependOnMovesTheMark(t *testing.T) {
 }
 
 // A plan that was made of another state than the one that it meets is made again, even if the rows that it changes are as it saw them.
-func TestAMarkThatHasMovedMakesThePlanAnew(t *testing.T) {
+func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	c := dbtest.Connect(t, h.dsn, nil)
@@ -102,7 +102,7 @@ func TestAMarkThatHasMovedMakesThePlanAnew(t *testing.T) {
 }
 
 // The holder of a retained block gives it back while nothing free is read: what begins to cool down is counted all the same.
-func TestWhatWasRetainedIsCountedWhenItCoolsDown(t *testing.T) {
+func TestReturnedRetainedBlockIsCountedAsCooling(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	newProject(t, h, "tenant")

@@ -30,7 +30,7 @@ const noon, within = 1772452800123456789, 2
 var remark = regexp.MustCompile(`(?m)^--.*$`)
 
 // What is said to CockroachDB alone is kept in a file, which tools/sqlcheck reads with CockroachDB's grammar.
-func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
+func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func following(t *testing.T, faults []fault) (*Store, func() []string) {
 }
 
 // The whole dialogue of a stale read on CockroachDB, its moment, and what becomes of it when it fails.
-func TestStaleReadsOfCockroachFollow(t *testing.T) {
+func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 	t.Parallel()
 	whole := []string{beginFollower, askFollowed, saidLoans, "commit"}
 	for name, c := range map[string]struct {
@@ -88,20 +88,20 @@ func TestStaleReadsOfCockroachFollow(t *testing.T) {
 		at     bool
 		code   ipam.Code // empty: success
 	}{
-		"InOneTransactionOfThePast": {said: whole, at: true},
-		"AreRepeatedWhenTheyFail": {
+		"OneHistoricalTransaction": {said: whole, at: true},
+		"RetriedAfterAFailure": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "40001"}}},
 			said:   append([]string{beginFollower, askFollowed, saidLoans, "rollback"}, whole...), at: true,
 		},
-		"GoOnAtAnotherNode": {
+		"ContinuedOnAnotherNode": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "57P01", Fatal: true}}},
 			said:   append([]string{beginFollower, askFollowed, saidLoans, "--"}, whole...), at: true,
 		},
-		"AreOfNowWhenTheTablesAreYounger": {
+		"CurrentIfTheTablesAreTooNew": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "42P01"}}},
 			said:   []string{beginFollower, askFollowed, saidLoans, "rollback", "--", saidLoans},
 		},
-		"AreRefusedLikeAnyOther": {
+		"RefusedForAPermanentError": {
 			faults: []fault{{saidLoans, 0, pgscript.Reply{Code: "42501"}}},
 			said:   []string{beginFollower, askFollowed, saidLoans, "rollback"}, code: ipam.CodeInternal,
 		},

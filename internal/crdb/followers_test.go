@@ -24,7 +24,7 @@ var readsOfAFollower = []string{
 
 // What a request reads if it may be stale is read in transactions that cannot write, on connections of their own, and their moment is told; who may read it is
 // not read so.
-func TestStaleReadsAreOfAMomentAndInTransactionsThatCannotWrite(t *testing.T) {
+func TestStaleReadsUseReadOnlyTransactionsAndReportTheirTime(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	const in = "team"

@@ -14,7 +14,7 @@ import (
 )
 
 // A server names rows by their keys on CockroachDB alone. What is hit are those rows, on both engines: of several containers, and of no others.
-func TestRowsThatAreNamedByTheirKeysAreHit(t *testing.T) {
+func TestStatementsByKeyAffectExactlyTheirRows(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
 	free := func(container byte, n int) form.FreeBlock {

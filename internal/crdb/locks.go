@@ -100,7 +100,7 @@ func (c *conn) holdsAll(ch storage.Changes) error {
 	for _, f := range ch.Free {
 		fresh := len(f.Delete) == 0 && (len(ch.SpaceInsert) > 0 || slices.ContainsFunc(ch.PoolInsert, func(p ipam.Pool) bool { return p.UID == f.Container.ID }))
 		if !fresh && !c.locks.held[lockKey(f.Container.Lock())] {
-			return fmt.Errorf("container %s is changed and not locked", f.Container.ID)
+			return fmt.Errorf("the transaction changes container %s without its lock", f.Container.ID)
 		}
 	}
 	return nil

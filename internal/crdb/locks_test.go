@@ -115,7 +115,7 @@ func (l *locked) releasing(block string, locks storage.Locks) step {
 	}}
 }
 
-func TestWhoIsAloneWithAContainerSeesWhatWasDoneBefore(t *testing.T) {
+func TestExclusiveLockOfAContainerSeesEarlierCommits(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(c ipam.ID) storage.Locks{
 		"NamedBefore":     func(c ipam.ID) storage.Locks { return storage.Locks{Alone: []ipam.ID{c}} },
@@ -136,7 +136,7 @@ func TestWhoIsAloneWithAContainerSeesWhatWasDoneBefore(t *testing.T) {
 	}
 }
 
-func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
+func TestContainersOnOnePageDoNotConflict(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	other := *l
@@ -147,7 +147,7 @@ func TestContainersThatShareAPageDoNotMeet(t *testing.T) {
 	require.Equal(t, []string{"committed"}, l.seen.ends("second"))
 }
 
-func TestAProjectIsSharedByClaimsAndAloneWithItsQuota(t *testing.T) {
+func TestClaimsShareTheProjectLockAndQuotasExcludeThem(t *testing.T) {
 	t.Parallel()
 	project := ipam.NewID()
 	shared, alone := storage.Locks{Shared: []ipam.ID{project}}, storage.Locks{Alone: []ipam.ID{project}}
@@ -175,7 +175,7 @@ func TestAProjectIsSharedByClaimsAndAloneWithItsQuota(t *testing.T) {
 	}
 }
 
-func TestWhoReadsAllShardsOfAQuotaIsAloneWithThem(t *testing.T) {
+func TestReadOfAllQuotaShardsIsExclusive(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	quota := ipam.NewID()
@@ -187,7 +187,7 @@ func TestWhoReadsAllShardsOfAQuotaIsAloneWithThem(t *testing.T) {
 	require.True(t, l.meet(t, sum, sum))
 }
 
-func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
+func TestLockTimeoutIsContention(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	_, err := l.watch.Exec(l.ctx, "SELECT pg_advisory_lock($1)", lockKey(l.c.ID))
@@ -201,16 +201,16 @@ func TestALockThatIsNotToBeHadIsContention(t *testing.T) {
 	require.Equal(t, "again 55P03", ends[0])
 }
 
-func TestAChangeOfAContainerThatIsNotLockedIsRefused(t *testing.T) {
+func TestChangeOfAnUnlockedContainerIsRefused(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	ch := storage.Changes{Free: []storage.FreeChange{{Container: l.c, Insert: []netip.Prefix{l.c.Block}}}}
 	write := func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) }
-	require.ErrorContains(t, l.store.InTx(l.ctx, "write", storage.Locks{Shared: []ipam.ID{l.c.ID}}, write), "is changed and not locked")
+	require.ErrorContains(t, l.store.InTx(l.ctx, "write", storage.Locks{Shared: []ipam.ID{l.c.ID}}, write), "without its lock")
 	require.NoError(t, l.store.InTx(l.ctx, "write", storage.Locks{Alone: []ipam.ID{l.c.ID}}, write))
 }
 
-func TestATransactionUnderLocksIsReadCommitted(t *testing.T) {
+func TestTransactionWithLocksIsReadCommitted(t *testing.T) {
 	t.Parallel()
 	l := setupLocked(t)
 	for want, locks := range map[string]storage.Locks{"serializable": {}, "read committed": {Alone: []ipam.ID{l.c.ID}}} {

@@ -28,8 +28,8 @@ func withWebhook(t *testing.T, h *house, p string) {
 
 var letter = ipam.ID{7}
 
-// withLetter has a webhook with something that could not be delivered.
-func withLetter(t *testing.T, h *house, p string) {
+// withDeadLetter has a webhook with something that could not be delivered.
+func withDeadLetter(t *testing.T, h *house, p string) {
 	t.Helper()
 	deliver(t, h, p, func(d *ipam.Delivery) {
 		d.ID, d.DeadAt, d.Error = letter, d.BeganAt, &ipam.SendError{Reason: "status", Status: 500, At: d.BeganAt}
@@ -73,14 +73,14 @@ func init() {
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return answer(svc.PatchWebhook(ctx, p, "hook", r, func(w ipam.Webhook) (ipam.Webhook, error) { label(&w.Metadata); return w, nil }))
 			}, stored: getHook},
-		"DeleteWebhook": {tx: "webhook_delete", prepare: withLetter,
+		"DeleteWebhook": {tx: "webhook_delete", prepare: withDeadLetter,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteWebhook(ctx, p, "hook", r))
 			},
 			stored: func(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 				return gone(svc.GetWebhook(ctx, p, "hook"))
 			}},
-		"RetryDelivery": {tx: "delivery_change", prepare: withLetter,
+		"RetryDelivery": {tx: "delivery_change", prepare: withDeadLetter,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return answer(svc.RetryDelivery(ctx, p, "hook", letter, r))
 			},
@@ -91,7 +91,7 @@ func init() {
 				}
 				return page.Items[0], nil
 			}},
-		"DeleteDelivery": {tx: "delivery_change", prepare: withLetter,
+		"DeleteDelivery": {tx: "delivery_change", prepare: withDeadLetter,
 			do: func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 				return none(svc.DeleteDelivery(ctx, p, "hook", letter, r))
 			},

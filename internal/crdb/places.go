@@ -96,7 +96,7 @@ func (s *Store) keepPlaces(ctx context.Context) {
 		case <-s.places.look:
 		}
 		if err := s.findPlaces(ctx); err != nil && ctx.Err() == nil {
-			s.log.DebugContext(ctx, "the database's regions cannot be read", "error", err)
+			s.log.DebugContext(ctx, "cannot read the regions of the database", "error", err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func restless(t *testing.T, here, there *house) (stop func()) {
 
 // Every list of what is in several regions, read page by page while claims come and go in all of them: what is there all the time is read once, in order, and
 // nothing is read twice.
-func TestPagesOverRegionsLoseAndRepeatNothing(t *testing.T) {
+func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	both := rootPool("both", "10.3.0.0/20")

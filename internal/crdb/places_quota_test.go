@@ -18,8 +18,8 @@ func limitClaims(t testing.TB, h *house, n int64) {
 	require.NoError(t, err)
 }
 
-// patiently repeats what was refused for contention alone: nothing was changed then.
-func patiently(run func() error) error {
+// retryContention repeats what was refused for contention alone: nothing was changed then.
+func retryContention(run func() error) error {
 	for {
 		if err := run(); !ipam.IsCode(err, ipam.CodeContention) {
 			return err
@@ -29,7 +29,7 @@ func patiently(run func() error) error {
 
 // Claims from both regions at once are exactly as many as the quota allows, and a release in either makes room for one in either. A quota that is older than
 // a region has no shards there at first, and bounds what is claimed there all the same.
-func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
+func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 	t.Parallel()
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprint("OlderThanTheRegion=", older), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 				if i%2 == 1 {
 					h, pool = there, "there"
 				}
-				results[i] = patiently(func() error {
+				results[i] = retryContention(func() error {
 					_, err := h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("c", i), project, pool, 32), usecase.Request{})
 					return err
 				})
@@ -85,7 +85,7 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 				if err == nil {
 					wg.Go(func() {
 						h := []*house{here, there}[(i/2)%2] // half of them from the other region
-						results[i] = patiently(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), usecase.Request{}) })
+						results[i] = retryContention(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), usecase.Request{}) })
 					})
 				}
 			}
@@ -105,7 +105,7 @@ func TestAQuotaBoundsAllRegionsTogether(t *testing.T) {
 }
 
 // A release may be the first to count in a region where an old quota has no shards.
-func TestAReleaseMakesTheShardsOfARegionThatHasNone(t *testing.T) {
+func TestReleaseCreatesMissingQuotaShardsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)

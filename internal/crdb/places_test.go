@@ -51,7 +51,7 @@ func poolsOfBoth(t testing.TB, here, there *house) {
 	there.createPool(t, rootPool("there", "10.2.0.0/16"))
 }
 
-func TestAStoreKnowsTheRegionsOfItsDatabase(t *testing.T) {
+func TestStoreListsTheRegionsOfItsDatabase(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	for _, h := range []*house{here, there} {
@@ -64,7 +64,7 @@ func TestAStoreKnowsTheRegionsOfItsDatabase(t *testing.T) {
 }
 
 // Two requests for one name, one in each region, at the same time: one is served, and the other learns that the name is taken.
-func TestANameIsGivenOnceOverAllRegions(t *testing.T) {
+func TestConcurrentClaimsInTwoRegionsCannotShareAName(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -112,7 +112,7 @@ func TestANameIsGivenOnceOverAllRegions(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-func TestABatchLearnsOfANameInAnotherRegion(t *testing.T) {
+func TestBatchIsRefusedForANameInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -124,7 +124,7 @@ func TestABatchLearnsOfANameInAnotherRegion(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-func TestAClaimIsFoundFromEveryRegion(t *testing.T) {
+func TestClaimIsFoundFromEveryRegion(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -182,7 +182,7 @@ func pages[T any](t testing.TB, read func(cursor string) (paging.Page[T], error)
 	}
 }
 
-func TestListsAreOfAllRegionsInOneOrder(t *testing.T) {
+func TestListsMergeAllRegionsInOrder(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -226,7 +226,7 @@ func TestListsAreOfAllRegionsInOneOrder(t *testing.T) {
 	require.Equal(t, seen[0], seen[1], "whichever server is asked")
 }
 
-func TestAProjectGoesWithWhatItLeftInAllRegions(t *testing.T) {
+func TestProjectIsDeletedWithItsRowsInAllRegions(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -268,7 +268,7 @@ func count(t testing.TB, h *house, sql string) (n int) {
 
 // Row-level security hides every row of the other region: a project that works in one region makes, finds, lists and releases its claims as if there were
 // no other, though there is, and though another project works there.
-func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
+func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
 	poolsOfBoth(t, here, there)
@@ -278,7 +278,7 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 	_, err = here.svc.PutQuota(admin(t), "tenant", ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, usecase.Request{})
 	require.NoError(t, err)
 	there.createClaim(t, claimOf("elsewhere", project, "there", 32))
-	walled := walledIn(t, here.dsn)
+	walled := houseOfOneRegion(t, here.dsn)
 	ctx := admin(t)
 	for i := range 20 {
 		c := claimOf(fmt.Sprint("c", i), "tenant", "own", 32)
@@ -301,8 +301,8 @@ func TestAProjectOfOneRegionNeedsNoRowOfAnother(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// walledIn is a server of the first region whose role sees no row of another region.
-func walledIn(t testing.TB, dsn string) *house {
+// houseOfOneRegion is a server of the first region whose role sees no row of another region.
+func houseOfOneRegion(t testing.TB, dsn string) *house {
 	t.Helper()
 	c := dbtest.Connect(t, dsn, nil)
 	role := "walled_" + strings.ReplaceAll(ipam.NewID().String(), "-", "")

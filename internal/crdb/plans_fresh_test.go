@@ -24,7 +24,7 @@ var needStatistics = map[string]string{
 	"loan_delete":     "reads every loan of the pool",
 }
 
-func TestPlansOfADatabaseThatWasNeverAnalysed(t *testing.T) {
+func TestPlansUseTheIndexBeforeAnyAnalyze(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	c := dbtest.Connect(t, dbtest.New(t), crdb.SessionSettings())

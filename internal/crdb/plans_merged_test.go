@@ -14,7 +14,7 @@ import (
 )
 
 // What claims and releases send in one round trip is planned as its parts are, of which each has a golden plan: nothing is read but by the index that is for it.
-func TestStatementsThatWereMergedReadNoWholeTable(t *testing.T) {
+func TestMergedStatementsReadNoWholeTable(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	fill(t, dbtest.Connect(t, dsn, nil))

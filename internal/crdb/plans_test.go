@@ -62,7 +62,7 @@ func TestEveryStatementHasItsGoldenPlan(t *testing.T) {
 		}
 		holds(t, name, plan)
 		if name == "free_tightest" {
-			theFirstOfTheKey(t, plan)
+			requireFirstOfTheKey(t, plan)
 		}
 	}
 	files, err := filepath.Glob(filepath.Join("testdata", "plans", "*.txt"))
@@ -150,9 +150,9 @@ func remarkOf(t *testing.T, name, about string) string {
 	return remark
 }
 
-// theFirstOfTheKey checks the search for the tightest block: it is what every claim does, and what is slow in every other layout
+// requireFirstOfTheKey checks the search for the tightest block: it is what every claim does, and what is slow in every other layout
 // that was tried. It must take the first rows of the key as they come.
-func theFirstOfTheKey(t *testing.T, plan string) {
+func requireFirstOfTheKey(t *testing.T, plan string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(plan), "\n")
 	require.Len(t, lines, 3, "limit, scan, condition:\n%s", plan)

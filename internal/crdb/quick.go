@@ -220,7 +220,7 @@ func (t *quick) project(id ipam.ID) (*recall.Project, error) {
 
 func (t *quick) epochs(classes []storage.ProjectKey) (map[ipam.ID]ipam.ID, error) {
 	if len(classes) == 0 {
-		return nil, nil //nolint:nilnil // none is asked for
+		return nil, nil //nolint:nilnil // the caller requested none
 	}
 	epochs, platform := map[ipam.ID]ipam.ID{}, t.memory.Platform()
 	for _, key := range append(classes, storage.ProjectKey{ID: platform}) {

@@ -8,7 +8,7 @@ import (
 )
 
 // A time that is known to a second is not a second too early where no lock makes anybody's later.
-func TestTheTimeOfOneRoundTripIsTheEstimateWhereThereAreNoLocks(t *testing.T) {
+func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 	t.Parallel()
 	local, read := time.Now(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	c := newStoreClock(func() time.Time { return local })

@@ -77,7 +77,7 @@ func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*
 }
 
 // What a server remembers is of no use as soon as anybody has changed what it was about: then the next claim is decided by what there is now.
-func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
+func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	t.Parallel()
 	narrow := func(p ipam.Pool) (ipam.Pool, error) {
 		longest := 28
@@ -97,22 +97,22 @@ func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
 			t.Helper()
 			return h.svc.DeleteClaim(admin(t), project, "warm-0", usecase.Request{})
 		}},
-		"ThePolicyIsAnother": {change: func(t *testing.T, h *house) error {
+		"ChangedPolicy": {change: func(t *testing.T, h *house) error {
 			t.Helper()
 			_, err := h.svc.PatchPool(admin(t), project, "pool", usecase.Request{}, narrow)
 			return err
 		}, code: ipam.CodePrefixLengthRejected},
-		"ThereIsAQuota": {change: func(t *testing.T, h *house) error {
+		"NewQuota": {change: func(t *testing.T, h *house) error {
 			t.Helper()
 			_, err := h.svc.PutQuota(admin(t), project, quotaOf(1), usecase.Request{})
 			return err
 		}, code: ipam.CodeQuotaExceeded},
-		"TheNameIsTaken": {change: func(t *testing.T, h *house) error {
+		"NameTaken": {change: func(t *testing.T, h *house) error {
 			t.Helper()
 			h.createClaim(t, claimOf("next", project, "pool", 29))
 			return nil
 		}, code: ipam.CodeAlreadyExists},
-		"TheRestIsTaken": {change: func(t *testing.T, h *house) error {
+		"RestTaken": {change: func(t *testing.T, h *house) error {
 			t.Helper()
 			for i := 0; ; i++ {
 				_, err := h.svc.CreateClaim(admin(t), project, claimOf(fmt.Sprint("rest-", i), project, "pool", 29), usecase.Request{})
@@ -143,7 +143,7 @@ func TestNothingIsDecidedByWhatWasTrueOnce(t *testing.T) {
 }
 
 // Claims that another server has made are released in one round trip too, wherever their blocks are, once the whole free list has been read, which is short.
-func TestReleasesOfAnybodysClaimsAreRememberedToo(t *testing.T) {
+func TestReleaseOfAnotherServersClaimTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -167,7 +167,7 @@ func TestReleasesOfAnybodysClaimsAreRememberedToo(t *testing.T) {
 }
 
 // Nothing is refused for what is remembered: for want of room neither, but one read is enough to prove it.
-func TestWantOfRoomIsProvedByOneRead(t *testing.T) {
+func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -207,7 +207,7 @@ func TestWantOfRoomIsProvedByOneRead(t *testing.T) {
 }
 
 // A group that gives back a block and takes it again leaves the free blocks as they were. It is decided by the policy of the pool all the same.
-func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
+func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -246,7 +246,7 @@ func TestAGroupThatLeavesTheFreeBlocksAsTheyWereIsGuardedToo(t *testing.T) {
 }
 
 // Claims by a class of the platform, of a project that is not the platform's, are made in one round trip too, and not by a class that has changed.
-func TestClaimsByClassAreRememberedToo(t *testing.T) {
+func TestClaimByClassTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -278,7 +278,7 @@ func TestClaimsByClassAreRememberedToo(t *testing.T) {
 
 // A lock tells the time on PostgreSQL, so that whoever does not know it exactly takes one. Nothing tells it on CockroachDB, least of all when much goes on and
 // every answer takes long.
-func TestATimeThatIsNotKnownExactlyKeepsNobodyFromOneRoundTripOnCockroach(t *testing.T) {
+func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h := newHouse(t, dsn)
@@ -300,7 +300,7 @@ func TestATimeThatIsNotKnownExactlyKeepsNobodyFromOneRoundTripOnCockroach(t *tes
 }
 
 // Whatever becomes of the answer to a transaction that is sent whole, the claim is made once, or its name is free.
-func TestALostAnswerOfOneRoundTripIsSettled(t *testing.T) {
+func TestLostResponseOfAPipelinedTransactionIsResolved(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]pgfault.Fault{
 		"LostBefore": pgfault.LostBeforeCommit(), "LostAfter": pgfault.CommittedAnswerLost(), "Drained": pgfault.CommittedThenDrain57P01(),

@@ -23,7 +23,7 @@ var (
 
 // What several regions cost a claim: nothing where there are none, nothing for a project that works in one, one statement and no round trip for a pool that
 // serves several, and the long way, with a round trip more, for the name that a caller chose where its project works in several.
-func TestWhatRegionsCostAClaim(t *testing.T) {
+func TestClaimCostWithSeveralRegions(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	epochs, epoch := append(slices.Clone(longRead), "stock_epoch"), slices.Insert(slices.Clone(steady), 1, "epoch_is")

@@ -83,7 +83,7 @@ func renewEpochs(ctx context.Context, c *conn, fresh map[epochKey][16]byte) (don
 			return done, err
 		}
 		if int(tag.RowsAffected()) != len(pools) {
-			return done, fmt.Errorf("%s touched %d rows of %d: is a server running?", name, tag.RowsAffected(), len(pools))
+			return done, fmt.Errorf("%s changed %d of %d rows: is a server running?", name, tag.RowsAffected(), len(pools))
 		}
 	}
 	done.Renewed = len(pools)

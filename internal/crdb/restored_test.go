@@ -31,7 +31,7 @@ func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 }
 
 // After a restore nothing that was read before fits any more, and a pool whose two epochs differ is not made to look as if they did not.
-func TestARestoreRenewsEpochsThatAgreeAndLeavesThoseThatDoNot(t *testing.T) {
+func TestRestoreRenewsOnlyMatchingEpochs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	c := dbtest.Connect(t, h.dsn, nil)

@@ -26,7 +26,7 @@ const denied = "42501"
 var retains = []string{"JobExpireEvents", "JobPurge"}
 
 // Everything that a server does, as the user that a server has: each use case that writes and each that reads, and the work that no request waits for.
-func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
+func TestServerRoleAllowsAllServerWork(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	dsn := in.DSN[roletest.Server]
@@ -64,7 +64,7 @@ func TestAServerDoesAllItsWorkAsItsUser(t *testing.T) {
 }
 
 // What deletes records is retention's user's, and not the server's.
-func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
+func TestOnlyTheRetentionRoleDeletesRecords(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	h := newHouse(t, in.DSN[roletest.Server])
@@ -105,7 +105,7 @@ func TestRetentionIsItsUsersAndNotTheServers(t *testing.T) {
 }
 
 // A session that says which role it has works with what the role may, whoever logged in.
-func TestAStoreTakesARole(t *testing.T) {
+func TestSessionRoleLimitsTheStore(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	s := open(t, in.Root, func(o *crdb.Options) { o.Role = in.Prefix + "_server" })
@@ -117,7 +117,7 @@ func TestAStoreTakesARole(t *testing.T) {
 }
 
 // Nothing has to be granted for a server to find out whether what it sees is durable.
-func TestAServersUserMayAskWhetherWhatItSeesIsDurable(t *testing.T) {
+func TestServerRoleMayReadDurabilityState(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	c := dbtest.Connect(t, roletest.AsServer(t, dbtest.New(t)), nil)

@@ -81,7 +81,7 @@ func (s *Store) Await(ctx context.Context, id ipam.ID) error {
 	return s.DryRun(ctx, "lock_await", storage.Locks{Shared: []ipam.ID{id}}, func(ctx context.Context, t storage.Tx) error {
 		in, ok := t.(*tx)
 		if !ok {
-			return fmt.Errorf("lock_await runs in %T, which is no transaction of this store", t)
+			return fmt.Errorf("lock_await got a %T, which is not a transaction of this store", t)
 		}
 		return in.conn.begin(ctx)
 	})
@@ -226,7 +226,7 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 			return s.unknown(ctx, op, n, state, err)
 		case outcome.Again, outcome.AgainSlowly:
 			if n+1 >= outcome.MaxAttempts || !outcome.Pause(ctx, n, end) {
-				s.log.WarnContext(ctx, "gave up", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
+				s.log.WarnContext(ctx, "gave up a transaction", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
 				return outcome.GaveUp(ctx, end, err)
 			}
 		}
@@ -236,5 +236,5 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 // unknown returns the caller's error after a COMMIT without a definite reply.
 func (s *Store) unknown(ctx context.Context, op string, n int, state string, err error) error {
 	s.log.WarnContext(ctx, "outcome of a commit is unknown", "op", op, "attempt", n, "sqlstate", state, "error", err)
-	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say whether the change was made.").Because(err)
+	return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not confirm whether the change was made.").Because(err)
 }

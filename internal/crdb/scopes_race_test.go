@@ -29,7 +29,7 @@ func together(all ...func()) {
 }
 
 // Several servers get the first claim of one scope at the same time. One carves the scope's pool; the others find it.
-func TestOneScopeGetsOnePoolHoweverManyAreFirst(t *testing.T) {
+func TestConcurrentFirstClaimsOfAScopeCarveOnePool(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	houses := []*house{newHouse(t, dsn), newHouse(t, dsn)}
@@ -64,7 +64,7 @@ func TestOneScopeGetsOnePoolHoweverManyAreFirst(t *testing.T) {
 }
 
 // A class is deleted while a pool begins to list it, while it serves, and while its project goes on: whoever comes second is told.
-func TestAClassIsDeletedOrNamedAndNeverBoth(t *testing.T) {
+func TestConcurrentClassDeletionAndUseExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	h, other := newHouse(t, dsn), newHouse(t, dsn)

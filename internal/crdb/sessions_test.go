@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestSessionsAreReadAsTheyWereWritten(t *testing.T) {
+func TestSessionsRoundTrip(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -40,7 +40,7 @@ func TestSessionsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestAHolderHasSoManySessionsAndTheyExpireInBatches(t *testing.T) {
+func TestSessionsOfAHolderAreLimitedAndExpireInBatches(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

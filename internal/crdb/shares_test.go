@@ -17,9 +17,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// TestProjectThatWaitsForItsLockLeavesConnectionsToOthers has many requests of one project wait for the lock of that project, which another process holds.
+// TestProjectWaitingForItsLockLeavesConnectionsToOthers has many requests of one project wait for the lock of that project, which another process holds.
 // Meanwhile another project claims, releases and reads.
-func TestProjectThatWaitsForItsLockLeavesConnectionsToOthers(t *testing.T) {
+func TestProjectWaitingForItsLockLeavesConnectionsToOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	const requests, connections = 12, 8
@@ -73,7 +73,7 @@ func TestProjectThatWaitsForItsLockLeavesConnectionsToOthers(t *testing.T) {
 
 // Another transaction is alone with one project, as a new quota is that counts the project's claims. Requests of this project on a shared pool wait
 // outside of the pool's turn, so another project's claims and batches in the pool are served.
-func TestProjectThatWaitsForItsLockLeavesTheTurnOfASharedPool(t *testing.T) {
+func TestProjectWaitingForItsLockDoesNotBlockASharedPool(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	h := newHouse(t, dbtest.New(t)+crdb.Patience, func(o *crdb.Options) { o.MaxConnections = 16 })

@@ -30,8 +30,8 @@ func (s *seen) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.C
 	return facts, err
 }
 
-// undurable is a pair whose primary shows a claim that its standby does not have.
-func undurable(t *testing.T) (*pair, ipam.Claim) {
+// pairWithUndurableClaim is a pair whose primary shows a claim that its standby does not have.
+func pairWithUndurableClaim(t *testing.T) (*pair, ipam.Claim) {
 	t.Helper()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 })
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
@@ -62,12 +62,12 @@ var repeats = map[string]func(ctx context.Context, svc *alloc.Service) (usecase.
 }
 
 // What was read at the old primary is not confirmed by what the new one writes.
-func TestWhatWasReadBeforeAFailoverIsReadAgainAfterIt(t *testing.T) {
+func TestReadsBeforeAFailoverAreRepeatedAfterIt(t *testing.T) {
 	t.Parallel()
 	for name, repeat := range repeats {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, lost := undurable(t)
+			p, lost := pairWithUndurableClaim(t)
 			failed := make(chan struct{})
 			store := &seen{Store: p.store, then: func() {
 				defer close(failed)
@@ -76,15 +76,15 @@ func TestWhatWasReadBeforeAFailoverIsReadAgainAfterIt(t *testing.T) {
 			}}
 			r, err := repeat(admin(t), alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 			<-failed
-			madeAnew(t, p, lost, r, err)
+			requireRemade(t, p, lost, r, err)
 		})
 	}
 }
 
 // The primary dies while the barrier's own COMMIT waits.
-func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
+func TestDurabilityBarrierEndedByAFailoverRetriesTheRead(t *testing.T) {
 	t.Parallel()
-	p, lost := undurable(t)
+	p, lost := pairWithUndurableClaim(t)
 	before, err := p.Waiting(admin(t))
 	require.NoError(t, err)
 	var r usecase.Result[ipam.Claim]
@@ -103,11 +103,11 @@ func TestABarrierThatAFailoverEndsBeginsAnewWithItsRead(t *testing.T) {
 	if ipam.IsCode(err, ipam.CodeOutcomeUnknown) && away > time.Second { // a request tries for some three seconds: then its caller repeats it
 		r, err = repeats["put"](ctx, p.svc)
 	}
-	madeAnew(t, p, lost, r, err)
+	requireRemade(t, p, lost, r, err)
 }
 
-// madeAnew: what is answered after a failover is what the new primary has, and the claim that was lost is not answered.
-func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Claim], err error) {
+// requireRemade: what is answered after a failover is what the new primary has, and the claim that was lost is not answered.
+func requireRemade(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Claim], err error) {
 	t.Helper()
 	require.NoError(t, err, "it is made anew")
 	require.NotEqual(t, lost.UID, r.Value.UID)
@@ -117,9 +117,9 @@ func madeAnew(t *testing.T, p *pair, lost ipam.Claim, r usecase.Result[ipam.Clai
 }
 
 // A claim's name is refused as taken when it is durable that it is.
-func TestANameIsNotToldToBeTakenBeforeTheStandbyHasIt(t *testing.T) {
+func TestNameConflictIsReportedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
-	p, _ := undurable(t)
+	p, _ := pairWithUndurableClaim(t)
 	for name, create := range map[string]func(ctx context.Context) error{
 		"claim": func(ctx context.Context) error {
 			return errOf(p.svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 32), usecase.Request{}))

@@ -80,7 +80,7 @@ func (p *pair) cancelWaits(t *testing.T) {
 
 // The repeats of requests while a standby stalls, for longer than any of the server's own bounds: whatever is acknowledged at last is there
 // after a failover.
-func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
+func TestAcknowledgedWritesDuringAStandbyStallSurviveAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
@@ -110,7 +110,7 @@ func TestWhatIsAcknowledgedWhileAStandbyStallsSurvivesAFailover(t *testing.T) {
 	}
 }
 
-func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
+func TestCommitIsNotCancelledAtTheCallersDeadline(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.Stall()
@@ -129,7 +129,7 @@ func TestACommitIsNotCancelledWhenItsCallersTimeIsUp(t *testing.T) {
 
 // A COMMIT that an administrator wakes from its wait is answered like any other, with a warning. It is not durable, and neither is what reads it: that
 // is not answered as done before the standby has it.
-func TestWhatCanBeSeenIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
+func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each of the repeats leaves a COMMIT that waits
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
@@ -190,7 +190,7 @@ func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 func errOf[T any](_ T, err error) error { return err }
 
 // The primary ends in the middle of a COMMIT's wait and starts again without its standby: what waited can be seen now.
-func TestWhatARestartedPrimaryShowsIsNotAcknowledgedBeforeTheStandbyHasIt(t *testing.T) {
+func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.Stall()
@@ -216,7 +216,7 @@ func TestWhatARestartedPrimaryShowsIsNotAcknowledgedBeforeTheStandbyHasIt(t *tes
 }
 
 // Requests that nobody waits for any more leave their COMMITs behind. They are no more than the pool has connections, and reads go on.
-func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
+func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 8 })
 	before, err := p.Sessions(admin(t))
@@ -258,7 +258,7 @@ func TestAStalledStandbyGathersNoMoreSessionsThanThePoolHas(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
+func TestServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.Stall()
@@ -275,7 +275,7 @@ func TestAServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 }
 
 // A server that was told of both hosts goes on after a failover, without a restart.
-func TestAServerFollowsAFailover(t *testing.T) {
+func TestServerContinuesAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))

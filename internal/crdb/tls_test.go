@@ -94,12 +94,12 @@ func TestDatabaseIsReachedOverTLS(t *testing.T) {
 		parameters     url.Values
 		wrong          string
 	}{
-		"WithEverythingChecked":       {"localhost", dbtest.SecurePassword, full, ""},
-		"NotWhenItIsOfAnotherCA":      {"localhost", dbtest.SecurePassword, with("sslrootcert", wrong), "certificate signed by unknown authority"},
-		"NotWhenItIsAnotherHost":      {"127.0.0.1", dbtest.SecurePassword, full, "cannot validate certificate for 127.0.0.1"},
-		"NotWithoutTLS":               {"localhost", dbtest.SecurePassword, url.Values{"sslmode": {"disable"}}, "no encryption"},
-		"NotWithTheWrongPassword":     {"localhost", "hunter3-of-the-test", full, "password authentication failed"},
-		"NotWithoutOurOwnCertificate": {"localhost", dbtest.SecurePassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.root}}, "valid client certificate"},
+		"WithEverythingChecked":        {"localhost", dbtest.SecurePassword, full, ""},
+		"NotForAnotherCA":              {"localhost", dbtest.SecurePassword, with("sslrootcert", wrong), "certificate signed by unknown authority"},
+		"NotForAnotherHost":            {"127.0.0.1", dbtest.SecurePassword, full, "cannot validate certificate for 127.0.0.1"},
+		"NotWithoutTLS":                {"localhost", dbtest.SecurePassword, url.Values{"sslmode": {"disable"}}, "no encryption"},
+		"NotWithTheWrongPassword":      {"localhost", "hunter3-of-the-test", full, "password authentication failed"},
+		"NotWithoutAClientCertificate": {"localhost", dbtest.SecurePassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.root}}, "valid client certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +112,7 @@ func TestDatabaseIsReachedOverTLS(t *testing.T) {
 			require.NotContains(t, err.Error(), tc.password)
 		})
 	}
-	t.Run("AFileThatIsNotThereIsToldWithoutThePassword", func(t *testing.T) {
+	t.Run("MissingFileIsReportedWithoutThePassword", func(t *testing.T) {
 		t.Parallel()
 		err := schema.Check(t.Context(), s.URL("localhost", dbtest.SecurePassword, with("sslcert", filepath.Join(t.TempDir(), "nowhere"))))
 		require.ErrorContains(t, err, "database URL is not valid")
@@ -143,7 +143,7 @@ func TestRenewedCertificatesAreUsedForNewConnections(t *testing.T) {
 	require.NotContains(t, logs.String(), dbtest.SecurePassword)
 }
 
-func TestCAOfTheDatabaseIsReadAgain(t *testing.T) {
+func TestRenewedDatabaseCAIsUsedForNewConnections(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	store := s.open(t, s.url(), Options{})

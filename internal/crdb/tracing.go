@@ -150,7 +150,7 @@ var statementNames = func() map[string]string {
 // attemptQuerier assigns statements to an attempt, whatever context they come with: readers know only their caller's context.
 type attemptQuerier struct {
 	lookup.Querier
-	ctx context.Context //nolint:containedctx // it is the attempt's
+	ctx context.Context //nolint:containedctx // the context of the attempt
 }
 
 // Query implements lookup.Querier.

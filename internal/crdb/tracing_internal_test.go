@@ -29,8 +29,8 @@ func (w *watching) StatementRan(_ context.Context, name string, _, _ time.Time, 
 	w.statements = append(w.statements, name)
 }
 
-// tellsOf is what pgx tells of a statement and of a batch with another.
-func tellsOf(t statements) {
+// traceAll is what pgx tells of a statement and of a batch with another.
+func traceAll(t statements) {
 	ctx := context.Background()
 	sql := query.Get("claim_get")
 	within := t.TraceQueryStart(ctx, nil, pgx.TraceQueryStartData{SQL: sql})
@@ -42,16 +42,16 @@ func tellsOf(t statements) {
 
 var empty = &pgx.Batch{}
 
-func TestStatementsThatNobodyFollowsCostNoMemory(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
+func TestUntracedStatementsAllocateNothing(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
 	w := &watching{}
-	require.Zero(t, testing.AllocsPerRun(100, func() { tellsOf(statements{w}) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { traceAll(statements{w}) }))
 	require.Empty(t, w.statements)
 	s := &Store{tracer: w}
 	attempt := func(context.Context) error { return nil }
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _, _ = s.try(context.Background(), "claim_group", 0, false, attempt) }))
 
 	w.follows = true
-	require.NotZero(t, testing.AllocsPerRun(1, func() { tellsOf(statements{w}) }), "the test can tell")
+	require.NotZero(t, testing.AllocsPerRun(1, func() { traceAll(statements{w}) }), "the test can tell")
 	require.Equal(t, []string{"claim_get", "other"}, w.statements[:2])
 }
 

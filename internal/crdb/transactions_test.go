@@ -28,7 +28,7 @@ type recorded struct {
 
 // What each request sends, in how many round trips, is what somebody has looked at: a round trip more is a decision, and not an accident.
 // Each request is the first that its server gets, which then remembers nothing, and has a database of its own.
-func TestRequestsSendWhatWasRecorded(t *testing.T) {
+func TestRequestsSendTheRecordedStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	requests := maps.Clone(readings)
@@ -53,7 +53,7 @@ func TestRequestsSendWhatWasRecorded(t *testing.T) {
 	}
 	want, err := os.ReadFile(transactionsFile)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "go test ./internal/crdb -run SendWhatWasRecorded -update, and look at what changed")
+	require.Equal(t, string(want), text, "go test ./internal/crdb -run SendTheRecordedStatements -update, and look at what changed")
 }
 
 // record runs a request and answers what it sent.

@@ -14,7 +14,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 const ms = time.Millisecond
 
-func TestClockIsTheDatabasesWhateverTheWallClockSays(t *testing.T) {
+func TestClockFollowsTheDatabaseDespiteTheLocalClock(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{0, 10 * time.Minute, -20 * time.Minute} {
 		var c dbclock.Clock
@@ -24,7 +24,7 @@ func TestClockIsTheDatabasesWhateverTheWallClockSays(t *testing.T) {
 	}
 }
 
-func TestMostExactMeasurementCountsUntilItIsWorn(t *testing.T) {
+func TestMostExactMeasurementIsUsedUntilItAges(t *testing.T) {
 	t.Parallel()
 	var c dbclock.Clock
 	began := time.Now()
@@ -37,7 +37,7 @@ func TestMostExactMeasurementCountsUntilItIsWorn(t *testing.T) {
 	require.Equal(t, noon.Add(4*time.Second+ms), c.At(after(4*time.Second)), "as exact as the first one was, and newer")
 }
 
-func TestClockFollowsADatabaseWhoseClockIsSet(t *testing.T) {
+func TestClockFollowsAChangedDatabaseClock(t *testing.T) {
 	t.Parallel()
 	for _, by := range []time.Duration{time.Hour, -time.Hour, 300 * ms} {
 		var c dbclock.Clock

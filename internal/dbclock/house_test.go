@@ -36,8 +36,8 @@ var wallClock = map[string]string{
 	"tenancy/sessions.go":    "how old what this process remembers is",
 }
 
-// TestNothingIsDecidedByAServersOwnClock reads the code of everything that a server does.
-func TestNothingIsDecidedByAServersOwnClock(t *testing.T) {
+// TestServerCodeReadsTheLocalClockOnlyWhereAllowed reads the code of everything that a server does.
+func TestServerCodeReadsTheLocalClockOnlyWhereAllowed(t *testing.T) {
 	t.Parallel()
 	asked, read := map[string]bool{}, 0
 	for _, part := range []string{"alloc", "api", "app", "backup", "crdb", "dbclock", "guard", "ipam", "oidc", "ratelimit", "tenancy", "webhook"} {

@@ -75,7 +75,7 @@ func TestNeverRunsAsRoot(t *testing.T) {
 }
 
 // A checkout below /root, or the temporary directory of a test: nobody else may walk there.
-func TestParentsMayBeClosedToTheUserOfTheDatabase(t *testing.T) {
+func TestParentDirectoriesMayBeClosedToTheDatabaseUser(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(t.TempDir(), "closed")
 	require.NoError(t, os.Mkdir(closed, 0o700))
@@ -90,7 +90,7 @@ func TestParentsMayBeClosedToTheUserOfTheDatabase(t *testing.T) {
 	require.Equal(t, os.FileMode(0o700), fi.Mode().Perm(), "and stay so")
 }
 
-func TestSocketIsOutOfReachOfOthers(t *testing.T) {
+func TestSocketIsInaccessibleToOtherUsers(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{
 		"InTheDataDirectory": seeded(t, filepath.Join(sharedDir(t), "data")),
@@ -114,7 +114,7 @@ func TestSocketIsOutOfReachOfOthers(t *testing.T) {
 	}
 }
 
-func TestDirectoriesWhoseNamesDoNotSuitASocket(t *testing.T) {
+func TestDirectoryNamesUnsuitableForASocketWork(t *testing.T) {
 	t.Parallel()
 	for name, below := range map[string]string{
 		"TooLong": strings.Repeat("a-rather-long-name/", 12),
@@ -146,7 +146,7 @@ func TestSocketDirectoryOutsideIsCleanedUpAfterACrash(t *testing.T) {
 	require.NoDirExists(t, socketOf(t, server.DSN))
 }
 
-func TestSocketNoteThatNamesSomethingElseIsNotBelieved(t *testing.T) {
+func TestSocketNoteWithAnotherDirectoryIsIgnored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	precious := t.TempDir()

@@ -42,7 +42,7 @@ func (h *home) accountFor(cluster string) (account, error) {
 	case !root:
 		return self, nil
 	case found && owner.uid == 0:
-		return self, fmt.Errorf("%s belongs to root, as which PostgreSQL refuses to run: give it to another user with chown -R", cluster)
+		return self, fmt.Errorf("%s belongs to root, but PostgreSQL refuses to run as root: change its owner with chown -R", cluster)
 	case found:
 		return owner, nil
 	}
@@ -57,7 +57,7 @@ func (h *home) accountFor(cluster string) (account, error) {
 			return account{switched: true, uid: uint32(uid), gid: uint32(gid)}, nil
 		}
 	}
-	return self, fmt.Errorf("PostgreSQL refuses to run as root, and there is no user called %s to run it as: make one, or start as an ordinary user",
+	return self, fmt.Errorf("PostgreSQL refuses to run as root, and no user %s exists to run it: create one, or start as an ordinary user",
 		strings.Join(candidates, " or "))
 }
 
@@ -71,7 +71,7 @@ func (h *home) ownerOf(name string) (owner account, found bool, err error) {
 	}
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {
-		return account{}, false, fmt.Errorf("%s: the file system does not tell the owner", name)
+		return account{}, false, fmt.Errorf("%s: the file system does not report the owner", name)
 	}
 	return account{switched: true, uid: st.Uid, gid: st.Gid}, true, nil
 }
@@ -90,7 +90,7 @@ func (a account) explain(err error) error {
 	case a.switched && errors.Is(err, syscall.EPERM):
 		return fmt.Errorf("this root may not start programs as user %s (a container without CAP_SETUID?): start as an ordinary user: %w", nameOf(a.userID()), err)
 	case a.switched && errors.Is(err, syscall.EACCES):
-		return fmt.Errorf("user %s may not run this program; it must lie where every user can reach it: %w", nameOf(a.userID()), err)
+		return fmt.Errorf("user %s may not run this program; move it to a directory that every user can read: %w", nameOf(a.userID()), err)
 	default:
 		return err
 	}

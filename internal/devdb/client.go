@@ -45,7 +45,7 @@ func FindProgram(ctx context.Context, name string, atLeast int) (Program, error)
 	if len(seen) > 0 {
 		detail = "\n  " + strings.Join(seen, "\n  ")
 	}
-	return Program{}, fmt.Errorf("%w: no %s of PostgreSQL %d or newer; install PostgreSQL's programs for clients (Debian: postgresql-client), or set %s to their directory%s",
+	return Program{}, fmt.Errorf("%w: no %s of PostgreSQL %d or newer; install PostgreSQL's client programs (Debian: postgresql-client), or set %s to their directory%s",
 		ErrMissing, name, atLeast, EnvPostgresBin, detail)
 }
 

@@ -29,7 +29,7 @@ func (h *home) clusterMajor() (int, error) {
 	}
 	text, err := h.root.ReadFile(clusterName + "/PG_VERSION")
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("%s exists and is no PostgreSQL cluster: move it away", filepath.Join(h.dir, clusterName))
+		return 0, fmt.Errorf("%s exists and is not a PostgreSQL cluster: move it away", filepath.Join(h.dir, clusterName))
 	}
 	if err != nil {
 		return 0, err
@@ -83,7 +83,7 @@ func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
 	text, err := h.root.ReadFile(name)
 	if err != nil {
-		return nil //nolint:nilerr // there is none; or PostgreSQL will say what it dislikes
+		return nil //nolint:nilerr // the file does not exist, or PostgreSQL will report the error
 	}
 	cluster, err := h.root.Stat(clusterName)
 	if err != nil {
@@ -95,7 +95,7 @@ func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 		if someone, known := anyoneIn(cluster, h.account.userID()); !known || someone != 0 {
 			return nil // who is there, and none but the cluster's owner can be, may be about to write it
 		}
-		log.WarnContext(ctx, "removing a postmaster.pid that names nobody", "dir", h.dir)
+		log.WarnContext(ctx, "removing a postmaster.pid without a process id", "dir", h.dir)
 		return h.root.Remove(name)
 	}
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

@@ -87,7 +87,7 @@ func (h *home) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
 		return found != nil, err
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil, fmt.Errorf("cockroach did not say where it listens: %w", err)
+		return nil, fmt.Errorf("cockroach did not write its listening URL: %w", err)
 	}
 	return found, err
 }

@@ -59,7 +59,7 @@ func TestStartRightAfterTheServerWasKilled(t *testing.T) {
 	require.False(t, lives(server.Postgres), "never two databases on one directory")
 }
 
-func TestOrphanIsStoppedNotAdopted(t *testing.T) {
+func TestOrphanedDatabaseIsStoppedNotReused(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	server := serveAndRemember(t, "serve-untied", dir)
@@ -73,7 +73,7 @@ func TestOrphanIsStoppedNotAdopted(t *testing.T) {
 	require.Equal(t, "kept", ask(t, db, recall))
 }
 
-func TestOrphansOfAKilledPostmasterAreWaitedFor(t *testing.T) {
+func TestStartWaitsForOrphansOfAKilledPostmaster(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	server := serveAndRemember(t, "serve-untied", dir)
@@ -123,7 +123,7 @@ func TestProcessIDOfTheDeadDatabaseMayBelongToAnotherProgram(t *testing.T) {
 }
 
 // As after a power cut in the middle of a start. The locks prove that nobody runs.
-func TestAnEmptyProcessIDFileNeedsNoHand(t *testing.T) {
+func TestEmptyProcessIDFileIsRecoveredFrom(t *testing.T) {
 	t.Parallel()
 	dir, pidFile := staleCluster(t)
 	for _, text := range []string{"", "\n", "nonsense\n"} {
@@ -134,7 +134,7 @@ func TestAnEmptyProcessIDFileNeedsNoHand(t *testing.T) {
 	}
 }
 
-func TestPostgreSQLStartedByHandIsLeftAlone(t *testing.T) {
+func TestPostgreSQLStartedByHandIsNotStopped(t *testing.T) {
 	t.Parallel()
 	dir, _ := staleCluster(t)
 	h, err := openHome(dir)

@@ -40,7 +40,7 @@ func Start(ctx context.Context, cfg Config) (*DB, error) {
 	case Cockroach:
 		up = startCockroach
 	default:
-		return nil, fmt.Errorf("embedded database: no engine is called %q; there are %q and %q", cfg.Engine, Postgres, Cockroach)
+		return nil, fmt.Errorf("embedded database: engine %q is not one of %q and %q", cfg.Engine, Postgres, Cockroach)
 	}
 	h, err := openHome(cfg.DataDir)
 	if err != nil {
@@ -51,7 +51,7 @@ func Start(ctx context.Context, cfg Config) (*DB, error) {
 		err = errors.Join(err, h.settle(), h.close())
 		return nil, fmt.Errorf("embedded database in %s: %w", h.dir, err)
 	}
-	cfg.Log.InfoContext(ctx, "embedded database is up", "engine", string(cfg.Engine), "dir", h.dir, "pid", proc.pid(), "dsn", dsn)
+	cfg.Log.InfoContext(ctx, "embedded database started", "engine", string(cfg.Engine), "dir", h.dir, "pid", proc.pid(), "dsn", dsn)
 	return &DB{dsn: dsn, engine: cfg.Engine, home: h, proc: proc, log: cfg.Log}, nil
 }
 
@@ -102,7 +102,7 @@ func (db *DB) Stop(ctx context.Context) error {
 		err := db.proc.stop(ctx, db.log)
 		db.home.forgetSocketDir()
 		db.stopErr = errors.Join(err, db.home.settle(), db.home.close())
-		db.log.InfoContext(ctx, "embedded database is down", "engine", string(db.engine), "dir", db.home.dir)
+		db.log.InfoContext(ctx, "embedded database stopped", "engine", string(db.engine), "dir", db.home.dir)
 	})
 	return db.stopErr
 }

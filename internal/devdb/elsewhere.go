@@ -10,8 +10,8 @@ import (
 )
 
 // errElsewhere is what everything about an embedded database answers where there is none.
-var errElsewhere = fmt.Errorf("the embedded database and PostgreSQL's programs are not used on %s: "+
-	"name a database with --database-url, and back it up on a Unix", runtime.GOOS)
+var errElsewhere = fmt.Errorf("the embedded database and PostgreSQL's programs do not work on %s: "+
+	"set --database-url, and make backups on a Unix system", runtime.GOOS)
 
 // DB is a running embedded database. There is none on this system.
 type DB struct{}

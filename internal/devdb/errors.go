@@ -35,7 +35,7 @@ func (e *InUseError) Error() string {
 	if e.PID > 0 {
 		holder = fmt.Sprintf("process %d", e.PID)
 	}
-	return fmt.Sprintf("data directory %s is in use by %s: one directory serves one server; stop that one, or give this one another directory",
+	return fmt.Sprintf("data directory %s is in use by %s: only one server can use a directory; stop that server, or use another directory",
 		e.Dir, holder)
 }
 

@@ -91,10 +91,10 @@ func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 	for _, step := range ladder(syscall.SIGINT) {
 		pid, err := signalOrphan(f, step.signal)
 		if err != nil {
-			return fmt.Errorf("a database process (%d) of an earlier run is still here and cannot be stopped: %w", pid, err)
+			return fmt.Errorf("a database process (%d) of an earlier run still exists, and the server cannot stop it: %w", pid, err)
 		}
 		if pid != 0 { // 0: its last processes are ending by themselves
-			log.WarnContext(ctx, "a database of an earlier run is still here: stopping it", "dir", h.dir, "pid", pid, "signal", step.signal.String())
+			log.WarnContext(ctx, "stopping a database of an earlier run", "dir", h.dir, "pid", pid, "signal", step.signal.String())
 		}
 		waiting, cancel := context.WithTimeout(ctx, step.grace)
 		err = poll(waiting, func() (bool, error) { return tryLock(f) })
@@ -129,7 +129,7 @@ func (h *home) settle() error {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()
 	if err := poll(ctx, func() (bool, error) { return tryLock(f) }); err != nil {
-		return fmt.Errorf("processes of the database are still here after %s: %w", settleLimit, err)
+		return fmt.Errorf("processes of the database still exist after %s: %w", settleLimit, err)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFirstStartMakesADatabaseThatAnswers(t *testing.T) {
+func TestFirstStartCreatesAWorkingDatabase(t *testing.T) {
 	t.Parallel()
 	db := start(t, filepath.Join(t.TempDir(), "not", "there", "yet"))
 
@@ -52,7 +52,7 @@ func show(t *testing.T, db *DB, want map[string]string) {
 	}
 }
 
-func TestDatabaseIs(t *testing.T) {
+func TestDatabaseSettings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := start(t, dir)
@@ -85,7 +85,7 @@ func TestDatabaseIs(t *testing.T) {
 	})
 }
 
-func TestVolatileGivesUpFsyncAlone(t *testing.T) {
+func TestVolatileOnlyDisablesFsync(t *testing.T) {
 	t.Parallel()
 	db, err := Start(t.Context(), Config{DataDir: dataDir(t), Volatile: true, MaxConnections: 33})
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestVolatileGivesUpFsyncAlone(t *testing.T) {
 	show(t, db, map[string]string{"fsync": "off", "max_connections": "33", "default_transaction_isolation": "serializable"})
 }
 
-func TestStopEndsSessionsThatAreInTheMiddleOfATransaction(t *testing.T) {
+func TestStopEndsOpenTransactions(t *testing.T) {
 	t.Parallel()
 	db := start(t, dataDir(t))
 	conn, err := pgx.Connect(t.Context(), db.DSN())
@@ -120,7 +120,7 @@ func TestStopWithAnEndedContextStillStops(t *testing.T) {
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))
 }
 
-func TestInterruptedInitialisationIsStartedOver(t *testing.T) {
+func TestInterruptedInitialisationIsRestarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	half := filepath.Join(dir, newClusterName)
@@ -142,7 +142,7 @@ func TestCancelledStartLeavesTheDirectoryFree(t *testing.T) {
 	ask(t, start(t, dir), remember)
 }
 
-func TestLargeLogIsPutAside(t *testing.T) {
+func TestLargeLogIsRotated(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	log := filepath.Join(dir, postgresLog)

@@ -153,7 +153,7 @@ func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 			return nil
 		}
 		if i > 0 {
-			log.WarnContext(ctx, "the database has not stopped yet: asking less gently", "pid", p.pid(), "signal", step.signal.String())
+			log.WarnContext(ctx, "the database has not stopped yet: sending a stronger signal", "pid", p.pid(), "signal", step.signal.String())
 		}
 		if err := p.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return fmt.Errorf("stopping database process %d: %w", p.pid(), err)
@@ -166,7 +166,7 @@ func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("database process %d does not end, even killed", p.pid())
+	return fmt.Errorf("database process %d does not end, even after SIGKILL", p.pid())
 }
 
 // waitFor reports whether the process ended within a time.

@@ -18,7 +18,7 @@ func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 }
 
 func signalOrphan(*os.File, syscall.Signal) (pid int, err error) {
-	return 0, errors.New("this system does not tell which process it is: stop it by hand (postgres/postmaster.pid names it)")
+	return 0, errors.New("this system does not report the process: stop it by hand (postgres/postmaster.pid names it)")
 }
 
 // worksIn: not to be told here; PostgreSQL decides by the process id alone.

@@ -46,7 +46,7 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 		}
 	}
 	if len(others) > 0 {
-		return programs{}, fmt.Errorf("%w: it was written by PostgreSQL %d, found here: %s. "+
+		return programs{}, fmt.Errorf("%w: PostgreSQL %d wrote it, but this machine has %s. "+
 			"Install PostgreSQL %d, or dump the data and load it into a new directory", ErrVersion, want, strings.Join(others, ", "), want)
 	}
 	detail := ""
@@ -58,7 +58,7 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 		version = fmt.Sprintf("%d, which wrote this data", want)
 	}
 	return programs{}, fmt.Errorf("%w: no server programs of PostgreSQL %s; install them (package postgresql of Debian and Ubuntu, or `make deps` in a checkout), "+
-		"or set %s to their directory, or use a database of your own with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
+		"or set %s to their directory, or use your own database with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
 }
 
 // programDirs are the directories that hold a server's programs, best first.

@@ -31,7 +31,7 @@ func makeReady(ctx context.Context, p *process, dsn func(name string) string, in
 		return last == nil, nil
 	})
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return "", fmt.Errorf("it did not answer in time: %w (last: %w)", err, last)
+		return "", fmt.Errorf("it did not respond in time: %w (last: %w)", err, last)
 	}
 	return dsn(database), err
 }

@@ -28,7 +28,7 @@ func TestSecondServerOnADirectoryIsRefused(t *testing.T) {
 	require.Equal(t, "kept", word, "the first is not disturbed")
 }
 
-func TestOfManyStartsAtOnceOneWins(t *testing.T) {
+func TestConcurrentStartsAdmitOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const starts = 8
@@ -66,10 +66,10 @@ func TestDataOfAnotherMajorVersionIsRefused(t *testing.T) {
 
 	_, err := Start(t.Context(), Config{DataDir: dir})
 	require.ErrorIs(t, err, ErrVersion)
-	require.ErrorContains(t, err, "written by PostgreSQL 14")
+	require.ErrorContains(t, err, "PostgreSQL 14 wrote it")
 }
 
-func TestSomethingElseInPlaceOfTheClusterIsLeftAlone(t *testing.T) {
+func TestForeignDirectoryInPlaceOfTheClusterIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	precious := filepath.Join(dir, clusterName, "precious")
@@ -79,7 +79,7 @@ func TestSomethingElseInPlaceOfTheClusterIsLeftAlone(t *testing.T) {
 		require.NoError(t, os.Chown(filepath.Dir(precious), 65534, 65534))
 	}
 	_, err := Start(t.Context(), Config{DataDir: dir})
-	require.ErrorContains(t, err, "no PostgreSQL cluster")
+	require.ErrorContains(t, err, "is not a PostgreSQL cluster")
 	require.FileExists(t, precious)
 }
 
@@ -91,9 +91,9 @@ func TestMissingPostgreSQLSaysWhatToInstall(t *testing.T) {
 	require.ErrorContains(t, err, "--database-url")
 }
 
-// claimingToBe makes a directory with scripts that answer --version as PostgreSQL's
+// fakePostgres makes a directory with scripts that answer --version as PostgreSQL's
 // programs do, and can do nothing else.
-func claimingToBe(t *testing.T, version string) string {
+func fakePostgres(t *testing.T, version string) string {
 	t.Helper()
 	dir := sharedDir(t)
 	for _, name := range []string{"postgres", "initdb"} {
@@ -103,8 +103,8 @@ func claimingToBe(t *testing.T, version string) string {
 	return dir
 }
 
-func TestOldPostgreSQLIsNotUsed(t *testing.T) {
-	t.Setenv(EnvPostgresBin, claimingToBe(t, "14.11"))
+func TestOldPostgreSQLIsRefused(t *testing.T) {
+	t.Setenv(EnvPostgresBin, fakePostgres(t, "14.11"))
 	_, err := Start(t.Context(), Config{DataDir: t.TempDir()})
 	require.ErrorIs(t, err, ErrMissing)
 	require.ErrorContains(t, err, "version 14 is too old")
@@ -116,14 +116,14 @@ func TestProgramsThatWroteTheDataArePreferred(t *testing.T) {
 	ask(t, db, remember)
 	require.NoError(t, db.Stop(t.Context()))
 
-	t.Setenv("PATH", claimingToBe(t, "99beta1")+":"+os.Getenv("PATH"))
+	t.Setenv("PATH", fakePostgres(t, "99beta1")+":"+os.Getenv("PATH"))
 	require.Equal(t, "kept", ask(t, start(t, dir), recall), "a newer PostgreSQL beside it changes nothing")
 }
 
 func TestUnknownEngineIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := Start(t.Context(), Config{DataDir: t.TempDir(), Engine: "sqlite"})
-	require.ErrorContains(t, err, `no engine is called "sqlite"`)
+	require.ErrorContains(t, err, `engine "sqlite" is not one of`)
 }
 
 func TestRemove(t *testing.T) {
@@ -136,13 +136,13 @@ func TestRemove(t *testing.T) {
 		require.NoDirExists(t, dir)
 		require.NoError(t, Remove(dir), "what is not there is removed")
 	})
-	t.Run("LeavesOtherDirectoriesAlone", func(t *testing.T) {
+	t.Run("KeepsOtherDirectories", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
 		require.ErrorIs(t, Remove(dir), os.ErrNotExist)
 		require.DirExists(t, dir)
 	})
-	t.Run("LeavesADatabaseAloneThatLostItsServer", func(t *testing.T) {
+	t.Run("KeepsARunningDatabaseWithoutAServer", func(t *testing.T) {
 		t.Parallel()
 		dir := dataDir(t)
 		server := serveAndRemember(t, "serve-untied", dir)

@@ -49,7 +49,7 @@ func (h *home) makeSocketDir() (string, error) {
 		}
 		return dir, h.adoptSocketDir(dir)
 	}
-	return "", fmt.Errorf("no directory for the unix socket: %s is too long a path for one, nor did any of %s serve: %w",
+	return "", fmt.Errorf("no directory for the unix socket: the path %s is too long, and none of %s works: %w",
 		h.dir, strings.Join(shortDirs(), ", "), last)
 }
 

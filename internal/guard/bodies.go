@@ -35,7 +35,7 @@ type Bodies struct {
 }
 
 // ErrCrowded is the error of reading a large body while too many others are in progress.
-var ErrCrowded = errors.New("too many large bodies are on their way")
+var ErrCrowded = errors.New("the server already receives too many large bodies")
 
 // rest is the time to wait for the rest of a body that the handler did not read, so that the client finishes sending and reads the response.
 const rest = time.Second

@@ -29,7 +29,7 @@ func (h *reader) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	h.read, h.err = string(data), err
 }
 
-func TestABodyThatStopsComingIsNotWaitedFor(t *testing.T) {
+func TestStalledBodyIsAborted(t *testing.T) {
 	t.Parallel()
 	h, done := &reader{}, make(chan struct{})
 	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour} // the beginning comes in two pieces
@@ -56,7 +56,7 @@ func TestABodyThatStopsComingIsNotWaitedFor(t *testing.T) {
 	require.Equal(t, "the beginning", h.read)
 }
 
-func TestABodyAtItsPaceIsRead(t *testing.T) {
+func TestBodyAtItsMinimumRateIsRead(t *testing.T) {
 	t.Parallel()
 	for name, b := range map[string]guard.Bodies{
 		"Small": {Small: 2 << 20, Large: 4 << 20, LargeAtOnce: 1}, "JustSmall": {Small: 1 << 20, Large: 4 << 20, LargeAtOnce: 1}, "Large": {Small: 1 << 10, Large: 4 << 20, LargeAtOnce: 1},
@@ -85,7 +85,7 @@ func TestABodyAtItsPaceIsRead(t *testing.T) {
 
 // The server takes the deadline away when a body has ended, to notice when the client goes. If it were set again, a handler that works for longer than
 // the pace allows would lose its context.
-func TestWorkingLongerThanThePaceIsNobodysFault(t *testing.T) {
+func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		pace := guard.Pace{Grace: time.Second, Rate: 1 << 20, Most: time.Minute}
@@ -160,7 +160,7 @@ func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForABodyMakesRoom(t *testing.T) {
+func TestConnectionWaitingForItsBodyIsEvicted(t *testing.T) {
 	t.Parallel()
 	clients := guard.NewClients(1, func(guard.Load) {})
 	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: guard.Pace{Grace: time.Hour, Rate: 1, Most: time.Hour}}, clients)

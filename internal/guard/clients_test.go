@@ -68,7 +68,7 @@ func (d *door) come(from string) (*pretended, net.Conn) {
 	return p, <-accepted
 }
 
-func TestWhoHasMostAndWaitedLongestMakesRoom(t *testing.T) {
+func TestOldestIdleConnectionOfTheLargestClientIsEvicted(t *testing.T) {
 	t.Parallel()
 	d := newDoor(4)
 	alone, inAlone := d.come("192.0.2.1")
@@ -98,7 +98,7 @@ func TestWhoHasMostAndWaitedLongestMakesRoom(t *testing.T) {
 	require.Equal(t, 3, d.Load().Open)
 }
 
-func TestOfEqualCrowdsSomebodyMakesRoom(t *testing.T) {
+func TestOneOfEqualClientsIsEvicted(t *testing.T) {
 	t.Parallel()
 	d := newDoor(2)
 	a, _ := d.come("2001:db8::1")
@@ -108,7 +108,7 @@ func TestOfEqualCrowdsSomebodyMakesRoom(t *testing.T) {
 	require.Equal(t, 1, count(closedOf(a, b)))
 }
 
-func TestAnIPv6NetworkIsOneCrowd(t *testing.T) {
+func TestIPv6NetworkCountsAsOneClient(t *testing.T) {
 	t.Parallel()
 	d := newDoor(3)
 	other, _ := d.come("2001:db8::1")
@@ -118,7 +118,7 @@ func TestAnIPv6NetworkIsOneCrowd(t *testing.T) {
 	require.Equal(t, []bool{false, true, false}, closedOf(other, first, second))
 }
 
-func TestWhenAllAreAtWorkTheNewOneIsRefused(t *testing.T) {
+func TestNewConnectionIsRefusedIfAllAreActive(t *testing.T) {
 	t.Parallel()
 	d := newDoor(1)
 	working, in := d.come("192.0.2.1")
@@ -154,7 +154,7 @@ func count(all []bool) (n int) {
 	return n
 }
 
-func TestAServerGoesOnServingBehindIdleConnections(t *testing.T) {
+func TestServerServesDespiteIdleConnections(t *testing.T) {
 	t.Parallel()
 	const most = 8
 	clients := guard.NewClients(most, func(guard.Load) {})

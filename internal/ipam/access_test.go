@@ -59,7 +59,7 @@ func TestKeyExpiresAtItsTime(t *testing.T) {
 }
 
 // An idempotency key's stored response has the API key as JSON.
-func TestKeyAsJSONHoldsNeitherTokenNorHash(t *testing.T) {
+func TestKeyAsJSONContainsNeitherTokenNorHash(t *testing.T) {
 	t.Parallel()
 	text, err := json.Marshal(ipam.APIKey{Metadata: ipam.Metadata{Name: "ci"}, Hash: []byte("hash-of-it"), Token: "carve_token"})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Each member of a spec, set in one of two otherwise equal specs: the test fails for a new member that Alike does not compare.
-func TestSpecsThatDifferAreNotAlike(t *testing.T) {
+func TestDifferentSpecsAreNotAlike(t *testing.T) {
 	t.Parallel()
 	length := 24
 	full := reflect.ValueOf(ipam.ClaimSpec{
@@ -34,7 +34,7 @@ func TestSpecsThatDifferAreNotAlike(t *testing.T) {
 	}
 }
 
-func TestSpecsAreAlikeByWhatTheySay(t *testing.T) {
+func TestSpecsAreAlikeByValue(t *testing.T) {
 	t.Parallel()
 	a, b, c := 24, 24, 25
 	spec := func(bits *int) *ipam.ClaimSpec {

@@ -8,10 +8,10 @@ import (
 // CheckNew is Check for a new claim. Existing claims may have the role "project" in their scope: older servers ignored it.
 func (s ClaimSpec) CheckNew() error {
 	if _, given := s.Scope[ScopeProject]; given {
-		return Invalid("/spec/scope/"+ScopeProject, "cannot be given: it is always the project that claims. Leave it out; to claim for another project, claim in that project.")
+		return Invalid("/spec/scope/"+ScopeProject, "cannot be set: the server sets it to the project of the claim. Leave it out; to claim for another project, claim in that project.")
 	}
 	if len(s.Consumers) > s.MostConsumers() {
-		return Invalid("/spec/consumers", "are %d; maxConsumers is %d.", len(s.Consumers), s.MostConsumers())
+		return Invalid("/spec/consumers", "has %d entries; maxConsumers allows %d.", len(s.Consumers), s.MostConsumers())
 	}
 	for i, c := range s.Consumers {
 		at := "/spec/consumers/" + strconv.Itoa(i)
@@ -19,7 +19,7 @@ func (s ClaimSpec) CheckNew() error {
 			return err
 		}
 		if slices.ContainsFunc(s.Consumers[:i], func(d NewConsumer) bool { return d.Ref == c.Ref }) {
-			return Invalid(at, "is there twice.")
+			return Invalid(at, "repeats an earlier entry; list it once.")
 		}
 	}
 	return s.Check()
@@ -62,10 +62,10 @@ func (s ClaimSpec) Check() error {
 	switch s.ReclaimPolicy {
 	case "", ReclaimDelete, ReclaimRetain:
 	default:
-		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain, or left out for that of the class.")
+		return Invalid("/spec/reclaimPolicy", "must be Delete or Retain; leave it out to use the reclaimPolicy of the class.")
 	}
 	if s.AllocationRef != "" && (s.PrefixLength != nil || s.Family != "" || s.CIDR.IsValid() || s.Address.IsValid()) {
-		return Invalid("/spec", "with allocationRef takes the retained block as it is: leave out prefixLength, ipFamily, cidr and address.")
+		return Invalid("/spec", "must not have prefixLength, ipFamily, cidr or address with allocationRef: the claim gets the retained block unchanged.")
 	}
 	return s.OwnerRef.check()
 }
@@ -84,7 +84,7 @@ func (s ClaimSpec) checkLength() error {
 			return Invalid("/spec/prefixLength", "must be 0 to 32 for IPv4.")
 		}
 		if s.Family == "" && s.ByClass() && s.ClassName == "" && *n > s.WantedFamily().Bits() {
-			return Invalid("/spec/prefixLength", "must be 0 to 32 for IPv4, which a claim without ipFamily gets; for IPv6 set ipFamily.")
+			return Invalid("/spec/prefixLength", "must be 0 to 32, because a claim without ipFamily gets IPv4; for IPv6, set ipFamily.")
 		}
 	}
 	exact := s.Exact()
@@ -96,7 +96,7 @@ func (s ClaimSpec) checkLength() error {
 		pointer = "/spec/address"
 	}
 	if s.PrefixLength != nil && *s.PrefixLength != exact.Bits() {
-		return Invalid("/spec/prefixLength", "is %d, but %s is a /%d; leave it out.", *s.PrefixLength, pointer[len("/spec/"):], exact.Bits())
+		return Invalid("/spec/prefixLength", "is %d, but %s is a /%d; leave out prefixLength.", *s.PrefixLength, pointer[len("/spec/"):], exact.Bits())
 	}
 	if s.Family != "" && s.Family != FamilyOf(exact.Addr()) {
 		return Errorf(CodeFamilyMismatch, "ipFamily is %s, but %s is %s.", s.Family, exact, FamilyOf(exact.Addr())).

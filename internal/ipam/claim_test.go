@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestSpecOfAClaim(t *testing.T) {
+func TestClaimSpecCheck(t *testing.T) {
 	t.Parallel()
 	n := func(i int) *int { return &i }
 	pool := ipam.Ref{Project: "acme", Name: "net"}
@@ -39,7 +39,7 @@ func TestSpecOfAClaim(t *testing.T) {
 		{"MostOfAScope", func(s *ipam.ClaimSpec) { s.Scope = numbered(8) }, "", ""},
 		{"TooMuchOfAScope", func(s *ipam.ClaimSpec) { s.Scope = numbered(9) }, ipam.CodeInvalidArgument, "/spec/scope"},
 		{"OddRole", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"example.com/a": "b"} }, ipam.CodeInvalidArgument, "/spec/scope"},
-		{"RoleThatLooksLikeTwo", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"a=b,c": "d"} }, ipam.CodeInvalidArgument, "/spec/scope"},
+		{"AmbiguousRole", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"a=b,c": "d"} }, ipam.CodeInvalidArgument, "/spec/scope"},
 		{"OddScope", func(s *ipam.ClaimSpec) { s.Scope = map[string]string{"cluster": "a,b=c"} }, ipam.CodeInvalidArgument, "/spec/scope/cluster"},
 		{"ByTwo", func(s *ipam.ClaimSpec) { s.PoolSelector = &ipam.Selector{} }, ipam.CodeInvalidArgument, "/spec"},
 		{"ByThree", func(s *ipam.ClaimSpec) { s.PoolSelector, s.AllocationRef = &ipam.Selector{}, "x" }, ipam.CodeInvalidArgument, "/spec"},
@@ -95,7 +95,7 @@ func TestSpecOfAClaim(t *testing.T) {
 	}
 }
 
-func TestVeryBlockThatAClaimAsksFor(t *testing.T) {
+func TestExactCIDROfAClaim(t *testing.T) {
 	t.Parallel()
 	require.False(t, ipam.ClaimSpec{}.Exact().IsValid())
 	require.Equal(t, block("10.0.0.0/24"), ipam.ClaimSpec{CIDR: block("10.0.0.0/24")}.Exact())
@@ -103,7 +103,7 @@ func TestVeryBlockThatAClaimAsksFor(t *testing.T) {
 	require.Equal(t, "acme/c", ipam.Claim{Metadata: ipam.Metadata{Name: "c", Project: "acme"}}.Ref().String())
 }
 
-func TestSpecsOfProjectsAndSpaces(t *testing.T) {
+func TestProjectAndSpaceSpecCheck(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, ipam.ProjectSpec{DisplayName: "Größe", Description: "two\nlines"}.Check())
 	require.Equal(t, "/spec/displayName", pointer(t, ipam.ProjectSpec{DisplayName: "two\nlines"}.Check(), ipam.CodeInvalidArgument))
@@ -112,7 +112,7 @@ func TestSpecsOfProjectsAndSpaces(t *testing.T) {
 	require.Equal(t, "/spec/description", pointer(t, ipam.SpaceSpec{Description: "\x00"}.Check(), ipam.CodeInvalidArgument))
 }
 
-func TestClaimSaysWhichDefaultClassItMeans(t *testing.T) {
+func TestClaimSpecSelectsTheDefaultClassFamily(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spec    ipam.ClaimSpec

@@ -65,7 +65,7 @@ func (s ClassSpec) checkWords() error {
 	switch s.Strategy {
 	case "", FirstFit, BestFit, Random, Sparse:
 	default:
-		return Invalid("/spec/strategy", "must be FirstFit, BestFit, Random or Sparse, or left out for that of the pool.")
+		return Invalid("/spec/strategy", "must be FirstFit, BestFit, Random or Sparse; leave it out to use the strategy of the pool.")
 	}
 	switch s.ReclaimPolicy {
 	case ReclaimDelete, ReclaimRetain:
@@ -139,9 +139,9 @@ func (s ClassSpec) checkScoping() error {
 	if len(s.PoolPer) == 0 {
 		switch {
 		case s.PoolPrefixLength != nil:
-			return Invalid("/spec/poolPrefixLength", "is for classes with poolPer.")
+			return Invalid("/spec/poolPrefixLength", "is allowed only with poolPer.")
 		case s.EmptyPoolTTL != nil:
-			return Invalid("/spec/emptyPoolTTL", "is for classes with poolPer.")
+			return Invalid("/spec/emptyPoolTTL", "is allowed only with poolPer.")
 		}
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s ClassSpec) checkScoping() error {
 		return err
 	}
 	if s.PoolPrefixLength == nil {
-		return Invalid("/spec/poolPrefixLength", "is required with poolPer: it says how large the pool of each scope is.")
+		return Invalid("/spec/poolPrefixLength", "is required with poolPer: it sets the size of the pool of each scope.")
 	}
 	for _, f := range []struct {
 		name  string
@@ -160,7 +160,7 @@ func (s ClassSpec) checkScoping() error {
 		{"defaultPrefixLength", s.DefaultPrefixLength},
 	} {
 		if f.value != nil && *f.value < *s.PoolPrefixLength {
-			return Invalid("/spec/"+f.name, "is %d: a pool of poolPrefixLength %d holds no block as large as that.", *f.value, *s.PoolPrefixLength)
+			return Invalid("/spec/"+f.name, "is %d, shorter than poolPrefixLength %d: such a block does not fit into the pool of a scope.", *f.value, *s.PoolPrefixLength)
 		}
 	}
 	return CheckDuration("/spec/emptyPoolTTL", s.EmptyPoolTTL)
@@ -174,11 +174,11 @@ func (s ClassSpec) checkRoles() error {
 		at := "/spec/poolPer/" + strconv.Itoa(i)
 		switch {
 		case i == 0 && role != ScopeProject:
-			return Invalid(at, "must be %q: no two projects share a pool.", ScopeProject)
+			return Invalid(at, "must be %q: projects do not share the pool of a scope.", ScopeProject)
 		case !ValidRole(role):
 			return Invalid(at, "must be 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
 		case slices.Contains(s.PoolPer[:i], role):
-			return Invalid(at, "is there already.")
+			return Invalid(at, "repeats an earlier entry; list it once.")
 		}
 	}
 	return nil

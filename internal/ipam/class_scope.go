@@ -55,7 +55,7 @@ func ParseScope(pointer, text string) (map[string]string, error) {
 	for pair := range strings.SplitSeq(text, ",") {
 		role, value, is := strings.Cut(pair, "=")
 		if _, twice := scope[role]; twice || !is || value == "" {
-			return nil, Invalid(pointer, "must be role=value pairs of different roles, with commas between them, or -.")
+			return nil, Invalid(pointer, "must be role=value pairs with different roles, separated by commas, or -.")
 		}
 		scope[role] = value
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestClassGetsWhatItsAuthorLeftToUs(t *testing.T) {
+func TestClassSpecDefaults(t *testing.T) {
 	t.Parallel()
 	got := ipam.ClassSpec{Family: ipam.IPv6}.WithDefaults()
 	require.Equal(t, ipam.ClassSpec{
@@ -57,7 +57,7 @@ func numbered(n int) map[string]string {
 	return m
 }
 
-func TestSpecOfAClass(t *testing.T) {
+func TestClassSpecCheck(t *testing.T) {
 	t.Parallel()
 	scoped := func(bits int, roles ...string) func(*ipam.ClassSpec) {
 		return func(s *ipam.ClassSpec) { s.PoolPer, s.PoolPrefixLength = roles, &bits }
@@ -137,7 +137,7 @@ func TestSpecOfAClass(t *testing.T) {
 		{"PoolPerProjectTwice", scoped(20, "project", "project"), "/spec/poolPer/1"},
 		{"PoolPerOddRole", scoped(20, "project", "example.com/cluster"), "/spec/poolPer/1"},
 		{"PoolPerNoRole", scoped(20, "project", ""), "/spec/poolPer/1"},
-		{"PoolPerRoleThatLooksLikeTwo", scoped(20, "project", "a=b,c"), "/spec/poolPer/1"},
+		{"PoolPerAmbiguousRole", scoped(20, "project", "a=b,c"), "/spec/poolPer/1"},
 		{"PoolPerWithoutLength", func(s *ipam.ClassSpec) { s.PoolPer = []string{"project"} }, "/spec/poolPrefixLength"},
 		{"PoolLengthOfTheOtherFamily", scoped(64, "project"), "/spec/poolPrefixLength"},
 		{"PoolLengthAlone", func(s *ipam.ClassSpec) { s.PoolPrefixLength = new(20) }, "/spec/poolPrefixLength"},
@@ -162,7 +162,7 @@ func TestSpecOfAClass(t *testing.T) {
 }
 
 // Each field changes the spec, and Fixed names the immutable ones.
-func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
+func TestClassSpecsAreComparedByValue(t *testing.T) {
 	t.Parallel()
 	full := func() ipam.ClassSpec {
 		return ipam.ClassSpec{
@@ -206,7 +206,7 @@ func TestSpecsOfClassesAreComparedByValue(t *testing.T) {
 	}
 }
 
-func TestBoundsOfAClass(t *testing.T) {
+func TestClassPrefixBounds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*ipam.ClassSpec)
@@ -225,7 +225,7 @@ func TestBoundsOfAClass(t *testing.T) {
 	}
 }
 
-func TestScopeOfAClaimAgainstTheRolesOfAClass(t *testing.T) {
+func TestClaimScopeMustHaveTheRolesOfItsClass(t *testing.T) {
 	t.Parallel()
 	class := ipam.Class{Spec: ipam.ClassSpec{PoolPer: []string{"project", "zone", "cluster"}}}
 	for name, c := range map[string]struct {
@@ -256,7 +256,7 @@ func TestScopeOfAClaimAgainstTheRolesOfAClass(t *testing.T) {
 }
 
 // Two scopes have the same key exactly when they have the same values for the class's roles.
-func TestKeyOfAScopeHasOneReading(t *testing.T) {
+func TestScopeKeyIsUnambiguous(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		role := rapid.StringMatching(`[ab][-._ab]{0,2}[ab]`)
@@ -281,7 +281,7 @@ func TestKeyOfAScopeHasOneReading(t *testing.T) {
 	})
 }
 
-func TestTimesAreWrittenShort(t *testing.T) {
+func TestDurationsAreWrittenShort(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0: "0s", time.Second: "1s", time.Minute: "1m", time.Hour: "1h", 72 * time.Hour: "72h", 8760 * time.Hour: "8760h",

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestErrorTellsTheCallerAndTheLogApart(t *testing.T) {
+func TestErrorSeparatesMessageFromCause(t *testing.T) {
 	t.Parallel()
 	e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps.", "10.0.0.0/8").At("/spec/cidr", "must not be %d.", 7).Because(io.ErrUnexpectedEOF)
 	require.Equal(t, "10.0.0.0/8 overlaps.", e.Message)
@@ -27,7 +27,7 @@ func TestErrorTellsTheCallerAndTheLogApart(t *testing.T) {
 	require.Equal(t, "overlap: 10.0.0.0/8 overlaps.", ipam.Errorf(ipam.CodeOverlap, "10.0.0.0/8 overlaps.").Error())
 }
 
-func TestCodeOfAnError(t *testing.T) {
+func TestCodeOfReturnsTheErrorCode(t *testing.T) {
 	t.Parallel()
 	e := ipam.Invalid("/spec", "must be %s.", "so")
 	require.Equal(t, ipam.CodeInvalidArgument, e.Code)

@@ -27,7 +27,7 @@ func TestNewIDsAreRandomUUIDs(t *testing.T) {
 	require.True(t, ipam.ID{}.IsZero())
 }
 
-func TestDerivedIDsAreTheSameForTheSame(t *testing.T) {
+func TestDerivedIDsAreDeterministic(t *testing.T) {
 	t.Parallel()
 	a, b := ipam.NewID(), ipam.NewID()
 	first, second := ipam.DerivedID(a, "x"), ipam.DerivedID(a, "x")
@@ -39,7 +39,7 @@ func TestDerivedIDsAreTheSameForTheSame(t *testing.T) {
 	require.Equal(t, uuid.RFC4122, u.Variant())
 }
 
-func TestIDHasOneSpelling(t *testing.T) {
+func TestIDHasOneTextForm(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := ipam.ID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id"))

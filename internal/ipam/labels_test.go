@@ -22,7 +22,7 @@ func pointer(t require.TestingT, err error, code ipam.Code) string {
 	return e.Fields[0].Pointer
 }
 
-func TestLabelsAreThoseOfKubernetes(t *testing.T) {
+func TestLabelsAreValidatedLikeKubernetes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		key := awkward(rapid.SampledFrom([]int{ipam.MaxLabelKeyName, ipam.MaxLabelKeyPrefix}).Draw(t, "border")).Draw(t, "key")
@@ -66,7 +66,7 @@ func TestRefusedLabelsAreNamed(t *testing.T) {
 	require.NoError(t, ipam.CheckAnnotations("/annotations", map[string]string{"k": strings.Repeat("é", ipam.MaxAnnotationValue/2)}), "bytes are counted")
 }
 
-func TestFreeTextCanBeStoredAndShown(t *testing.T) {
+func TestFreeTextIsValidated(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text  string

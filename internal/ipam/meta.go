@@ -142,7 +142,7 @@ func CheckAnnotations(pointer string, annotations map[string]string) error {
 	total := 0
 	for key, value := range annotations {
 		if total += len(key) + len(value); total > MaxAnnotationBytes {
-			return Invalid(pointer, "has more than %d bytes in all.", MaxAnnotationBytes)
+			return Invalid(pointer, "has more than %d bytes in total.", MaxAnnotationBytes)
 		}
 		if !ValidLabelKey(key) {
 			return Invalid(pointer, "has a key that is not [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")

@@ -23,7 +23,7 @@ func awkward(longest int) *rapid.Generator[string] {
 	})
 }
 
-func TestNamesAreDNSLabelsAsKubernetesHasThem(t *testing.T) {
+func TestNamesAreKubernetesDNSLabels(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := awkward(ipam.MaxName).Draw(t, "name")
@@ -37,7 +37,7 @@ func TestNamesAreDNSLabelsAsKubernetesHasThem(t *testing.T) {
 	}
 }
 
-func TestGeneratedNamesAreNames(t *testing.T) {
+func TestGeneratedNamesAreValid(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -56,7 +56,7 @@ func TestGeneratedNamesAreNames(t *testing.T) {
 	}
 }
 
-func TestRenameKeepsToThePrefix(t *testing.T) {
+func TestRenameKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	m := ipam.Metadata{Name: "web-1", GeneratedFrom: "web-"}
 	require.True(t, m.Rename())
@@ -67,12 +67,12 @@ func TestRenameKeepsToThePrefix(t *testing.T) {
 	require.Equal(t, "mine", own.Name)
 }
 
-func TestRefIsWrittenWithItsProject(t *testing.T) {
+func TestReferenceIsPrintedWithItsProject(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "acme/net", ipam.Ref{Project: "acme", Name: "net"}.String())
 }
 
-func TestTokensOfPointersAreEscaped(t *testing.T) {
+func TestJSONPointerTokensAreEscaped(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{"": "", "a": "a", "a/b": "a~1b", "a~b": "a~0b", "~1": "~01", "é/": "é~1"} {
 		require.Equal(t, want, ipam.EscapePointer(token))

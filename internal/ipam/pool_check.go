@@ -18,7 +18,7 @@ func (s PoolSpec) Check() error {
 	case root && s.PrefixLength != nil:
 		return Invalid("/spec/prefixLength", "is for child pools; a root pool has cidr.")
 	case !root && s.Space != Ref{}:
-		return Invalid("/spec/spaceRef", "is for root pools; a child is in the space of its parent.")
+		return Invalid("/spec/spaceRef", "is for root pools; a child pool uses the space of its parent.")
 	case !root && s.CIDR.IsValid() == (s.PrefixLength != nil):
 		return Invalid("/spec", "of a child pool must have exactly one of prefixLength and cidr.")
 	}
@@ -55,7 +55,7 @@ func (s PoolSpec) checkClassNames() error {
 			return Invalid(at, "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
 		}
 		if slices.Contains(s.ClassNames[:i], name) {
-			return Invalid(at, "is there already.")
+			return Invalid(at, "repeats an earlier entry; list it once.")
 		}
 	}
 	return nil
@@ -105,15 +105,15 @@ func (p Pool) Admit(pointer string, bits int) error {
 		return p.inadmissible(pointer, bits, lo, hi)
 	}
 	if p.Draining() {
-		return Errorf(CodePoolDraining, "Pool %s is being drained: nothing more is carved from it. What it holds stays until it is released.", p.Ref())
+		return Errorf(CodePoolDraining, "Pool %s is draining: it gives out no more blocks. Its allocations stay until they are released.", p.Ref())
 	}
 	return nil
 }
 
 func (p Pool) inadmissible(pointer string, bits, lo, hi int) error {
-	e := Errorf(CodePrefixLengthRejected, "Pool %s carves lengths /%d to /%d only; /%d was asked for.", p.Ref(), lo, hi, bits)
+	e := Errorf(CodePrefixLengthRejected, "Pool %s gives out prefix lengths /%d to /%d; the request asks for /%d.", p.Ref(), lo, hi, bits)
 	if bits < p.Block.Bits() || bits > p.Block.Addr().BitLen() {
-		e = Errorf(CodeNeverSatisfiable, "Pool %s is %s: it can never hold a block of length /%d; ask for /%d to /%d.", p.Ref(), p.Block, bits, lo, hi)
+		e = Errorf(CodeNeverSatisfiable, "Pool %s is %s and can never hold a /%d. Ask for /%d to /%d.", p.Ref(), p.Block, bits, lo, hi)
 	}
 	e.Figures.WantedPrefixLength = &bits
 	e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi

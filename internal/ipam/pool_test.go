@@ -51,7 +51,7 @@ func TestStockIsExact(t *testing.T) {
 	}
 }
 
-func TestPoolKnowsWhatItIs(t *testing.T) {
+func TestPoolFamilyReferenceAndRoot(t *testing.T) {
 	t.Parallel()
 	p := ipam.Pool{Metadata: ipam.Metadata{Name: "net", Project: "acme"}, Block: block("2001:db8::/32")}
 	require.Equal(t, ipam.IPv6, p.Family())
@@ -67,7 +67,7 @@ func valid(change func(*ipam.PoolSpec)) ipam.PoolSpec {
 	return s
 }
 
-func TestSpecOfAPool(t *testing.T) {
+func TestPoolSpecCheck(t *testing.T) {
 	t.Parallel()
 	n := func(i int) *int { return &i }
 	parent := ipam.Ref{Project: "acme", Name: "net"}
@@ -124,7 +124,7 @@ func policy(lo, hi, standard int) ipam.Allocating {
 	return ipam.Allocating{Strategy: ipam.BestFit, MinPrefixLength: n(lo), MaxPrefixLength: n(hi), DefaultPrefixLength: n(standard)}
 }
 
-func TestPolicyIsHeldAgainstTheBlock(t *testing.T) {
+func TestAllocationPolicyIsCheckedAgainstTheBlock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		block            string
@@ -173,7 +173,7 @@ func TestPoliciesAreComparedByValue(t *testing.T) {
 	require.False(t, a.Equal(policy(8, 24, 16)))
 }
 
-func TestWhatAPoolAdmits(t *testing.T) {
+func TestPoolAdmitsOnlyAllowedLengths(t *testing.T) {
 	t.Parallel()
 	p := ipam.Pool{Metadata: ipam.Metadata{Name: "net", Project: "acme"}, Block: block("10.0.0.0/20"), Spec: ipam.PoolSpec{Allocation: policy(22, 30, -1)}}
 	for bits, code := range map[int]ipam.Code{

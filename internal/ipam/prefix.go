@@ -45,7 +45,7 @@ func CheckPoolBlock(pointer string, block netip.Prefix) error {
 	if !block.Overlaps(mapped) {
 		return nil
 	}
-	return Invalid(pointer, "is %s, which has the IPv4-mapped addresses ::ffff:0:0/96 in it: no request can name a block of those. Use one without them, such as 2000::/3 or fc00::/7.", block)
+	return Invalid(pointer, "is %s and contains the IPv4-mapped addresses ::ffff:0:0/96, which requests cannot name. Use a block without them, such as 2000::/3 or fc00::/7.", block)
 }
 
 // ParseBlock parses an aligned CIDR. It refuses host bits, zones, IPv4-mapped IPv6 and missing lengths, with a message that suggests a correction.
@@ -60,7 +60,7 @@ func ParseBlock(pointer, s string) (netip.Prefix, error) {
 		return netip.Prefix{}, Invalid(pointer, "is an IPv4-mapped IPv6 block; write it as IPv4: %s.", four.Masked())
 	}
 	if p.Addr().Is4In6() {
-		return netip.Prefix{}, Invalid(pointer, "is around IPv4-mapped addresses, ::ffff:0:0/96, which no request can name; write the IPv4 block, such as %s/8.", netip.PrefixFrom(p.Addr().Unmap(), 8).Masked().Addr())
+		return netip.Prefix{}, Invalid(pointer, "contains IPv4-mapped addresses, ::ffff:0:0/96, which requests cannot name; write the IPv4 block, such as %s/8.", netip.PrefixFrom(p.Addr().Unmap(), 8).Masked().Addr())
 	}
 	if p.Masked() != p {
 		return netip.Prefix{}, Invalid(pointer, "has host bits set; did you mean %s?", p.Masked())

@@ -32,9 +32,9 @@ func TestParseBlock(t *testing.T) {
 	for bad, works := range map[string]string{
 		"10.1.2.3/8": "10.0.0.0/8", "::ffff:10.0.0.0/104": "write it as IPv4: 10.0.0.0/8", "::ffff:0:0/96": "write it as IPv4: 0.0.0.0/0",
 		"::ffff:10.0.0.1/128": "write it as IPv4: 10.0.0.1/32", "::ffff:10.0.0.1/104": "write it as IPv4: 10.0.0.0/8", "::ffff:0:0/95": "write the IPv4 block, such as 0.0.0.0/8", "::ffff:10.0.0.0/90": "write the IPv4 block, such as 10.0.0.0/8",
-		"010.001.002.000/24": "numbers with zeros before them, which some programs take for octal; write 10.1.2.0/24", "10.0.0.0/024": "zeros or signs before it; write 10.0.0.0/24",
-		"10.0.0.0/+8": "write 10.0.0.0/8", "10.0.0.0/255.255.255.0": "has a mask for a length; write 10.0.0.0/24", "10.0.0.7/255.255.255.0": "write 10.0.0.0/24", "10.0.0.0/255.0.255.0": "a mask that is no prefix length",
-		"fe80::%eth0/64": "has a zone, which means an interface of one machine; write fe80::/64", "10.0.0.0/24 ": "has blanks around it; write 10.0.0.0/24", "10.0.0.0": "write 10.0.0.0/32", "10.0.0.0/33": "write 10.0.0.0/32",
+		"010.001.002.000/24": "numbers with leading zeros, which some programs read as octal; write 10.1.2.0/24", "10.0.0.0/024": "zeros or signs before it; write 10.0.0.0/24",
+		"10.0.0.0/+8": "write 10.0.0.0/8", "10.0.0.0/255.255.255.0": "has a mask instead of a length; write 10.0.0.0/24", "10.0.0.7/255.255.255.0": "write 10.0.0.0/24", "10.0.0.0/255.0.255.0": "a mask that is not a prefix length",
+		"fe80::%eth0/64": "has a zone, which names an interface of one machine; write fe80::/64", "10.0.0.0/24 ": "has blanks around it; write 10.0.0.0/24", "10.0.0.0": "write 10.0.0.0/32", "10.0.0.0/33": "write 10.0.0.0/32",
 		"10.0.0.0/": "has no length; write 10.0.0.0/32", "2001:db8::/129": "write 2001:db8::/128", "x/8": "is not a CIDR such as 10.0.0.0/8",
 	} {
 		_, err := ipam.ParseBlock("/x", bad)
@@ -59,7 +59,7 @@ func TestParseAddress(t *testing.T) {
 func TestRefusedAddressesNameARemedy(t *testing.T) {
 	t.Parallel()
 	for bad, works := range map[string]string{
-		"010.009.003.077": "write 10.9.3.77", "fe80::1%eth0": "has a zone, which means an interface of one machine; write fe80::1", "10.0.0.1/32": "write 10.0.0.1",
+		"010.009.003.077": "write 10.9.3.77", "fe80::1%eth0": "has a zone, which names an interface of one machine; write fe80::1", "10.0.0.1/32": "write 10.0.0.1",
 		"10.0.0.1 ": "has blanks around it; write 10.0.0.1", "localhost": "is not an IP address such as 10.0.0.1",
 	} {
 		_, err := ipam.ParseAddress("/x", bad)
@@ -67,7 +67,7 @@ func TestRefusedAddressesNameARemedy(t *testing.T) {
 	}
 }
 
-func TestPoolsHaveNoBlocksThatNoRequestCanName(t *testing.T) {
+func TestPoolBlocksExcludeIPv4MappedAddresses(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"::/0", "::/1", "::/80", "::8000:0:0/81", "::fffe:0:0/95", "::ffff:0:0/96", "::ffff:a00:0/104"} {
 		err := ipam.CheckPoolBlock("/spec/cidr", netip.MustParsePrefix(bad))
@@ -79,7 +79,7 @@ func TestPoolsHaveNoBlocksThatNoRequestCanName(t *testing.T) {
 	}
 }
 
-func TestBlocksThatWereParsedAreCanonical(t *testing.T) {
+func TestParsedBlocksAreCanonical(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var addr netip.Addr

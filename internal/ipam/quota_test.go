@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestScopeCoversWhatItNames(t *testing.T) {
+func TestQuotaScopeCoversNamedPoolsAndClasses(t *testing.T) {
 	t.Parallel()
 	net, same, none := ipam.Ref{Project: "acme", Name: "net"}, ipam.Ref{Project: "other", Name: "net"}, ipam.Ref{}
 	std, own := ipam.Ref{Project: "platform", Name: "std"}, ipam.Ref{Project: "acme", Name: "std"}
@@ -38,7 +38,7 @@ func TestScopeCoversWhatItNames(t *testing.T) {
 		"TheFamilyInAnyProject":    {ipam.QuotaScope{Family: ipam.IPv6}, at(same, none, ipam.IPv6), true},
 		"TheClass":                 {ipam.QuotaScope{Class: std}, at(net, std, ipam.IPv4), true},
 		"TheClassInAnyPool":        {ipam.QuotaScope{Class: std}, at(same, std, ipam.IPv6), true},
-		"AnotherClassOfThatName":   {ipam.QuotaScope{Class: std}, at(net, own, ipam.IPv4), false},
+		"AnotherClassOfTheName":    {ipam.QuotaScope{Class: std}, at(net, own, ipam.IPv4), false},
 		"NoClass":                  {ipam.QuotaScope{Class: std}, at(net, none, ipam.IPv4), false},
 		"TheClassInThePool":        {ipam.QuotaScope{Pool: net, Class: std}, at(net, std, ipam.IPv4), true},
 		"TheClassInAnotherPool":    {ipam.QuotaScope{Pool: net, Class: std}, at(same, std, ipam.IPv4), false},
@@ -70,7 +70,7 @@ func addresses(u ipam.Usage) string {
 	return u.Addresses.String()
 }
 
-func TestUsageAddsUp(t *testing.T) {
+func TestUsageAdditionIsExact(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyUsage(t, "a"), anyUsage(t, "b")

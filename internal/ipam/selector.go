@@ -93,7 +93,7 @@ func (s Selector) Check(pointer string) error {
 		}
 		for j, v := range r.Values {
 			if !labelValueRE.MatchString(v) {
-				return Invalid(at+"/values/"+strconv.Itoa(j), "is not a label value.")
+				return Invalid(at+"/values/"+strconv.Itoa(j), "must be empty or 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
 			}
 		}
 	}

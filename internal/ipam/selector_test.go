@@ -39,7 +39,7 @@ func TestSelectorMatches(t *testing.T) {
 		{"Exists", one("site", ipam.OpExists), true},
 		{"ExistsNot", one("rack", ipam.OpExists), false},
 		{"DoesNotExist", one("rack", ipam.OpDoesNotExist), true},
-		{"DoesNotExistThough", one("site", ipam.OpDoesNotExist), false},
+		{"DoesNotExistOnAPresentKey", one("site", ipam.OpDoesNotExist), false},
 		{"UnknownOperatorMatchesNothing", one("site", "Like", "fra"), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,7 +95,7 @@ func aSelector() *rapid.Generator[ipam.Selector] {
 	})
 }
 
-func TestSelectorsMeanWhatTheyMeanInKubernetes(t *testing.T) {
+func TestSelectorsMatchLikeKubernetes(t *testing.T) {
 	t.Parallel()
 	sets := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "example.com/c", "D"}), rapid.SampledFrom([]string{"", "1", "2", "x.Y_z-1"}), 0, 4)
 	both := map[bool]int{}

@@ -38,7 +38,7 @@ func NotABlock(text string) string {
 	bits, mask := lengthOf(address, length)
 	switch {
 	case bits < 0 && mask:
-		return "has a mask that is no prefix length; write the length in digits, as in 10.0.0.0/24."
+		return "has a mask that is not a prefix length; write the length in digits, as in 10.0.0.0/24."
 	case bits < 0:
 		return noBlock
 	case bits > address.BitLen():
@@ -49,7 +49,7 @@ func NotABlock(text string) string {
 	case fault != "":
 		return fmt.Sprintf("%s; write %s.", fault, right)
 	case mask:
-		return fmt.Sprintf("has a mask for a length; write %s.", right)
+		return fmt.Sprintf("has a mask instead of a length; write %s.", right)
 	case strconv.Itoa(bits) != length:
 		return fmt.Sprintf("has a length with zeros or signs before it; write %s.", right)
 	}
@@ -67,7 +67,7 @@ func NotAnAddress(text string) string {
 	case !address.IsValid():
 		return noAddress
 	case found:
-		return fmt.Sprintf("has a length behind the address; write %s.", address)
+		return fmt.Sprintf("has a length after the address; write %s.", address)
 	case fault != "":
 		return fmt.Sprintf("%s; write %s.", fault, address)
 	}
@@ -78,7 +78,7 @@ func NotAnAddress(text string) string {
 func spelt(text string) (address netip.Addr, fault string) {
 	if bare, zone, found := strings.Cut(text, "%"); found {
 		if a, err := netip.ParseAddr(bare); err == nil && zone != "" {
-			return a.Unmap(), "has a zone, which means an interface of one machine"
+			return a.Unmap(), "has a zone, which names an interface of one machine"
 		}
 	}
 	a, err := netip.ParseAddr(text)
@@ -86,7 +86,7 @@ func spelt(text string) (address netip.Addr, fault string) {
 		return a.Unmap(), ""
 	}
 	if a, err := netip.ParseAddr(leadingZeros.ReplaceAllString(text, "$1$2")); err == nil && a.Is4() {
-		return a, "has numbers with zeros before them, which some programs take for octal"
+		return a, "has numbers with leading zeros, which some programs read as octal"
 	}
 	return netip.Addr{}, ""
 }

@@ -54,7 +54,7 @@ func plus(was, changed map[int]int64) (map[int]int64, error) {
 	for bits, n := range changed {
 		switch next[bits] += n; {
 		case next[bits] < 0:
-			return nil, fmt.Errorf("of length /%d there were %d, and %d are taken", bits, was[bits], -n)
+			return nil, fmt.Errorf("length /%d: the stock has %d, and the change takes %d", bits, was[bits], -n)
 		case next[bits] == 0:
 			delete(next, bits)
 		}

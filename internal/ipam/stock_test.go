@@ -24,7 +24,7 @@ func (c change) stock() ipam.Stock {
 	return ipam.Stock{Free: map[int]int64{c.bits: c.n}}
 }
 
-func TestAStockAfterChangesIsTheCountOfTheRows(t *testing.T) {
+func TestStockAfterChangesEqualsTheRowCount(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var came, went []change
@@ -62,7 +62,7 @@ func TestAStockAfterChangesIsTheCountOfTheRows(t *testing.T) {
 	})
 }
 
-func TestAStockDoesNotGiveWhatItHasNot(t *testing.T) {
+func TestNegativeStockIsRefused(t *testing.T) {
 	t.Parallel()
 	s := ipam.Stock{Free: map[int]int64{24: 1}, Cooling: map[int]int64{32: 2}}
 	for _, c := range []change{{24, false, -2}, {25, false, -1}, {32, true, -3}, {24, true, -1}} {
@@ -72,7 +72,7 @@ func TestAStockDoesNotGiveWhatItHasNot(t *testing.T) {
 	require.Equal(t, ipam.Stock{Free: map[int]int64{24: 1}, Cooling: map[int]int64{32: 2}}, s, "and stays as it is")
 }
 
-func TestRoomIsWhereABlockIsLargeEnough(t *testing.T) {
+func TestRoomNeedsALargeEnoughBlock(t *testing.T) {
 	t.Parallel()
 	s := ipam.Stock{Free: map[int]int64{26: 1, 30: 4}}
 	require.True(t, s.Room(26))

@@ -34,7 +34,7 @@ func TestTimeIDIsAUUIDOfItsTime(t *testing.T) {
 	})
 }
 
-func TestTimeIDsAreNeverTheSame(t *testing.T) {
+func TestTimeIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	at, seen := time.Now(), map[ipam.ID]bool{}
 	for range 10_000 {
@@ -56,7 +56,7 @@ func TestTimeIDsAreInOrderOfTime(t *testing.T) {
 	})
 }
 
-func TestFirstTimeIDDividesTheTimesBeforeFromThoseAfter(t *testing.T) {
+func TestFirstTimeIDSeparatesEarlierFromLaterIDs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		at, other := anyMillisecond(t, "at"), anyMillisecond(t, "other")
@@ -71,7 +71,7 @@ func TestFirstTimeIDDividesTheTimesBeforeFromThoseAfter(t *testing.T) {
 }
 
 // A caller may ask for events since any valid time.
-func TestFirstTimeIDBeforeAllTimeIsTheFirst(t *testing.T) {
+func TestFirstTimeIDBeforeTheEpochIsTheLowest(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{{}, time.Unix(-1, 0), time.Unix(0, 0), time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		require.True(t, ipam.FirstTimeID(at).IsZero(), at)

@@ -120,7 +120,7 @@ func (c Config) complete() error {
 			return fmt.Errorf("issuers[%d]: %w", i, err)
 		}
 		if names[is.Name] || urls[is.URL] {
-			return fmt.Errorf("issuers[%d]: name or url is that of another issuer", i)
+			return fmt.Errorf("issuers[%d]: another issuer has the same name or url", i)
 		}
 		names[is.Name], urls[is.URL] = true, true
 	}
@@ -142,11 +142,11 @@ func (is *Issuer) complete() error {
 	case !ipam.ValidName(is.Name):
 		return fmt.Errorf("name %q is not a DNS label", is.Name)
 	case is.Name == "key" || is.Name == "carve":
-		return fmt.Errorf("name %q is what the subjects of API keys, or of the service itself, begin with; take another one", is.Name)
+		return fmt.Errorf("name %q is reserved for the subjects of API keys and of the service itself; use another one", is.Name)
 	case err != nil || !secure(u) || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return fmt.Errorf("url %q is not an https URL without a query (http is for loopback addresses alone)", is.URL)
+		return fmt.Errorf("url %q is not an https URL without a query (http is only for loopback addresses)", is.URL)
 	case is.Audience == "":
-		return errors.New("audience is missing: a token that was issued for another service must not be taken here")
+		return errors.New("audience is missing: without it, this server would accept tokens for other services")
 	case is.ClockSkew < 0 || is.ClockSkew > largestSkew:
 		return fmt.Errorf("clockSkew %s is not between 0 and %s", is.ClockSkew, largestSkew)
 	}
@@ -176,7 +176,7 @@ func (c *Client) complete() error {
 	c.Scopes = append([]string{"openid"}, slices.DeleteFunc(slices.Clone(c.Scopes), func(s string) bool { return s == "openid" })...)
 	u, err := url.Parse(c.RedirectURL)
 	if c.RedirectURL != "" && (err != nil || !secure(u) || u.Path != CallbackPath || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
-		return fmt.Errorf("signIn: redirectUrl %q is not an https URL of %s (http is for loopback addresses alone)", c.RedirectURL, CallbackPath)
+		return fmt.Errorf("signIn: redirectUrl %q is not an https URL of %s (http is only for loopback addresses)", c.RedirectURL, CallbackPath)
 	}
 	return nil
 }

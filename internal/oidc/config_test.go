@@ -31,7 +31,7 @@ const sample = `issuers:
     audience: carve
 `
 
-func TestLoadsTheFile(t *testing.T) {
+func TestLoadReadsTheConfigurationFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "oidc.yaml")
@@ -64,7 +64,7 @@ func writeCA(t *testing.T, path string, s *httptest.Server) {
 	require.NoError(t, os.WriteFile(path, block, 0o600))
 }
 
-func TestIssuerIsVerifiedByItsCertificate(t *testing.T) {
+func TestIssuerIsVerifiedByItsCA(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
 	p := &provider{}
@@ -83,37 +83,37 @@ func TestIssuerIsVerifiedByItsCertificate(t *testing.T) {
 	require.Equal(t, ipam.CodeUnavailable, ipam.CodeOf(err), "nobody vouches for this certificate")
 }
 
-func TestRefusesAConfigurationThatIsWrong(t *testing.T) {
+func TestInvalidConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := parse(strings.NewReader(sample))
 	require.NoError(t, err, "the control")
 	for name, tc := range map[string]struct{ from, to, wrong string }{
-		"UnknownField":            {"audience: carve\n    alg", "audiences: carve\n    alg", "audiences"},
-		"UnknownFieldOfARule":     {"value: netops", "values: netops", "values"},
-		"FieldTwice":              {"name: corp", "name: corp\n    name: corp2", "already defined"},
-		"TwoDocuments":            {"issuers:\n", "---\nissuers:\n- {name: a, url: https://a.example, audience: a}\n---\nissuers:\n", "more than one document"},
-		"Nothing":                 {sample, "", "issuers is empty"},
-		"NameThatIsNone":          {"name: corp", "name: Corp Inc", "DNS label"},
-		"NameOfAPIKeys":           {"name: corp", "name: key", "API keys"},
-		"NameOfTheService":        {"name: corp", "name: carve", "the service itself"},
-		"NameTwice":               {"name: ci", "name: corp", "another issuer"},
-		"URLTwice":                {"http://127.0.0.1:9000", "https://login.example.com/", "another issuer"},
-		"PlainHTTP":               {"https://login", "http://login", "https URL"},
-		"URLWithAQuery":           {".com/\n", ".com/?x=1\n", "https URL"},
-		"NoAudience":              {"    audience: carve\n    algorithms", "    algorithms", "audience is missing"},
-		"SymmetricAlgorithm":      {"[RS256, ES256]", "[RS256, HS256]", "HS256"},
-		"NoneAlgorithm":           {"[RS256, ES256]", "[none]", "none"},
-		"SkewOfAnHour":            {"10s", "1h", "clockSkew"},
-		"NegativeSkew":            {"10s", "-10s", "clockSkew"},
-		"RuleWithoutClaim":        {"claim: groups, ", "", "claim is missing"},
-		"RuleWithoutValue":        {"value: netops, ", "", "either value or pattern"},
-		"RuleWithBoth":            {"value: netops", "value: netops, pattern: x", "either value or pattern"},
-		"RuleWithoutProject":      {"project: platform, ", "", "project is missing"},
-		"RuleWithUnknownRole":     {"role: admin", "role: root", "not one of"},
-		"RuleWithWrongProject":    {"project: platform", "project: Platform!", "DNS label"},
-		"PatternThatIsNone":       {"carve-(?P", "carve-((?P", "pattern"},
-		"PatternWithoutRole":      {"(?P<role>[a-z]+)", "[a-z]+", "role is missing"},
-		"PatternAndRoleThatClash": {`[a-z]+)"}`, `[a-z]+)", role: admin}`, "keep one"},
+		"UnknownField":           {"audience: carve\n    alg", "audiences: carve\n    alg", "audiences"},
+		"UnknownFieldOfARule":    {"value: netops", "values: netops", "values"},
+		"FieldTwice":             {"name: corp", "name: corp\n    name: corp2", "already defined"},
+		"TwoDocuments":           {"issuers:\n", "---\nissuers:\n- {name: a, url: https://a.example, audience: a}\n---\nissuers:\n", "more than one document"},
+		"Nothing":                {sample, "", "issuers is empty"},
+		"InvalidName":            {"name: corp", "name: Corp Inc", "DNS label"},
+		"NameOfAPIKeys":          {"name: corp", "name: key", "API keys"},
+		"NameOfTheService":       {"name: corp", "name: carve", "the service itself"},
+		"NameTwice":              {"name: ci", "name: corp", "another issuer"},
+		"URLTwice":               {"http://127.0.0.1:9000", "https://login.example.com/", "another issuer"},
+		"PlainHTTP":              {"https://login", "http://login", "https URL"},
+		"URLWithAQuery":          {".com/\n", ".com/?x=1\n", "https URL"},
+		"NoAudience":             {"    audience: carve\n    algorithms", "    algorithms", "audience is missing"},
+		"SymmetricAlgorithm":     {"[RS256, ES256]", "[RS256, HS256]", "HS256"},
+		"NoneAlgorithm":          {"[RS256, ES256]", "[none]", "none"},
+		"SkewOfAnHour":           {"10s", "1h", "clockSkew"},
+		"NegativeSkew":           {"10s", "-10s", "clockSkew"},
+		"RuleWithoutClaim":       {"claim: groups, ", "", "claim is missing"},
+		"RuleWithoutValue":       {"value: netops, ", "", "either value or pattern"},
+		"RuleWithBoth":           {"value: netops", "value: netops, pattern: x", "either value or pattern"},
+		"RuleWithoutProject":     {"project: platform, ", "", "project is missing"},
+		"RuleWithUnknownRole":    {"role: admin", "role: root", "not one of"},
+		"RuleWithWrongProject":   {"project: platform", "project: Platform!", "DNS label"},
+		"InvalidPattern":         {"carve-(?P", "carve-((?P", "pattern"},
+		"PatternWithoutRole":     {"(?P<role>[a-z]+)", "[a-z]+", "role is missing"},
+		"PatternAndRoleConflict": {`[a-z]+)"}`, `[a-z]+)", role: admin}`, "keep only one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -125,7 +125,7 @@ func TestRefusesAConfigurationThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestRules(t *testing.T) {
+func TestRulesMapClaimsToRoles(t *testing.T) {
 	t.Parallel()
 	pattern := Rule{Claim: "groups", Pattern: "carve-(?P<project>[a-z0-9-]+)-(?P<role>[a-z]+)"}
 	for name, tc := range map[string]struct {
@@ -133,20 +133,20 @@ func TestRules(t *testing.T) {
 		groups any
 		want   map[string]tenancy.Role
 	}{
-		"Value":                      {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, []any{"ops"}, map[string]tenancy.Role{"acme": "admin"}},
-		"ValueAsOneString":           {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, "ops", map[string]tenancy.Role{"acme": "admin"}},
-		"ValueIsCompared":            {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, []any{"OPS", "ops2"}, nil},
-		"ValueOfAnotherType":         {[]Rule{{Claim: "groups", Value: "7", Project: "acme", Role: "admin"}}, []any{7, true, nil}, nil},
-		"Pattern":                    {[]Rule{pattern}, []any{"carve-acme-viewer", "carve-lab-2-admin"}, map[string]tenancy.Role{"acme": "viewer", "lab-2": "admin"}},
-		"PatternMatchesTheWhole":     {[]Rule{pattern}, []any{"x-carve-acme-viewer", "carve-acme-viewer\n"}, nil},
-		"PatternOfNoRole":            {[]Rule{pattern}, []any{"carve-acme-root"}, nil},
-		"PatternOfNoProject":         {[]Rule{pattern}, []any{"carve---viewer"}, nil},
-		"PatternNeverGivesPlatform":  {[]Rule{pattern}, []any{"carve-platform-admin"}, nil},
-		"PatternForAWrittenProject":  {[]Rule{{Claim: "groups", Pattern: "(?P<role>[a-z]+)s", Project: "platform"}}, []any{"admins"}, map[string]tenancy.Role{"platform": "admin"}},
-		"AlternativesAreWholeToo":    {[]Rule{{Claim: "groups", Pattern: "a|b", Project: "acme", Role: "viewer"}}, []any{"axx", "xxb"}, nil},
-		"LargerRoleWins":             {[]Rule{pattern}, []any{"carve-acme-provider", "carve-acme-viewer"}, map[string]tenancy.Role{"acme": "provider"}},
-		"LargerRoleWinsInAnyOrder":   {[]Rule{pattern}, []any{"carve-acme-viewer", "carve-acme-provider"}, map[string]tenancy.Role{"acme": "provider"}},
-		"ClaimThatIsNoneOfTheseForm": {[]Rule{pattern}, map[string]any{"carve-acme-viewer": true}, nil},
+		"Value":                          {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, []any{"ops"}, map[string]tenancy.Role{"acme": "admin"}},
+		"ValueAsOneString":               {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, "ops", map[string]tenancy.Role{"acme": "admin"}},
+		"ValueIsCompared":                {[]Rule{{Claim: "groups", Value: "ops", Project: "acme", Role: "admin"}}, []any{"OPS", "ops2"}, nil},
+		"ValueOfAnotherType":             {[]Rule{{Claim: "groups", Value: "7", Project: "acme", Role: "admin"}}, []any{7, true, nil}, nil},
+		"Pattern":                        {[]Rule{pattern}, []any{"carve-acme-viewer", "carve-lab-2-admin"}, map[string]tenancy.Role{"acme": "viewer", "lab-2": "admin"}},
+		"PatternMatchesTheWholeValue":    {[]Rule{pattern}, []any{"x-carve-acme-viewer", "carve-acme-viewer\n"}, nil},
+		"PatternOfNoRole":                {[]Rule{pattern}, []any{"carve-acme-root"}, nil},
+		"PatternOfNoProject":             {[]Rule{pattern}, []any{"carve---viewer"}, nil},
+		"PatternNeverGivesPlatform":      {[]Rule{pattern}, []any{"carve-platform-admin"}, nil},
+		"PatternForAWrittenProject":      {[]Rule{{Claim: "groups", Pattern: "(?P<role>[a-z]+)s", Project: "platform"}}, []any{"admins"}, map[string]tenancy.Role{"platform": "admin"}},
+		"AlternativesMatchTheWholeValue": {[]Rule{{Claim: "groups", Pattern: "a|b", Project: "acme", Role: "viewer"}}, []any{"axx", "xxb"}, nil},
+		"LargerRoleWins":                 {[]Rule{pattern}, []any{"carve-acme-provider", "carve-acme-viewer"}, map[string]tenancy.Role{"acme": "provider"}},
+		"LargerRoleWinsInAnyOrder":       {[]Rule{pattern}, []any{"carve-acme-viewer", "carve-acme-provider"}, map[string]tenancy.Role{"acme": "provider"}},
+		"ClaimOfAnotherType":             {[]Rule{pattern}, map[string]any{"carve-acme-viewer": true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

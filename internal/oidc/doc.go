@@ -1,18 +1,22 @@
 // Package oidc authenticates JWTs of OpenID Connect issuers that the operator has configured.
 //
-// # What is believed
+// # Trust
 //
-// A token's own `iss` chooses the issuer, by exact comparison, and nothing else of the token is looked at before its
-// signature has been verified with a key that this issuer publishes. The algorithm must be one of those configured for
-// the issuer, and only asymmetric ones can be configured: `none`, and HMAC with a public key as its secret, are refused
-// whatever the issuer publishes. Headers that bring or name a key (`jwk`, `jku`, `x5c`, `x5u`) are not followed.
+// The `iss` claim selects the issuer, by exact comparison. The server uses no other claim before it has verified the token's
+// signature with a key that this issuer publishes. The configuration lists the allowed algorithms of the issuer and accepts
+// only asymmetric ones. So the server refuses `none`, and HMAC with a public key as the secret, whatever the issuer
+// publishes. It ignores headers that contain or name a key (`jwk`, `jku`, `x5c`, `x5u`).
 //
 // # Keys
 //
-// An issuer is first asked when the first token of it comes, so a server starts while an issuer is down; until it answers,
-// its tokens are answered with unavailable, and those of others are not affected. A token that names an unknown key waits
-// for a fetch that begins after it came, so a token signed with a published key is not refused. Fetches of an issuer
-// begin at least a second apart and everybody who waits shares the next one, so unknown keys, however many, cost the
-// issuer one fetch a second. Keys are read again every five minutes, which is how long a withdrawn key may still be
-// believed; while an issuer is down, its last known keys are.
+// The server fetches an issuer's keys when the first token of the issuer arrives, so the server starts even while the issuer is
+// down. Until the issuer responds, the server refuses its tokens with unavailable; tokens of other issuers are not affected.
+//
+// A token with an unknown key waits for a fetch that begins after the token arrived, because an earlier fetch may have missed
+// a new key. All waiting requests share the next fetch, and fetches from one issuer begin at least a second apart. After a
+// fetch without a new key and without the wanted one, the server refuses unknown keys for a while: a second at first, twice
+// as long each time, at most 30 seconds. So forged tokens cause few fetches.
+//
+// Five minutes after the last successful fetch, the next token starts another one in the background. A withdrawn key stays
+// valid until that fetch ends. While an issuer is down, its cached keys stay valid.
 package oidc

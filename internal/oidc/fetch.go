@@ -33,7 +33,7 @@ func newSource(is Issuer, transport http.RoundTripper) (*source, error) {
 		Transport: bounded{transport},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if !secure(r.URL) || len(via) > 3 {
-				return errors.New("redirected too often, or to where nothing can be believed")
+				return errors.New("too many redirects, or a redirect to an untrusted address")
 			}
 			return nil
 		},
@@ -54,7 +54,7 @@ func newTransport(caFile string) (http.RoundTripper, error) {
 		}
 		t.TLSClientConfig.RootCAs = x509.NewCertPool()
 		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("%s holds no certificate in PEM", caFile)
+			return nil, fmt.Errorf("%s contains no certificate in PEM", caFile)
 		}
 	}
 	return t, nil
@@ -103,7 +103,7 @@ func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	case err != nil:
 		return nil, fmt.Errorf("keys: %w", err)
 	case answer.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("keys: the issuer answered %s", answer.Status)
+		return nil, fmt.Errorf("keys: the issuer returned %s", answer.Status)
 	}
 	return parseKeys(data)
 }

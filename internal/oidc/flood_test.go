@@ -52,7 +52,7 @@ func offline(t *testing.T, published ...signer) (*provider, *Verifier) {
 }
 
 // Forged tokens with keys that nobody knows have the issuer asked less and less often; a key that it publishes meanwhile is found all the same, soon.
-func TestFloodOfUnknownKeysIsOneFetchInHalfAMinute(t *testing.T) {
+func TestFloodOfUnknownKeysCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good, forger := elliptical("good"), elliptical("x")
@@ -90,7 +90,7 @@ func TestFloodOfUnknownKeysIsOneFetchInHalfAMinute(t *testing.T) {
 }
 
 // Forged tokens that name no key are no better than those whose key nobody knows.
-func TestFloodOfTokensWithoutAKeyIsOneFetchInHalfAMinute(t *testing.T) {
+func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good, forger := elliptical("good"), elliptical("")
@@ -113,7 +113,7 @@ func TestFloodOfTokensWithoutAKeyIsOneFetchInHalfAMinute(t *testing.T) {
 }
 
 // Who comes with a token whose key is gone is not to keep out who comes with one that is new.
-func TestUnknownKeysNowAndThenAreNoFlood(t *testing.T) {
+func TestOccasionalUnknownKeysDoNotDelayNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good := elliptical("good")
@@ -130,7 +130,7 @@ func TestUnknownKeysNowAndThenAreNoFlood(t *testing.T) {
 	})
 }
 
-func TestSignatureThatIsWrongCostsNoFetch(t *testing.T) {
+func TestWrongSignatureCausesNoFetch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good, forger := elliptical("good"), elliptical("good")
@@ -145,7 +145,7 @@ func TestSignatureThatIsWrongCostsNoFetch(t *testing.T) {
 	})
 }
 
-func TestIssuerThatFailsIsLeftAlone(t *testing.T) {
+func TestFailingIssuerIsFetchedLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good := elliptical("good")
@@ -174,7 +174,7 @@ func TestIssuerThatFailsIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestWithdrawnKeyIsForgotten(t *testing.T) {
+func TestWithdrawnKeyIsRemovedFromTheCache(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		withdrawn, kept := elliptical("withdrawn"), elliptical("kept")
@@ -194,7 +194,7 @@ func TestWithdrawnKeyIsForgotten(t *testing.T) {
 	})
 }
 
-func TestNoMoreThanSoManyWaitForKeys(t *testing.T) {
+func TestRequestsWaitingForKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		good := elliptical("good")

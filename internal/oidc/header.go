@@ -40,7 +40,7 @@ func checkHeader(token string) error {
 		folded[name] = true
 	}
 	if _, given := header["crit"]; given { // RFC 7515, section 4.1.11: never empty, and nothing that could be there is understood here
-		return errors.New("has a header with extensions that must be understood")
+		return errors.New("has a header with critical extensions")
 	}
 	kind, given := header["typ"]
 	if !given {
@@ -48,7 +48,7 @@ func checkHeader(token string) error {
 	}
 	text, _ := kind.(string)
 	if !slices.Contains(types, strings.TrimPrefix(strings.ToLower(text), "application/")) {
-		return errors.New("is of a type that does not say who calls")
+		return errors.New("has a type that does not identify a caller")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func checkHeader(token string) error {
 func (is *issuer) checkPurpose(claims map[string]any) error {
 	if events, ok := claims["events"].(map[string]any); ok {
 		if _, out := events[logout]; out {
-			return errors.New("says that somebody has logged out")
+			return errors.New("is a logout token")
 		}
 	}
 	if len(is.AuthorizedParties) == 0 {

@@ -29,7 +29,7 @@ func signed(t *testing.T, by signer, header, claims string) string {
 }
 
 // A token that its issuer has made for something else than to say who calls, or that can be read in two ways, is none.
-func TestTokensThatSayMoreThanWhoCallsAreRefused(t *testing.T) {
+func TestTokensForOtherPurposesAreRefused(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
 	p := startProvider(t, key)
@@ -54,21 +54,21 @@ func TestTokensThatSayMoreThanWhoCallsAreRefused(t *testing.T) {
 		})
 	}
 	for name, bad := range map[string]string{
-		"LogoutToken":         signed(t, key, header(`,"typ":"logout+jwt"`), claims),
-		"SecurityEvent":       signed(t, key, header(`,"typ":"secevent+jwt"`), claims),
-		"ProofOfPossession":   signed(t, key, header(`,"typ":"dpop+jwt"`), claims),
-		"TypeThatIsNoText":    signed(t, key, header(`,"typ":["JWT"]`), claims),
-		"EmptyCrit":           signed(t, key, header(`,"crit":[]`), claims),
-		"CritOfWhatIsThere":   signed(t, key, header(`,"crit":["b64"],"b64":true`), claims),
-		"CritThatIsNull":      signed(t, key, header(`,"crit":null`), claims),
-		"LogoutWithoutType":   signed(t, key, header(""), twice("events", `{"http://schemas.openid.net/event/backchannel-logout":{}}`)),
-		"SubjectTwice":        signed(t, key, header(""), twice("sub", `"root"`)),
-		"AudienceTwice":       signed(t, key, header(""), twice("aud", `"`+audience+`"`)),
-		"ExpiryTwice":         signed(t, key, header(""), twice("exp", fmt.Sprint(time.Now().Add(time.Hour).Unix()))),
-		"NameTwiceInAnObject": signed(t, key, header(""), twice("user", `{"name":"bob","name":"root"}`)),
-		"NameTwiceInAList":    signed(t, key, header(""), twice("users", `[{"name":"bob","\u006eame":"root"}]`)),
-		"AlgorithmTwice":      signed(t, key, header(`,"ALG":"none"`), claims),
-		"HeaderTwice":         signed(t, key, header(`,"typ":"logout+jwt","typ":"JWT"`), claims),
+		"LogoutToken":          signed(t, key, header(`,"typ":"logout+jwt"`), claims),
+		"SecurityEvent":        signed(t, key, header(`,"typ":"secevent+jwt"`), claims),
+		"ProofOfPossession":    signed(t, key, header(`,"typ":"dpop+jwt"`), claims),
+		"NontextType":          signed(t, key, header(`,"typ":["JWT"]`), claims),
+		"EmptyCrit":            signed(t, key, header(`,"crit":[]`), claims),
+		"CritOfAPresentHeader": signed(t, key, header(`,"crit":["b64"],"b64":true`), claims),
+		"NullCrit":             signed(t, key, header(`,"crit":null`), claims),
+		"LogoutWithoutType":    signed(t, key, header(""), twice("events", `{"http://schemas.openid.net/event/backchannel-logout":{}}`)),
+		"SubjectTwice":         signed(t, key, header(""), twice("sub", `"root"`)),
+		"AudienceTwice":        signed(t, key, header(""), twice("aud", `"`+audience+`"`)),
+		"ExpiryTwice":          signed(t, key, header(""), twice("exp", fmt.Sprint(time.Now().Add(time.Hour).Unix()))),
+		"NameTwiceInAnObject":  signed(t, key, header(""), twice("user", `{"name":"bob","name":"root"}`)),
+		"NameTwiceInAList":     signed(t, key, header(""), twice("users", `[{"name":"bob","\u006eame":"root"}]`)),
+		"AlgorithmTwice":       signed(t, key, header(`,"ALG":"none"`), claims),
+		"HeaderTwice":          signed(t, key, header(`,"typ":"logout+jwt","typ":"JWT"`), claims),
 	} {
 		t.Run("Refuses"+name, func(t *testing.T) {
 			t.Parallel()
@@ -80,7 +80,7 @@ func TestTokensThatSayMoreThanWhoCallsAreRefused(t *testing.T) {
 
 // Who had the token issued counts where the configuration says who may: a token for this service that another client has asked for is
 // otherwise as good.
-func TestAuthorizedPartiesAreThoseOfTheConfiguration(t *testing.T) {
+func TestAuthorizedPartyMustBeConfigured(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
 	p := startProvider(t, key)

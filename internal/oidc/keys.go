@@ -41,7 +41,7 @@ func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
 			return payload, nil
 		}
 	}
-	return nil, errors.New("no published key made this signature")
+	return nil, errors.New("no published key matches this signature")
 }
 
 // parseKeys reads a JSON Web Key Set. What is not a public key for signatures is left out: an issuer may publish more than
@@ -54,7 +54,7 @@ func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 		return nil, err
 	}
 	if len(set.Keys) > maxKeys {
-		return nil, errors.New("the issuer publishes more keys than are believed")
+		return nil, errors.New("the issuer publishes too many keys")
 	}
 	var out []jose.JSONWebKey
 	for _, raw := range set.Keys {
@@ -64,7 +64,7 @@ func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("the issuer publishes no key that can be used")
+		return nil, errors.New("the issuer publishes no usable key")
 	}
 	return out, nil
 }

@@ -136,7 +136,7 @@ func (s *keySet) refused() error {
 }
 
 func unavailable(wait time.Duration, cause error) error {
-	e := ipam.Errorf(ipam.CodeUnavailable, "The issuer of these credentials does not answer, so they cannot be verified now; repeat the request.")
+	e := ipam.Errorf(ipam.CodeUnavailable, "The issuer of these credentials does not respond, so the server cannot verify them now; repeat the request.")
 	e.RetryAfter = wait
 	return e.Because(cause)
 }
@@ -181,7 +181,7 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	wait := min(s.every<<min(s.failures, 10), retryLatest)
 	s.failures++
 	s.failure, s.retryAt = err, time.Now().Add(wait)
-	s.log.WarnContext(ctx, "the keys of an issuer could not be read; trying again later", "issuer", s.issuer, "failures", s.failures, "error", err)
+	s.log.WarnContext(ctx, "cannot read the keys of an issuer; trying again later", "issuer", s.issuer, "failures", s.failures, "error", err)
 	return unavailable(wait, err)
 }
 

@@ -42,7 +42,7 @@ func hs256(t *testing.T, id string, secret []byte, claims string) string {
 	return body + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func TestRefusesWhatIsNotValidBesideWhatIs(t *testing.T) {
+func TestInvalidTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	key, stranger := signer{"one", "RS256", rsaKey()}, elliptical("one")
 	p := startProvider(t, key)
@@ -68,7 +68,7 @@ func TestRefusesWhatIsNotValidBesideWhatIs(t *testing.T) {
 		"NoneInOtherCase":           {good, unsigned(t, map[string]any{"alg": "nOnE", "kid": "one"}, p.claims(nil), "x")},
 		"PublicKeyAsSecret":         {good, hs256(t, "one", public, p.claims(nil))},
 		"PublicKeyInDER":            {good, hs256(t, "one", der, p.claims(nil))},
-		"AlgorithmNotOurs":          {good, oidctest.SignIDToken(rsaKey(), "one", "PS256", p.claims(nil))},
+		"AlgorithmNotAllowed":       {good, oidctest.SignIDToken(rsaKey(), "one", "PS256", p.claims(nil))},
 		"AnotherKey":                {good, p.token(stranger, nil)},
 		"UnknownKey":                {good, p.token(signer{"two", "RS256", rsaKey()}, nil)},
 		"KeyIDThatIsAPath":          {good, p.token(signer{"../../dev/null", "RS256", rsaKey()}, nil)},
@@ -101,7 +101,7 @@ func TestRefusesWhatIsNotValidBesideWhatIs(t *testing.T) {
 	}
 }
 
-func TestKeysThatATokenBringsAreNotFollowed(t *testing.T) {
+func TestKeysEmbeddedInATokenAreIgnored(t *testing.T) {
 	t.Parallel()
 	ours, theirs := elliptical("one"), elliptical("one")
 	p := startProvider(t, ours)
@@ -137,7 +137,7 @@ func TestKeysThatATokenBringsAreNotFollowed(t *testing.T) {
 	t.Cleanup(func() { require.Zero(t, attacker.fetches.Load()) })
 }
 
-func TestPublishedKeysThatAreNotBelieved(t *testing.T) {
+func TestUnsuitablePublishedKeysAreIgnored(t *testing.T) {
 	t.Parallel()
 	short, err := rsa.GenerateKey(rand.Reader, 1024)
 	require.NoError(t, err)
@@ -171,13 +171,13 @@ func TestPublishedKeysThatAreNotBelieved(t *testing.T) {
 			require.Error(t, err)
 		})
 	}
-	t.Run("UnknownKinds", func(t *testing.T) {
+	t.Run("UnknownKeyTypes", func(t *testing.T) {
 		t.Parallel()
 		found, err := parseKeys([]byte(`{"keys": [{"kty": "OKP", "crv": "Ed448", "x": "AAAA"}, ` + strings.TrimPrefix(string(set(fine)), `{"keys":[`)))
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 	})
-	t.Run("TooMany", func(t *testing.T) {
+	t.Run("TooManyKeys", func(t *testing.T) {
 		t.Parallel()
 		many := make([]jose.JSONWebKey, maxKeys+1)
 		for i := range many {
@@ -188,7 +188,7 @@ func TestPublishedKeysThatAreNotBelieved(t *testing.T) {
 	})
 }
 
-func TestEmailIsASubjectWhenItsIssuerHasVerifiedIt(t *testing.T) {
+func TestEmailIsASubjectOnlyIfVerified(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
 	p := startProvider(t, key)

@@ -75,7 +75,7 @@ func TestTokensOfPublishedKeysAreAcceptedWhileKeysRotate(t *testing.T) {
 }
 
 // A fetch that was answered before a key was published must not be what refuses its tokens.
-func TestUnknownKeyWaitsForAFetchThatBeginsAfterItsTokenCame(t *testing.T) {
+func TestUnknownKeyWaitsForAFetchStartedAfterItsToken(t *testing.T) {
 	t.Parallel()
 	old, fresh := elliptical("old"), elliptical("fresh")
 	p := startProvider(t, old)

@@ -43,9 +43,9 @@ func (r Rule) compile() (rule, error) {
 	for _, part := range []struct{ name, value string }{{projectGroup, r.Project}, {roleGroup, r.Role}} {
 		switch in := slices.Contains(groups, part.name); {
 		case in && part.value != "":
-			return rule{}, fmt.Errorf("%s is given, and the pattern has a group of that name too; keep one", part.name)
+			return rule{}, fmt.Errorf("%s is set, and the pattern also has a group of that name; keep only one", part.name)
 		case !in && part.value == "":
-			return rule{}, fmt.Errorf("%s is missing: write it, or give the pattern a group (?P<%s>...)", part.name, part.name)
+			return rule{}, fmt.Errorf("%s is missing: set it, or add a group (?P<%s>...) to the pattern", part.name, part.name)
 		}
 	}
 	if r.Project != "" && !ipam.ValidName(r.Project) {

@@ -92,11 +92,11 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy
 	case err != nil:
 		return tenancy.Proof{}, err
 	case from != "" && from != s.as.URL, from == "" && there.signs:
-		return tenancy.Proof{}, tenancy.NotValid("was to be of another issuer")
+		return tenancy.Proof{}, tenancy.NotValid("belongs to another issuer")
 	}
 	secret, err := s.client.secret()
 	if err != nil {
-		return tenancy.Proof{}, ipam.Errorf(ipam.CodeUnavailable, "Nobody can sign in at this issuer now: the server lacks what it needs.").Because(err)
+		return tenancy.Proof{}, ipam.Errorf(ipam.CodeUnavailable, "Sign-in at this issuer does not work now, because the server cannot read its client secret. Ask the operator.").Because(err)
 	}
 	tokens, err := s.config(there, secret, a).Exchange(oidc.ClientContext(ctx, s.from.client), code, oauth2.VerifierOption(a.Verifier))
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy
 // refusedCode says why there are no tokens, and nothing of what was sent for them or came back.
 func refusedCode(err error) error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil && answer.Response.StatusCode < 500 {
-		return tenancy.NotValid(fmt.Sprintf("was not given out: the issuer answered %d %q", answer.Response.StatusCode, answer.ErrorCode))
+		return tenancy.NotValid(fmt.Sprintf("was not issued: the issuer returned %d %q", answer.Response.StatusCode, answer.ErrorCode))
 	}
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil {
 		err = errors.New(answer.Response.Status)
@@ -120,7 +120,7 @@ func refusedCode(err error) error {
 // proof reads an ID token.
 func (s *SignIn) proof(ctx context.Context, token, nonce string) (tenancy.Proof, error) {
 	if len(token) > maxToken || !compact(token) {
-		return tenancy.Proof{}, tenancy.NotValid("is no ID token")
+		return tenancy.Proof{}, tenancy.NotValid("is not an ID token")
 	}
 	subject, claims, err := s.verifier.read(ctx, s.as, token)
 	if err != nil {

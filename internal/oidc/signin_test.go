@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhoPeopleSignInAt(t *testing.T) {
+func TestIssuersWithAClientAreOfferedForSignIn(t *testing.T) {
 	t.Parallel()
 	base := Issuer{Name: "corp", URL: "https://corp.example", Audience: "carve", Roles: []Rule{{Claim: "groups", Value: "a", Project: "p", Role: "viewer"}}}
 	with := base
@@ -33,7 +33,7 @@ func TestWhoPeopleSignInAt(t *testing.T) {
 	}
 }
 
-func TestConfigurationOfSigningIn(t *testing.T) {
+func TestSignInConfigurationIsValidated(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "oidc.yaml")
 	load := func(signIn string) (Config, error) {

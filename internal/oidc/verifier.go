@@ -104,7 +104,7 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Prin
 	}
 	is, ok := v.issuers[from]
 	if !ok {
-		return nobody, tenancy.NotValid("is of an issuer that is not configured")
+		return nobody, tenancy.NotValid("has an issuer that is not configured")
 	}
 	subject, claims, err := v.read(ctx, is, token)
 	if err != nil {
@@ -138,7 +138,7 @@ func (v *Verifier) read(ctx context.Context, is *issuer, token string) (subject 
 	name, ok := find(claims, is.SubjectClaim).(string)
 	subject = is.Name + ":" + name
 	if !ok || name == "" || !ipam.ValidSubject(subject) {
-		return "", nil, tenancy.NotValid("has no claim " + is.SubjectClaim + " that can be a subject")
+		return "", nil, tenancy.NotValid("has no claim " + is.SubjectClaim + " that can serve as a subject")
 	}
 	return subject, claims, nil
 }
@@ -158,7 +158,7 @@ func compact(token string) bool {
 func (is *issuer) verify(ctx context.Context, token string) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, is.algorithms)
 	if err != nil {
-		return nil, tenancy.NotValid("is no JWT with an algorithm that is allowed")
+		return nil, tenancy.NotValid("is not a JWT with an allowed algorithm")
 	}
 	id := signed.Signatures[0].Header.KeyID
 	candidates, err := is.keys.find(ctx, id)
@@ -177,7 +177,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 		return nil, tenancy.NotValid("was refused: " + err.Error())
 	}
 	if err := readOneWay(payload); err != nil {
-		return nil, tenancy.NotValid("has JSON for claims that " + err.Error())
+		return nil, tenancy.NotValid("has claims in JSON that " + err.Error())
 	}
 	claims, err := decode(payload)
 	if err != nil {
@@ -185,7 +185,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	}
 	// The library reads `ISS` and `AUD` as well as `iss` and `aud`; a claim of a name that a user chose must not stand for another.
 	if claims["iss"] != is.URL || !slices.Contains(texts(claims["aud"]), is.Audience) {
-		return nil, tenancy.NotValid("is of another issuer, or for another audience")
+		return nil, tenancy.NotValid("has another issuer or another audience")
 	}
 	return claims, nil
 }

@@ -31,7 +31,7 @@ func drain(l *ratelimit.Limiter, key string) int {
 	}
 }
 
-func TestBucketHoldsTwoSecondsWorthAndFillsByItsRate(t *testing.T) {
+func TestBucketHoldsTwoSecondsOfItsRate(t *testing.T) {
 	t.Parallel()
 	l, c := limiter(10, 0)
 	require.Equal(t, 20, drain(l, "a"))
@@ -41,7 +41,7 @@ func TestBucketHoldsTwoSecondsWorthAndFillsByItsRate(t *testing.T) {
 	require.Equal(t, 20, drain(l, "a"), "it holds no more than a full bucket")
 }
 
-func TestDecisionSaysWhatIsLeftAndWhenThereIsMore(t *testing.T) {
+func TestDecisionReportsRemainingAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	l, c := limiter(2, 0)
 	require.Equal(t, ratelimit.Decision{
@@ -65,13 +65,13 @@ func TestCallersDoNotShareABucket(t *testing.T) {
 	require.Equal(t, 9, l.Take("quiet").Remaining)
 }
 
-func TestNoLimitIsNoLimiter(t *testing.T) {
+func TestZeroLimitReturnsNoLimiter(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, ratelimit.New("writes", 0, ratelimit.Options{}))
 	require.NotNil(t, ratelimit.New("writes", 1, ratelimit.Options{}))
 }
 
-func TestHeldTokensAreNeitherTakenNorFree(t *testing.T) {
+func TestHeldTokensAreUnavailableUntilReturned(t *testing.T) {
 	t.Parallel()
 	l, _ := limiter(1, 0)
 	first, d := l.Hold("a")
@@ -89,7 +89,7 @@ func TestHeldTokensAreNeitherTakenNorFree(t *testing.T) {
 	require.False(t, l.Check("a").Allowed)
 }
 
-func TestForgetsTheBucketThatWasNotUsedForLongest(t *testing.T) {
+func TestLeastRecentlyUsedBucketIsEvicted(t *testing.T) {
 	t.Parallel()
 	l, _ := limiter(1, 3)
 	for i := range 3 {
@@ -101,7 +101,7 @@ func TestForgetsTheBucketThatWasNotUsedForLongest(t *testing.T) {
 	require.True(t, l.Take("1").Allowed, "forgotten, so full again")
 }
 
-func TestManyAtOnceGetNoMoreThanTheBucketHolds(t *testing.T) {
+func TestConcurrentTakesDoNotExceedTheBucket(t *testing.T) {
 	t.Parallel()
 	l, _ := limiter(50, 0)
 	var allowed atomic.Int64
@@ -119,7 +119,7 @@ func TestManyAtOnceGetNoMoreThanTheBucketHolds(t *testing.T) {
 	require.EqualValues(t, 100, allowed.Load())
 }
 
-func TestWhatIsOwedIsPaidBackBeforeThereIsMore(t *testing.T) {
+func TestDebtIsRepaidBeforeNewTokens(t *testing.T) {
 	t.Parallel()
 	l, c := limiter(10, 0)
 	require.True(t, l.Afford("a", 1000, 0).Allowed, "the bucket is full: there will never be more")
@@ -139,7 +139,7 @@ func TestWhatIsOwedIsPaidBackBeforeThereIsMore(t *testing.T) {
 	require.True(t, l.Afford("b", 20, 6).Allowed, "6 of them were taken for the same thing")
 }
 
-func TestABucketMayHoldMoreSecondsWorth(t *testing.T) {
+func TestBucketWindowIsConfigurable(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
 	l := ratelimit.New("work", 10, ratelimit.Options{Window: 4, Clock: c.now})

@@ -94,7 +94,7 @@ func table(t *testing.T, header string) map[string][]string {
 	return out
 }
 
-func TestTheTableOfMetricsIsWhatThereIs(t *testing.T) {
+func TestDocumentedMetricsMatch(t *testing.T) {
 	t.Parallel()
 	docs, have := table(t, "metric"), everything(t)
 	for name, family := range have {
@@ -139,7 +139,7 @@ func namedIn(t *testing.T, prefix string) (out []string) {
 	return out
 }
 
-func TestTheTableOfAttributesIsWhatThereIs(t *testing.T) {
+func TestDocumentedAttributesMatch(t *testing.T) {
 	t.Parallel()
 	all := []attribute.Key{
 		attrErrorCode, attrClass, attrPool, attrPrefixLength, attrOutcome, attrAttempts, attrBatchSize, attrWaited, attrTask, attrDone, attrOp, attrAttempt, attrEnd,

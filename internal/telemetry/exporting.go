@@ -82,7 +82,7 @@ func spoken(env func(string) string, signal string) error {
 		name = otlpProtocol
 	}
 	if p := strings.TrimSpace(env(name)); p != "" && p != "http/protobuf" {
-		return fmt.Errorf("%s %q is not spoken here; use http/protobuf, which collectors take on port 4318", name, p)
+		return fmt.Errorf("%s %q is not supported; use http/protobuf, which collectors accept on port 4318", name, p)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func accepts(env func(string) string) (bool, error) {
 			found = true
 		case "none", "baggage", "": // baggage comes from callers; nothing here reads it
 		default:
-			return false, fmt.Errorf("%s %q is not spoken here; what is: tracecontext, none", propagators, strings.TrimSpace(each))
+			return false, fmt.Errorf("%s %q is not supported; use tracecontext or none", propagators, strings.TrimSpace(each))
 		}
 	}
 	return found, nil
@@ -144,7 +144,7 @@ func (o *outcomes) note(ctx context.Context, err error) {
 		outcome = failed
 		so := o.failed.Add(1)
 		o.said.Do(func() {
-			o.log.LogAttrs(ctx, slog.LevelWarn, "telemetry could not be exported; requests go on without it",
+			o.log.LogAttrs(ctx, slog.LevelWarn, "cannot export telemetry; requests continue without it",
 				slog.String("signal", o.signal), slog.Int64("failedSoFar", so), slog.String("error", shortened(err.Error())))
 		})
 	}

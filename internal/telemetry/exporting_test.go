@@ -21,19 +21,19 @@ func variables(of map[string]string) func(string) string {
 	return func(name string) string { return of[name] }
 }
 
-func TestExportersAreThoseOfTheVariables(t *testing.T) {
+func TestExportersFollowTheVariables(t *testing.T) {
 	t.Parallel()
 	const collector = "http://127.0.0.1:4318"
 	for name, c := range map[string]struct {
 		env             map[string]string
 		traces, metrics []string
 	}{
-		"Nothing":           {},
-		"AnEndpoint":        {map[string]string{otlpEndpoint: collector}, []string{byOTLP}, []string{byOTLP}},
-		"AnEndpointOfOne":   {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector}, []string{byOTLP}, nil},
-		"NoneInSpiteOfOne":  {map[string]string{otlpEndpoint: collector, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "prometheus"}, nil, nil},
-		"BothWays":          {map[string]string{"OTEL_TRACES_EXPORTER": " OTLP, console"}, []string{byOTLP, toConsole}, nil},
-		"WithoutAnEndpoint": {map[string]string{"OTEL_METRICS_EXPORTER": "otlp"}, nil, []string{byOTLP}},
+		"Nothing":               {},
+		"AnEndpoint":            {map[string]string{otlpEndpoint: collector}, []string{byOTLP}, []string{byOTLP}},
+		"AnEndpointOfOne":       {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": collector}, []string{byOTLP}, nil},
+		"NoneDespiteAnEndpoint": {map[string]string{otlpEndpoint: collector, "OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "prometheus"}, nil, nil},
+		"BothWays":              {map[string]string{"OTEL_TRACES_EXPORTER": " OTLP, console"}, []string{byOTLP, toConsole}, nil},
+		"WithoutAnEndpoint":     {map[string]string{"OTEL_METRICS_EXPORTER": "otlp"}, nil, []string{byOTLP}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestExportersAreThoseOfTheVariables(t *testing.T) {
 	}
 }
 
-func TestWithoutSomebodyToSendThemToThereAreNoTraces(t *testing.T) {
+func TestNoExporterMeansNoTraces(t *testing.T) {
 	t.Parallel()
 	m, err := Off()
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func TestTracesGoToTheConsole(t *testing.T) {
 	require.Contains(t, out.String(), `"Name":"listProjects"`)
 }
 
-func TestSamplersThatMeanNothingAreRefused(t *testing.T) {
+func TestInvalidSamplersAreRefused(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[[2]string]bool{
 		{"", ""}: true, {"always_on", ""}: true, {"traceidratio", "0.25"}: true, {"parentbased_traceidratio", ""}: true, {"parentbased_traceidratio", "NaN"}: false,
@@ -83,7 +83,7 @@ func TestSamplersThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
-func TestCallersTracesAreContinuedUnlessToldOtherwise(t *testing.T) {
+func TestCallersTracesAreContinuedByDefault(t *testing.T) {
 	t.Parallel()
 	header := map[string][]string{"Traceparent": {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}
 	for text, continued := range map[string]bool{"": true, "tracecontext,baggage": true, "none": false, "baggage": false} {
@@ -96,7 +96,7 @@ func TestCallersTracesAreContinuedUnlessToldOtherwise(t *testing.T) {
 	}
 }
 
-func TestOfWhatIsNotSampledNothingIsKept(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
+func TestUnsampledTracesStoreNothing(t *testing.T) { //nolint:paralleltest // it counts what is allocated meanwhile
 	spans := tracetest.NewInMemoryExporter()
 	tr := newTraces(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans), sdktrace.WithSampler(sdktrace.NeverSample())), &runs{}, true)
 	ctx := tr.RequestBegan(t.Context(), nil)
@@ -112,7 +112,7 @@ func TestOfWhatIsNotSampledNothingIsKept(t *testing.T) { //nolint:paralleltest /
 	require.Zero(t, testing.AllocsPerRun(100, func() { _ = tr.Follows(ctx) }))
 }
 
-func TestLinesOfARequestSayWhichTraceTheyAreOf(t *testing.T) {
+func TestLogLinesContainTheTraceID(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(LogHandler(slog.NewTextHandler(&out, nil)))
@@ -127,7 +127,7 @@ func TestLinesOfARequestSayWhichTraceTheyAreOf(t *testing.T) {
 	require.NotContains(t, out.String(), "trace_id")
 }
 
-func TestWhatIsNotAmongThePoolsAnyMoreHasNoSeries(t *testing.T) {
+func TestPoolNoLongerAmongTheFullestHasNoSeries(t *testing.T) {
 	t.Parallel()
 	m, err := New(t.Context(), Options{Env: environment("", "")})
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestWhatIsNotAmongThePoolsAnyMoreHasNoSeries(t *testing.T) {
 	require.NoError(t, m.Shutdown(t.Context()))
 }
 
-func TestJobsAreToldFromTheStart(t *testing.T) {
+func TestJobMetricsExistFromTheStart(t *testing.T) {
 	t.Parallel()
 	m, err := New(t.Context(), Options{Env: environment("", "")})
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func scrape(t *testing.T, m *Metrics) string {
 	return w.Body.String()
 }
 
-func TestHandlerSpeaksPrometheus(t *testing.T) {
+func TestHandlerServesPrometheusText(t *testing.T) {
 	t.Parallel()
 	m, err := New(t.Context(), Options{Version: "1.2.3", Env: environment("", "")})
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func TestHandlerSpeaksPrometheus(t *testing.T) {
 	require.NoError(t, m.Shutdown(t.Context()))
 }
 
-func TestOTELSDKDisabledTurnsItOff(t *testing.T) {
+func TestOTELSDKDisabledTurnsMetricsOff(t *testing.T) {
 	t.Parallel()
 	for value, off := range map[string]bool{"true": true, "TRUE": true, " true ": true, "false": false, "": false, "1": false} {
 		m, err := New(t.Context(), Options{Env: environment("OTEL_SDK_DISABLED", value)})
@@ -84,7 +84,7 @@ func (s slowReader) Write(b []byte) (int, error) {
 	return s.ResponseRecorder.Write(b)
 }
 
-func TestWhoScrapesTooMuchIsToldSo(t *testing.T) {
+func TestExcessConcurrentScrapesAreRefused(t *testing.T) {
 	t.Parallel()
 	m, err := New(t.Context(), Options{Env: environment("", "")})
 	require.NoError(t, err)

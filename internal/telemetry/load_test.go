@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestLoadIsThatOfTheMomentOfReading(t *testing.T) {
+func TestLoadIsReadAtScrapeTime(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t)
 	now := Load{InFlight: 3, MaxInFlight: 8, Waiting: 2, Longest: 1, Followers: 7, Followed: 4, Shed: map[string]int64{"pool": 5, "caller": 0}}

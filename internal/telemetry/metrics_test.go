@@ -65,7 +65,7 @@ func TestClaimsAreCountedByClassAndOutcome(t *testing.T) {
 }
 
 // One tenant's classes, however many it makes and deletes, leave those of everybody else told apart.
-func TestOneTenantsClassesDoNotHideThoseOfOthers(t *testing.T) {
+func TestManyClassesOfOneTenantDoNotHideOthers(t *testing.T) {
 	t.Parallel()
 	n := newNames(maxClasses)
 	let := 0
@@ -89,7 +89,7 @@ func TestOneTenantsClassesDoNotHideThoseOfOthers(t *testing.T) {
 	require.Equal(t, "greedy/class-0", n.bounded("greedy/class-0"), "one that is known goes on")
 }
 
-func TestAfterTheThousandthAClassIsOneOfTheOthers(t *testing.T) {
+func TestClassesBeyondTheLimitAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t, sdk.WithCardinalityLimit(maxSeries))
 	for i := range maxClasses + 50 {
@@ -113,7 +113,7 @@ func TestAfterTheThousandthAClassIsOneOfTheOthers(t *testing.T) {
 	}
 }
 
-func TestTheBoundOfClassesHoldsWhenManyComeAtOnce(t *testing.T) {
+func TestClassLimitHoldsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const limit = 8
 	n := newNames(limit)
@@ -136,7 +136,7 @@ func TestTheBoundOfClassesHoldsWhenManyComeAtOnce(t *testing.T) {
 	require.Len(t, through, limit+1, "the first ones, and other")
 }
 
-func TestSeriesBeyondTheBoundOfTheSDKAreOne(t *testing.T) {
+func TestSeriesBeyondTheSDKLimitAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	const limit = 10
 	m, read := measured(t, sdk.WithCardinalityLimit(limit))
@@ -149,7 +149,7 @@ func TestSeriesBeyondTheBoundOfTheSDKAreOne(t *testing.T) {
 	require.EqualValues(t, 2*limit+1, got["otel.metric.overflow=true"], "nothing is lost from the sum")
 }
 
-func TestRequestsAreToldApartByTemplateAndNeverByPath(t *testing.T) {
+func TestRequestsAreLabelledByRouteNotByPath(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t)
 	m.RequestServed(t.Context(), http.MethodPost, "/v1/projects/:project/claims", "createClaim", http.StatusCreated, 3*time.Millisecond)
@@ -175,7 +175,7 @@ func TestRequestsAreToldApartByTemplateAndNeverByPath(t *testing.T) {
 	require.Equal(t, requestBuckets, data.DataPoints[0].Bounds)
 }
 
-func TestGroupsAndAttempts(t *testing.T) {
+func TestGroupSizesAndAttemptsAreRecorded(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t)
 	m.GroupRan(t.Context(), 1)
@@ -194,7 +194,7 @@ func TestGroupsAndAttempts(t *testing.T) {
 	}, values(t, read("carve.tx.attempts")))
 }
 
-func TestConnectionsAreThoseOfTheMomentOfReading(t *testing.T) {
+func TestConnectionsAreReadAtScrapeTime(t *testing.T) {
 	t.Parallel()
 	m, read := measured(t)
 	now := Connections{Used: 1, Idle: 2, Max: 8, Waits: 3}

@@ -15,55 +15,55 @@ type about struct{ name, unit, text string }
 
 // Instruments that events update.
 var (
-	ofClaims   = about{"carve.claims", "", "Claims that were asked for, by the class that served or refused them and by what came of it: bound, or the code of the refusal."}
-	ofGroups   = about{"carve.group.size", "", "Claims and releases that one transaction of a pool served."}
-	ofAttempts = about{"carve.tx.attempts", "", "Attempts at transactions and reads, by how they ended and the SQLSTATE of the failure."}
+	ofClaims   = about{"carve.claims", "", "Claims requested, by class and outcome: bound, or the code of the refusal."}
+	ofGroups   = about{"carve.group.size", "", "Claims and releases per transaction on a pool."}
+	ofAttempts = about{"carve.tx.attempts", "", "Attempts at transactions and reads, by end and SQLSTATE of the failure."}
 	ofRequests = about{httpconv.ServerRequestDuration{}.Name(), httpconv.ServerRequestDuration{}.Unit(), httpconv.ServerRequestDuration{}.Description()}
-	ofLoans    = about{"carve.loans", "", "Moves of blocks of pools between regions that were tried, by direction and by what came of it."}
-	ofEnded    = about{"carve.consumers.ended", "", "Consumers that ended, by why: Ended by a caller, or Expired."}
-	ofHeld     = about{"carve.realms.held", "", "Times that many consumers of a realm had expired at once, so that none was ended until that was confirmed."}
-	ofTried    = about{"carve.webhook.deliveries", "", "Tries to deliver something to webhooks, by what came of it."}
-	ofGaveUp   = about{"carve.webhook.dead_letters", "", "Deliveries to webhooks that were given up."}
-	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by what came of it."}
-	ofJobTimes = about{"carve.job.duration", "s", "How long runs of background jobs took."}
-	ofExports  = about{"carve.telemetry.exports", "", "Batches of traces and metrics that were sent by OTLP, by what came of it."}
+	ofLoans    = about{"carve.loans", "", "Attempts to move blocks between regions, by direction and outcome."}
+	ofEnded    = about{"carve.consumers.ended", "", "Consumers that ended, by reason: Ended by a caller, or Expired."}
+	ofHeld     = about{"carve.realms.held", "", "Times that many consumers in a realm expired at once, so that Carve ended none until a confirmation."}
+	ofTried    = about{"carve.webhook.deliveries", "", "Attempts to deliver to webhooks, by outcome."}
+	ofGaveUp   = about{"carve.webhook.dead_letters", "", "Deliveries to webhooks that Carve gave up."}
+	ofRuns     = about{"carve.job.runs", "", "Runs of background jobs, by outcome."}
+	ofJobTimes = about{"carve.job.duration", "s", "Duration of the runs of background jobs."}
+	ofExports  = about{"carve.telemetry.exports", "", "OTLP batches of traces and metrics, by outcome."}
 )
 
 // Instruments that each scrape reads by callback.
 var (
-	ofBuild          = about{"carve.build.info", "", "1, with what this build is."}
+	ofBuild          = about{"carve.build.info", "", "1, with the version and commit of this build."}
 	ofConnections    = about{dbconv.ClientConnectionCount{}.Name(), "", "Connections to the database, by state: used or idle."}
-	ofMaxConnections = about{dbconv.ClientConnectionMax{}.Name(), "", "How many connections to the database there may be."}
-	ofWaits          = about{"carve.db.waits", "", "How often somebody had to wait for a connection to the database."}
-	ofWaited         = about{"carve.db.wait", "s", "How long everybody together had to wait for connections to the database."}
-	ofInFlight       = about{"carve.requests.in_flight", "", "Requests that are worked on."}
-	ofMaxInFlight    = about{"carve.requests.in_flight.max", "", "Requests that can be worked on at once; 0 without a bound."}
-	ofAtTheDoor      = about{"carve.requests.waiting", "", "Requests that wait for a place among those that are worked on, or to be refused."}
-	ofShed           = about{"carve.requests.shed", "", "Requests that were refused because there was too much to do, by what there was too much of."}
-	ofClients        = about{"carve.client.connections", "", "Connections from clients that are open, by the listener that they came to."}
-	ofMaxClients     = about{"carve.client.connections.max", "", "How many connections from clients there may be, by listener."}
-	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients that were closed because there were too many: evicted to make room for another, or refused."}
-	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool's turn."}
-	ofOldest         = about{"carve.webhook.oldest", "s", "How long the delivery to a webhook of this region has been tried that has been for longest."}
-	ofAlerts         = about{"carve.alerts", "", "Alerts that there are in this region, by what they are about."}
-	ofAlertsLate     = about{"carve.alerts.late", "s", "How long the alert rule of this region is due for a look that is due for longest."}
-	ofLongest        = about{"carve.queue.longest", "", "Claims and releases that wait for the same pool, the one for which most wait."}
-	ofFollowers      = about{"carve.feed.followers", "", "Followers of the feed: they are told of changes, or wait for some."}
-	ofFollowed       = about{"carve.feed.projects", "", "Projects that are followed."}
-	ofExpiry         = about{"carve.certificate.expiry.timestamp", "s", "When the certificate that is shown expires, or the first of the CAs of clients, in seconds since 1970."}
-	ofReloadFailed   = about{"carve.certificate.reload.failed", "", "1 while the files of a certificate hold what cannot be used, and what they held before is."}
-	ofReloads        = about{"carve.certificate.reloads", "", "Times that the files of a certificate had changed and were read, by what came of it."}
-	ofLastSuccess    = about{"carve.job.last_success.timestamp", "s", "When a background job last succeeded, in seconds since 1970; the start of the server until then."}
-	ofInterval       = about{"carve.job.interval", "s", "How often a background job is run."}
-	ofUtilization    = about{"carve.pool.utilization", "1", "Share of a pool's addresses that is not free in its home region, of the fullest pools."}
-	ofRunway         = about{"carve.pool.runway", "s", "How long what is free in a pool lasts if it is used up as it was lately, of the fullest pools."}
-	ofFullness       = about{"carve.pools", "", "Pools at home in this region, by how full they are."}
-	ofPassEnd        = about{"carve.pools.pass.timestamp", "s", "When the last look at all pools ended, in seconds since 1970."}
-	ofPassTime       = about{"carve.pools.pass.duration", "s", "How long the last look at all pools took."}
-	ofFenced         = about{"carve.pools.fenced", "", "Pools that cannot be used in this region: their rows there are of another time than the record of their loans."}
-	ofFencedPool     = about{"carve.pool.fenced", "", "1 for a pool that cannot be used in this region: its rows there are of another time than the record of its loans."}
-	ofStock          = about{"carve.stock.free", "1", "What is free in this region of a pool at home elsewhere, as a part of the last loan, of the pools of which least is left."}
-	ofStockRunway    = about{"carve.stock.runway", "s", "How long what is free in this region of a pool at home elsewhere lasts if it is used as fast as the last loans were."}
+	ofMaxConnections = about{dbconv.ClientConnectionMax{}.Name(), "", "Limit on connections to the database."}
+	ofWaits          = about{"carve.db.waits", "", "Waits for a connection to the database."}
+	ofWaited         = about{"carve.db.wait", "s", "Total time of the waits for a connection to the database."}
+	ofInFlight       = about{"carve.requests.in_flight", "", "Running requests."}
+	ofMaxInFlight    = about{"carve.requests.in_flight.max", "", "Limit on running requests; 0 without a limit."}
+	ofAtTheDoor      = about{"carve.requests.waiting", "", "Requests that wait to be admitted or refused."}
+	ofShed           = about{"carve.requests.shed", "", "Requests refused for overload, by reason."}
+	ofClients        = about{"carve.client.connections", "", "Open connections from clients, by listener."}
+	ofMaxClients     = about{"carve.client.connections.max", "", "Limit on connections from clients, by listener."}
+	ofClosedClients  = about{"carve.client.connections.closed", "", "Connections from clients closed at the limit, by listener and reason: evicted to make room for another, or refused."}
+	ofQueue          = about{"carve.queue.waiting", "", "Claims and releases that wait for their pool."}
+	ofOldest         = about{"carve.webhook.oldest", "s", "Age of the oldest undelivered webhook message in this region."}
+	ofAlerts         = about{"carve.alerts", "", "Current alerts in this region, about Pools or Quotas."}
+	ofAlertsLate     = about{"carve.alerts.late", "s", "Delay of the most overdue alert rule in this region."}
+	ofLongest        = about{"carve.queue.longest", "", "Claims and releases in the longest queue of a pool."}
+	ofFollowers      = about{"carve.feed.followers", "", "Followers of the feed."}
+	ofFollowed       = about{"carve.feed.projects", "", "Projects with followers of the feed."}
+	ofExpiry         = about{"carve.certificate.expiry.timestamp", "s", "Expiry of the server certificate, or of the first client CA, in seconds since 1970."}
+	ofReloadFailed   = about{"carve.certificate.reload.failed", "", "1 if the certificate files are invalid and the previous certificate is still in use."}
+	ofReloads        = about{"carve.certificate.reloads", "", "Reloads of changed certificate files, by outcome."}
+	ofLastSuccess    = about{"carve.job.last_success.timestamp", "s", "Last success of a background job, or the start of the server, in seconds since 1970."}
+	ofInterval       = about{"carve.job.interval", "s", "Interval between the runs of a background job."}
+	ofUtilization    = about{"carve.pool.utilization", "1", "Used share of a pool in its home region, for the fullest pools."}
+	ofRunway         = about{"carve.pool.runway", "s", "Time until a pool is full at the recent pace, for the fullest pools."}
+	ofFullness       = about{"carve.pools", "", "Pools with this home region, by fullness."}
+	ofPassEnd        = about{"carve.pools.pass.timestamp", "s", "End of the last pass over all pools, in seconds since 1970."}
+	ofPassTime       = about{"carve.pools.pass.duration", "s", "Duration of the last pass over all pools."}
+	ofFenced         = about{"carve.pools.fenced", "", "Pools that cannot be used in this region, because their data here and their loan records come from different backups."}
+	ofFencedPool     = about{"carve.pool.fenced", "", "1 for a pool that cannot be used in this region, because its data here and its loan records come from different backups."}
+	ofStock          = about{"carve.stock.free", "1", "Free space in this region of a pool with another home region, relative to the last loan, for the pools with the least."}
+	ofStockRunway    = about{"carve.stock.runway", "s", "Time for which the free space in this region of a pool with another home region lasts at the pace of the last loans."}
 )
 
 // Labels of metrics that are not from OpenTelemetry.

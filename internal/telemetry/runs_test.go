@@ -32,7 +32,7 @@ func attempt(ctx context.Context, tr *Traces) {
 	tr.AttemptEnded(within, "committed", "")
 }
 
-func TestRunsOfJobsAreKeptWhenThereIsSomethingToSee(t *testing.T) {
+func TestNotableJobRunsAreTraced(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run     Run
@@ -80,7 +80,7 @@ func TestRunsOfJobsAreKeptWhenThereIsSomethingToSee(t *testing.T) {
 	}
 }
 
-func TestARunIsATraceOfItsOwn(t *testing.T) {
+func TestJobRunStartsItsOwnTrace(t *testing.T) {
 	t.Parallel()
 	tr, _ := following(t, sdktrace.AlwaysSample())
 	outer := tr.RequestBegan(t.Context(), nil)
@@ -89,7 +89,7 @@ func TestARunIsATraceOfItsOwn(t *testing.T) {
 	require.NotEqual(t, of, job)
 }
 
-func TestRequestsDoNotWaitForRuns(t *testing.T) {
+func TestRequestTracesDoNotWaitForJobRuns(t *testing.T) {
 	t.Parallel()
 	tr, arrived := following(t, sdktrace.AlwaysSample())
 	job := tr.JobBegan(t.Context(), "free_cooled")
@@ -101,7 +101,7 @@ func TestRequestsDoNotWaitForRuns(t *testing.T) {
 	require.Len(t, arrived.GetSpans(), 1)
 }
 
-func TestOfALargeRunNothingIsHeldBack(t *testing.T) {
+func TestLargeJobRunIsExportedEarly(t *testing.T) {
 	t.Parallel()
 	tr, arrived := following(t, sdktrace.AlwaysSample())
 	ctx := tr.JobBegan(t.Context(), "expire_events")
@@ -117,7 +117,7 @@ func TestOfALargeRunNothingIsHeldBack(t *testing.T) {
 	require.Len(t, arrived.GetSpans(), maxHeld+3)
 }
 
-func TestRunsThatAreNotSampledHaveNoTrace(t *testing.T) {
+func TestUnsampledJobRunsHaveNoTrace(t *testing.T) {
 	t.Parallel()
 	tr, arrived := following(t, sdktrace.NeverSample())
 	ctx := tr.JobBegan(t.Context(), "free_cooled")
@@ -128,7 +128,7 @@ func TestRunsThatAreNotSampledHaveNoTrace(t *testing.T) {
 	require.Zero(t, heldRuns(tr), "nothing is waited for")
 }
 
-func TestNoRunIsRememberedAfterItsEnd(t *testing.T) {
+func TestEndedJobRunIsReleased(t *testing.T) {
 	t.Parallel()
 	tr, _ := following(t, sdktrace.AlwaysSample())
 	one, other := tr.JobBegan(t.Context(), "free_cooled"), tr.JobBegan(t.Context(), "keep_stocks")

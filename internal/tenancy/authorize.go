@@ -42,7 +42,7 @@ func (p Pass) Into(project ipam.ProjectKey) error {
 func decide(p Principal, action Action, project string, role Role) error {
 	need, known := permissions[action]
 	if !known {
-		return ipam.Errorf(ipam.CodePermissionDenied, "Nobody may do this.")
+		return ipam.Errorf(ipam.CodePermissionDenied, "No role allows this action.")
 	}
 	least, where := need.least, project
 	switch need.reach {

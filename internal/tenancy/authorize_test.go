@@ -90,7 +90,7 @@ func as(ctx context.Context, roles map[string]tenancy.Role) context.Context {
 	return tenancy.WithPrincipal(ctx, tenancy.Principal{Subject: "somebody", Method: "dev", Roles: roles})
 }
 
-func TestEveryActionHasALeastRole(t *testing.T) {
+func TestEveryActionHasAMinimumRole(t *testing.T) {
 	t.Parallel()
 	all := declared(t)
 	require.Len(t, least, len(all))
@@ -102,7 +102,7 @@ func TestEveryActionHasALeastRole(t *testing.T) {
 	require.False(t, tenancy.Action("").Known())
 }
 
-func TestEachRoleMayDoWhatThePolicySays(t *testing.T) {
+func TestRolesAllowTheActionsOfThePolicy(t *testing.T) {
 	t.Parallel()
 	rank := map[tenancy.Role]int{nobody: 0, tenancy.Viewer: 1, tenancy.Consumer: 2, tenancy.Provider: 3, tenancy.Admin: 4}
 	for _, where := range []string{project, platform, "other"} {
@@ -134,7 +134,7 @@ func TestEachRoleMayDoWhatThePolicySays(t *testing.T) {
 	}
 }
 
-func TestNobodyMayDoAnything(t *testing.T) {
+func TestCallerWithoutASubjectIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, ctx := range map[string]context.Context{
 		"NoPrincipal": t.Context(),
@@ -153,7 +153,7 @@ func TestNobodyMayDoAnything(t *testing.T) {
 	}
 }
 
-func TestWhatThePolicyDoesNotKnowIsRefusedToEverybody(t *testing.T) {
+func TestUnknownActionsAreRefusedForAllRoles(t *testing.T) {
 	t.Parallel()
 	for _, ctx := range []context.Context{
 		as(t.Context(), map[string]tenancy.Role{platform: tenancy.Admin}), as(t.Context(), map[string]tenancy.Role{project: tenancy.Admin}),
@@ -166,7 +166,7 @@ func TestWhatThePolicyDoesNotKnowIsRefusedToEverybody(t *testing.T) {
 	}
 }
 
-func TestStrangerLearnsNothingAboutAProject(t *testing.T) {
+func TestRefusalHidesWhetherAProjectExists(t *testing.T) {
 	t.Parallel()
 	ctx := as(t.Context(), map[string]tenancy.Role{"other": tenancy.Admin})
 	for _, asked := range []string{project, "does-not-exist", platform} {
@@ -182,7 +182,7 @@ func TestStrangerLearnsNothingAboutAProject(t *testing.T) {
 	}
 }
 
-func TestRefusalNamesTheRoleThatIsNeeded(t *testing.T) {
+func TestRefusalNamesTheRequiredRole(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		action tenancy.Action
@@ -208,7 +208,7 @@ func TestRefusalNamesTheRoleThatIsNeeded(t *testing.T) {
 }
 
 // An invalid role gives no rights, from any source.
-func TestMisspelledRoleGivesNoRight(t *testing.T) {
+func TestMisspelledRoleGivesNoRights(t *testing.T) {
 	t.Parallel()
 	for _, role := range []tenancy.Role{"Admin", "owner", " admin", "admin\x00"} {
 		ctx := as(t.Context(), map[string]tenancy.Role{platform: role, project: role})
@@ -219,7 +219,7 @@ func TestMisspelledRoleGivesNoRight(t *testing.T) {
 	}
 }
 
-func TestPrincipalIsTheOneOfTheRequest(t *testing.T) {
+func TestPrincipalComesFromTheInnermostContext(t *testing.T) {
 	t.Parallel()
 	_, ok := tenancy.From(t.Context())
 	require.False(t, ok)
@@ -232,7 +232,7 @@ func TestPrincipalIsTheOneOfTheRequest(t *testing.T) {
 	require.Equal(t, "outer", who.Subject)
 }
 
-func TestOriginIsThatOfTheRequest(t *testing.T) {
+func TestOriginComesFromTheContext(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, tenancy.OriginOf(t.Context()))
 	from := tenancy.Origin{RequestID: "r", Remote: "192.0.2.1", Operation: "createClaim", Resource: "web"}
@@ -240,7 +240,7 @@ func TestOriginIsThatOfTheRequest(t *testing.T) {
 }
 
 // A name does not identify a project: a role in one gives none in the next one with its name.
-func TestARoleThatIsHeldIsInOneProjectAlone(t *testing.T) {
+func TestHeldRoleAppliesToOneProject(t *testing.T) {
 	t.Parallel()
 	first, second := ipam.ProjectKey{ID: ipam.NewID(), Name: project}, ipam.ProjectKey{ID: ipam.NewID(), Name: project}
 	in := func(held tenancy.Role, byName map[string]tenancy.Role) context.Context {
@@ -257,14 +257,14 @@ func TestARoleThatIsHeldIsInOneProjectAlone(t *testing.T) {
 		require.NoError(t, pass.Into(first), action)
 		require.Equal(t, tenancy.ProjectNotFound(project), pass.Into(second), action)
 	}
-	t.Run("OneByConfigurationIsInWhicheverHasTheName", func(t *testing.T) {
+	t.Run("ConfiguredRoleAppliesToTheProjectName", func(t *testing.T) {
 		t.Parallel()
 		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsRead, project)
 		require.NoError(t, err)
 		require.NoError(t, pass.Into(first))
 		require.NoError(t, pass.Into(second))
 	})
-	t.Run("TheLargerOneOfBothIsNotInherited", func(t *testing.T) {
+	t.Run("LargerRoleIsNotInherited", func(t *testing.T) {
 		t.Parallel()
 		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsWrite, project)
 		require.NoError(t, err)
@@ -273,7 +273,7 @@ func TestARoleThatIsHeldIsInOneProjectAlone(t *testing.T) {
 		require.Equal(t, ipam.CodePermissionDenied, ipam.CodeOf(err))
 		require.ErrorContains(t, err, "with the role viewer there")
 	})
-	t.Run("ThatOfThePlatformIsEverywhere", func(t *testing.T) {
+	t.Run("PlatformRoleAppliesEverywhere", func(t *testing.T) {
 		t.Parallel()
 		ctx := tenancy.WithPrincipal(t.Context(), tenancy.Principal{
 			Subject: "root", Held: map[string]tenancy.Held{platform: {Project: ipam.NewID(), Role: tenancy.Admin}},

@@ -56,7 +56,7 @@ func (k *Keyring) Authenticate(ctx context.Context, token string) (Principal, er
 func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, facts keyFacts, err error) {
 	id, secret, ok := ParseToken(token)
 	if !ok {
-		return id, facts, NotValid("is not spelled like an API key")
+		return id, facts, NotValid("does not have the form of an API key")
 	}
 	hash, name := HashSecret(secret), string(id[:])
 	facts, found, err := k.facts(ctx, id, name, hash)
@@ -68,7 +68,7 @@ func (k *Keyring) authenticate(ctx context.Context, token string) (id ipam.ID, f
 	case !found:
 		return id, keyFacts{}, NotValid("names an API key that does not exist")
 	case !matches:
-		return id, keyFacts{}, NotValid("has another secret than its API key")
+		return id, keyFacts{}, NotValid("has the wrong secret for its API key")
 	case facts.key.Expired(now):
 		return id, keyFacts{}, NotValid("has expired")
 	}

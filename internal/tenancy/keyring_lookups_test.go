@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestManyAtOnceShareOneLookup(t *testing.T) {
+func TestConcurrentRequestsShareOneLookup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k, v, _ := keyring()
@@ -35,7 +35,7 @@ func TestManyAtOnceShareOneLookup(t *testing.T) {
 	})
 }
 
-func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
+func TestLookupContinuesAfterItsRequestEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k, v, _ := keyring()
@@ -61,7 +61,7 @@ func TestLookupOutlivesTheRequestThatBeganIt(t *testing.T) {
 	})
 }
 
-func TestLookupThatHangsIsGivenUp(t *testing.T) {
+func TestHangingLookupTimesOut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k, v, _ := keyring()
@@ -84,7 +84,7 @@ func (p *purse) Reserve() error {
 	return nil
 }
 
-func TestLookupsCostTheAddressAnAttempt(t *testing.T) {
+func TestLookupsChargeTheAddress(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	_, token := v.make("acme", "ci", tenancy.Viewer, time.Time{})
@@ -121,7 +121,7 @@ func (p slowPoor) Reserve() error {
 	return ipam.Errorf(ipam.CodeRateLimited, "Too many.")
 }
 
-func TestLimitOfWhoAskedFirstIsNotThatOfWhoWaitsWithIt(t *testing.T) {
+func TestSharedLookupDoesNotShareItsRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		k, v, _ := keyring()
@@ -145,7 +145,7 @@ func TestLimitOfWhoAskedFirstIsNotThatOfWhoWaitsWithIt(t *testing.T) {
 	})
 }
 
-func TestGuessesDoNotPushOutKeysThatExist(t *testing.T) {
+func TestGuessesDoNotEvictExistingKeys(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
 	_, token := v.make("acme", "ci", tenancy.Viewer, time.Time{})

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestKeyIsItsProjectsCallerWithItsRole(t *testing.T) {
+func TestKeyYieldsItsSubjectAndRole(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
 	id, token := v.make("acme", "ci", tenancy.Provider, time.Time{})
@@ -24,7 +24,7 @@ func TestKeyIsItsProjectsCallerWithItsRole(t *testing.T) {
 	}, who)
 }
 
-func TestRefusalsOfKeysReadTheSame(t *testing.T) {
+func TestKeyRefusalsHaveOneMessage(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	_, good := v.make("acme", "good", tenancy.Viewer, time.Time{})
@@ -61,7 +61,7 @@ func TestRefusalsOfKeysReadTheSame(t *testing.T) {
 	}
 }
 
-func TestRefusingTakesTheSameLookups(t *testing.T) {
+func TestKeyRefusalsTakeTheSameLookups(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	_, good := v.make("acme", "good", tenancy.Viewer, time.Time{})
@@ -79,7 +79,7 @@ func TestRefusingTakesTheSameLookups(t *testing.T) {
 	}
 }
 
-func TestKnowledgeOfAKeyIsFiveSecondsOldAtMost(t *testing.T) {
+func TestKeyIsCachedForAtMostFiveSeconds(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	id, token := v.make("acme", "ci", tenancy.Viewer, time.Time{})
@@ -98,7 +98,7 @@ func TestKnowledgeOfAKeyIsFiveSecondsOldAtMost(t *testing.T) {
 	require.EqualValues(t, 2, v.lookups.Load(), "what does not exist is remembered as well")
 }
 
-func TestWhoActsForGoodIsLookedUpNow(t *testing.T) {
+func TestLastingActionsSkipTheCache(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
 	id, token := v.make("acme", "ci", tenancy.Admin, time.Time{})
@@ -125,7 +125,7 @@ func TestWhoActsForGoodIsLookedUpNow(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated), "what was learned is remembered")
 }
 
-func TestGivingRightsAwayIsLasting(t *testing.T) {
+func TestActionsThatGrantRightsAreLasting(t *testing.T) {
 	t.Parallel()
 	for _, a := range declared(t) {
 		lasting := strings.HasPrefix(string(a), "projects.create") || strings.HasPrefix(string(a), "projects.delete")
@@ -136,7 +136,7 @@ func TestGivingRightsAwayIsLasting(t *testing.T) {
 	}
 }
 
-func TestExpiryIsExactWhateverIsRemembered(t *testing.T) {
+func TestKeyExpiryIsExactDespiteTheCache(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	_, token := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Second))
@@ -151,7 +151,7 @@ func TestExpiryIsExactWhateverIsRemembered(t *testing.T) {
 	require.EqualValues(t, 1, v.lookups.Load())
 }
 
-func TestDatabaseThatFailsIsNoRefusalAndIsNotRemembered(t *testing.T) {
+func TestDatabaseErrorIsUnavailableAndNotCached(t *testing.T) {
 	t.Parallel()
 	k, v, _ := keyring()
 	_, token := v.make("acme", "ci", tenancy.Viewer, time.Time{})
@@ -163,7 +163,7 @@ func TestDatabaseThatFailsIsNoRefusalAndIsNotRemembered(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestRolesOfMembersAreFiveSecondsOldAtMost(t *testing.T) {
+func TestMemberRolesAreCachedForAtMostFiveSeconds(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	v.roles["corp:alice"] = held("acme", tenancy.Admin)
@@ -184,7 +184,7 @@ func TestRolesOfMembersAreFiveSecondsOldAtMost(t *testing.T) {
 	require.Equal(t, held("acme", tenancy.Viewer), ask("corp:bob"))
 }
 
-func TestUseIsWrittenInOneCall(t *testing.T) {
+func TestKeyUsesAreWrittenInOneCall(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	one, first := v.make("acme", "one", tenancy.Viewer, time.Time{})
@@ -220,7 +220,7 @@ func TestUseIsWrittenInOneCall(t *testing.T) {
 	require.Len(t, v.used, 2, "once is enough")
 }
 
-func TestRefusedUseIsNotNoted(t *testing.T) {
+func TestRefusedKeyUseIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	k, v, h := keyring()
 	_, expired := v.make("acme", "old", tenancy.Viewer, h.now())

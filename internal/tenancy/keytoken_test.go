@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-func TestTokenHoldsItsIDAndItsSecret(t *testing.T) {
+func TestTokenContainsItsIDAndItsSecret(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^carve_[0-9a-f]{32}_[a-z2-7]{52}$`)
 	seen := map[tenancy.Secret]bool{}
@@ -31,7 +31,7 @@ func TestTokenHoldsItsIDAndItsSecret(t *testing.T) {
 	}
 }
 
-func TestParseTokenRefusesWhatIsNotExactlyAToken(t *testing.T) {
+func TestParseTokenRefusesMalformedTokens(t *testing.T) {
 	t.Parallel()
 	token, _ := tenancy.NewToken(ipam.NewID())
 	id, word := token[6:38], token[39:]
@@ -67,7 +67,7 @@ func TestParseTokenRefusesWhatIsNotExactlyAToken(t *testing.T) {
 }
 
 // The last digit of a secret has one bit of it and four bits that must be zero: another spelling of the same secret is not a token.
-func TestTokenHasOneSpelling(t *testing.T) {
+func TestTokenHasOneTextForm(t *testing.T) {
 	t.Parallel()
 	token, _ := tenancy.NewToken(ipam.NewID())
 	accepted := 0
@@ -79,7 +79,7 @@ func TestTokenHasOneSpelling(t *testing.T) {
 	require.Equal(t, 2, accepted)
 }
 
-func TestHashIsOfTheSecretAlone(t *testing.T) {
+func TestHashCoversOnlyTheSecret(t *testing.T) {
 	t.Parallel()
 	_, secret := tenancy.NewToken(ipam.NewID())
 	sum := sha256.Sum256(secret[:])
@@ -88,7 +88,7 @@ func TestHashIsOfTheSecretAlone(t *testing.T) {
 	require.NotEqual(t, tenancy.HashSecret(secret), tenancy.HashSecret(other))
 }
 
-func TestSecretDoesNotPrint(t *testing.T) {
+func TestFormattedSecretIsHidden(t *testing.T) {
 	t.Parallel()
 	_, secret := tenancy.NewToken(ipam.NewID())
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s"} {

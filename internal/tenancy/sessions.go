@@ -83,7 +83,7 @@ func (s *Sessions) Authenticate(ctx context.Context, token string) (Principal, e
 func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until time.Time, err error) {
 	hash, ok := hashSession(token)
 	if !ok {
-		return Principal{}, until, ended("is not spelled like one")
+		return Principal{}, until, ended("does not have the form of a session token")
 	}
 	admit := AttemptsOf(ctx).Reserve
 	if _, was := s.known.last(string(hash)); was {
@@ -97,7 +97,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	case err != nil:
 		return Principal{}, until, err
 	case !found:
-		return Principal{}, until, ended("is not there")
+		return Principal{}, until, ended("does not exist")
 	case session.Expired(now):
 		return Principal{}, until, ended("has expired")
 	}
@@ -113,16 +113,16 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 func (s *Sessions) whose(ctx context.Context, session ipam.Session) (Principal, error) {
 	if session.Issuer == "" {
 		if s.ways.Keys == nil {
-			return Principal{}, ended("was begun with a key, and keys are not taken here")
+			return Principal{}, ended("was started with an API key, and this server does not accept API keys")
 		}
 		who, found, err := s.ways.Keys.held(ctx, session.KeyID)
 		if err == nil && !found {
-			err = ended("is of an API key that is gone or has expired")
+			err = ended("belongs to an API key that was deleted or has expired")
 		}
 		return who, err
 	}
 	if s.ways.Issuers == nil || !s.ways.Issuers.Stands(session.Issuer, session.Rules) {
-		return Principal{}, ended("is of an issuer that is configured no more, or has other rules by now")
+		return Principal{}, ended("belongs to an issuer that is no longer configured, or whose rules have changed")
 	}
 	held, err := s.ways.Members.MemberRoles(ctx, session.Holder)
 	if err != nil {
@@ -149,7 +149,7 @@ type Admit func(subject string) error
 // BeginWithKey starts a session for the holder of an API key. It does not store the key's token.
 func (s *Sessions) BeginWithKey(ctx context.Context, key string, admit Admit) (Begun, error) {
 	if s.ways.Keys == nil {
-		return Begun{}, NotValid("is an API key, and keys are not taken here")
+		return Begun{}, NotValid("is an API key, and this server does not accept API keys")
 	}
 	id, facts, err := s.ways.Keys.authenticate(ctx, key)
 	if err != nil {

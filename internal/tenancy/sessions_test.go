@@ -61,7 +61,7 @@ func (s standing) Stands(issuer string, rules ipam.ID) bool {
 	return issuer == "https://corp.example" && rules == ipam.ID(s)
 }
 
-func anybody(string) error { return nil }
+func admitAll(string) error { return nil }
 
 func sessions() (*tenancy.Sessions, *book, *vault, *hands) {
 	k, v, h := keyring()
@@ -77,11 +77,11 @@ func ended(t *testing.T, err error) {
 	require.Equal(t, "The session of the console has ended: sign in again.", e.Message, "whatever the reason")
 }
 
-func TestASessionOfAKeyHasTheRightsThatTheKeyHasNow(t *testing.T) {
+func TestKeySessionHasTheKeysCurrentRights(t *testing.T) {
 	t.Parallel()
 	s, b, v, h := sessions()
 	id, key := v.make("acme", "ci", tenancy.Provider, time.Time{})
-	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	require.Equal(t, "key:acme/ci", begun.Subject)
 	require.Equal(t, h.now().Add(12*time.Hour), begun.Expires)
@@ -99,7 +99,7 @@ func TestASessionOfAKeyHasTheRightsThatTheKeyHasNow(t *testing.T) {
 	ended(t, err)
 }
 
-func TestASessionEndsWithWhatItWasMadeFrom(t *testing.T) {
+func TestSessionEndsWithItsKeyOrProof(t *testing.T) {
 	t.Parallel()
 	s, _, v, h := sessions()
 	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
@@ -107,9 +107,9 @@ func TestASessionEndsWithWhatItWasMadeFrom(t *testing.T) {
 		require.NoError(t, err)
 		return begun
 	}
-	byKey := of(s.BeginWithKey(t.Context(), key, anybody))
-	byToken := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(time.Hour)}, anybody))
-	long := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(100 * time.Hour)}, anybody))
+	byKey := of(s.BeginWithKey(t.Context(), key, admitAll))
+	byToken := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(time.Hour)}, admitAll))
+	long := of(s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Expires: h.now().Add(100 * time.Hour)}, admitAll))
 	require.Equal(t, h.now().Add(12*time.Hour), long.Expires)
 	for _, begun := range []tenancy.Begun{byKey, byToken} {
 		require.Equal(t, h.now().Add(time.Hour), begun.Expires)
@@ -121,15 +121,15 @@ func TestASessionEndsWithWhatItWasMadeFrom(t *testing.T) {
 		_, err := s.Authenticate(t.Context(), begun.Token)
 		ended(t, err)
 	}
-	_, err := s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Expires: h.now()}, anybody)
+	_, err := s.BeginWithProof(t.Context(), tenancy.Proof{Subject: "corp:alice", Expires: h.now()}, admitAll)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated))
 }
 
-func TestASessionIsNotLockedOutByStrangersAtItsAddress(t *testing.T) {
+func TestSessionIsNotLimitedByOtherClientsAtItsAddress(t *testing.T) {
 	t.Parallel()
 	s, _, v, h := sessions()
 	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
-	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	_, err = s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
@@ -143,22 +143,22 @@ func TestASessionIsNotLockedOutByStrangersAtItsAddress(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeRateLimited), "it has ended: from now on it is one")
 }
 
-func TestACookieLastsByTheDatabasesClock(t *testing.T) {
+func TestCookieLifetimeUsesTheDatabaseClock(t *testing.T) {
 	t.Parallel()
 	s, _, v, h := sessions() // its clock is years ahead
 	_, key := v.make("acme", "ci", tenancy.Viewer, h.now().Add(time.Hour))
-	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	require.Equal(t, time.Hour, begun.Lasts)
 }
 
-func TestASessionThatEndedElsewhereIsForgottenWithinFiveSeconds(t *testing.T) {
+func TestSessionEndedOnAnotherServerExpiresWithinFiveSeconds(t *testing.T) {
 	t.Parallel()
 	here, b, v, h := sessions()
 	k := tenancy.NewKeyring(v, h.now)
 	there := tenancy.NewSessions(b, tenancy.SessionWays{Keys: k, Members: k}, h.now)
 	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
-	begun, err := here.BeginWithKey(t.Context(), key, anybody)
+	begun, err := here.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	for _, s := range []*tenancy.Sessions{here, there} {
 		_, err = s.Authenticate(t.Context(), begun.Token)
@@ -176,13 +176,13 @@ func TestASessionThatEndedElsewhereIsForgottenWithinFiveSeconds(t *testing.T) {
 	ended(t, err)
 }
 
-func TestASessionOfAnIssuerHasItsRolesWhileTheRulesStand(t *testing.T) {
+func TestIssuerSessionKeepsItsRolesUntilTheRulesChange(t *testing.T) {
 	t.Parallel()
 	s, b, v, h := sessions()
 	v.roles["corp:alice"] = held("acme", tenancy.Admin)
 	begun, err := s.BeginWithProof(t.Context(), tenancy.Proof{
 		Subject: "corp:alice", Issuer: "https://corp.example", Rules: ipam.ID{1}, Roles: map[string]tenancy.Role{"labs": tenancy.Viewer}, Expires: h.now().Add(time.Hour),
-	}, anybody)
+	}, admitAll)
 	require.NoError(t, err)
 	who, err := s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)
@@ -196,11 +196,11 @@ func TestASessionOfAnIssuerHasItsRolesWhileTheRulesStand(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSessionIsRefusedBeforeItIsLookedUp(t *testing.T) {
+func TestMalformedSessionTokenIsRefusedWithoutALookup(t *testing.T) {
 	t.Parallel()
 	s, b, v, _ := sessions()
 	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
-	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	before := b.lookups
 	for _, token := range []string{"", "x", begun.Token + "=", begun.Token[1:], key, begun.Token[:42] + "*"} {
@@ -210,13 +210,13 @@ func TestWhatIsNoSessionIsRefusedBeforeItIsLookedUp(t *testing.T) {
 	}
 	require.Equal(t, before, b.lookups)
 	closed := tenancy.NewSessions(b, tenancy.SessionWays{}, nil)
-	_, err = closed.BeginWithKey(t.Context(), key, anybody)
+	_, err = closed.BeginWithKey(t.Context(), key, admitAll)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated))
 	_, err = closed.Authenticate(t.Context(), begun.Token)
 	require.True(t, ipam.IsCode(err, ipam.CodeUnauthenticated), "keys are not taken any more")
 }
 
-func TestNobodyBeginsASessionUnadmitted(t *testing.T) {
+func TestSessionBeginsOnlyIfAdmitted(t *testing.T) {
 	t.Parallel()
 	s, b, v, h := sessions()
 	_, key := v.make("acme", "ci", tenancy.Viewer, time.Time{})
@@ -227,7 +227,7 @@ func TestNobodyBeginsASessionUnadmitted(t *testing.T) {
 	})
 	require.ErrorIs(t, err, enough)
 	require.Empty(t, b.rows)
-	begun, err := s.BeginWithKey(t.Context(), key, anybody)
+	begun, err := s.BeginWithKey(t.Context(), key, admitAll)
 	require.NoError(t, err)
 	_, err = s.Authenticate(t.Context(), begun.Token)
 	require.NoError(t, err)

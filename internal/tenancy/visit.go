@@ -11,7 +11,7 @@ import (
 //
 // The goroutine that serves the request writes it, before other goroutines may read it.
 type Visit struct {
-	context.Context //nolint:containedctx // it is a context
+	context.Context //nolint:containedctx // Visit is a context
 
 	origin   Origin
 	attempts Attempts

@@ -12,7 +12,7 @@ import (
 
 type limited struct{ tenancy.Attempts }
 
-func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
+func TestVisitBehavesLikeItsContexts(t *testing.T) {
 	t.Parallel()
 	type other struct{}
 	above, cancel := context.WithCancel(context.WithValue(t.Context(), other{}, 1))
@@ -33,13 +33,13 @@ func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
 	require.Equal(t, alice, who)
 	require.NotEqual(t, limited{}, tenancy.AttemptsOf(visit), "they were for finding out who it is")
 
-	t.Run("AnotherPrincipalInsideOfItWins", func(t *testing.T) {
+	t.Run("InnerPrincipalWins", func(t *testing.T) {
 		who, _ := tenancy.From(tenancy.WithPrincipal(visit, tenancy.System()))
 		require.Equal(t, tenancy.System(), who)
 		who, _ = tenancy.From(visit)
 		require.Equal(t, alice, who)
 	})
-	t.Run("OneAboveItIsSeenUntilItHasItsOwn", func(t *testing.T) {
+	t.Run("OuterPrincipalIsVisibleUntilReplaced", func(t *testing.T) {
 		inner := new(tenancy.NewVisit(tenancy.WithPrincipal(t.Context(), tenancy.System()), tenancy.Origin{}))
 		who, _ := tenancy.From(inner)
 		require.Equal(t, tenancy.System(), who)
@@ -47,14 +47,14 @@ func TestAVisitIsTheContextsThatItStandsFor(t *testing.T) {
 		who, _ = tenancy.From(inner)
 		require.Equal(t, alice, who)
 	})
-	t.Run("ItIsFoundThroughWhatIsWrappedAroundIt", func(t *testing.T) {
+	t.Run("VisitIsFoundThroughWrappers", func(t *testing.T) {
 		found, ok := tenancy.VisitOf(context.WithValue(visit, other{}, 2))
 		require.True(t, ok)
 		require.Same(t, visit, found)
 		_, ok = tenancy.VisitOf(t.Context())
 		require.False(t, ok)
 	})
-	t.Run("ItEndsWithTheContextAboveIt", func(t *testing.T) {
+	t.Run("VisitEndsWithItsParent", func(t *testing.T) {
 		below, done := context.WithTimeout(visit, time.Hour)
 		defer done()
 		require.NoError(t, below.Err())

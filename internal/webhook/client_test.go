@@ -42,7 +42,7 @@ func receive(t *testing.T, handle http.HandlerFunc) Outcome {
 	return c.Send(t.Context(), delivery(receiver.URL))
 }
 
-func TestASecretIsOfTheKeyAndTheWebhook(t *testing.T) {
+func TestSecretDependsOnKeyAndWebhook(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "whsec_", secret[:6])
 	require.Len(t, secret, 6+44)
@@ -51,7 +51,7 @@ func TestASecretIsOfTheKeyAndTheWebhook(t *testing.T) {
 	require.NotEqual(t, secret, Secret([]byte("a key of a test, of 32 bytes ..."), ipam.ID{1, 2, 4}))
 }
 
-func TestADeliveryIsSignedAndDelivered(t *testing.T) {
+func TestDeliveryIsSignedAndDelivered(t *testing.T) {
 	t.Parallel()
 	key, err := webhooks.NewWebhook(secret)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestADeliveryIsSignedAndDelivered(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unreachable}, NewClient(nil).Send(t.Context(), unsigned), "it is not sent without a signature")
 }
 
-func TestWhatAReceiverAnswers(t *testing.T) {
+func TestReceiverStatusDecidesTheOutcome(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status     int
@@ -111,11 +111,11 @@ func TestWhatAReceiverAnswers(t *testing.T) {
 	}
 }
 
-func TestAReceiverThatHangsIsNotWaitedFor(t *testing.T) {
+func TestHangingReceiverTimesOut(t *testing.T) {
 	t.Parallel()
 	for name, hang := range map[string]http.HandlerFunc{
-		"BeforeItAnswers": func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() },
-		"AfterItHasAnswered": func(w http.ResponseWriter, r *http.Request) {
+		"BeforeTheResponse": func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		"AfterTheResponse": func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush()
@@ -129,7 +129,7 @@ func TestAReceiverThatHangsIsNotWaitedFor(t *testing.T) {
 			c := NewClient(loopback)
 			c.limit = 100 * time.Millisecond
 			want := Outcome{Reason: Timeout}
-			if name == "AfterItHasAnswered" {
+			if name == "AfterTheResponse" {
 				c.limit = 5 * time.Second // within which it does answer
 				want = Outcome{Status: http.StatusOK}
 			}
@@ -142,7 +142,7 @@ func TestAReceiverThatHangsIsNotWaitedFor(t *testing.T) {
 }
 
 // From a connection that has switched protocols nothing is read, and it is closed.
-func TestAReceiverThatSwitchesProtocolsIsNotWaitedFor(t *testing.T) {
+func TestProtocolSwitchEndsTheDelivery(t *testing.T) {
 	t.Parallel()
 	closed := make(chan struct{})
 	outcome := receive(t, func(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +162,7 @@ func TestAReceiverThatSwitchesProtocolsIsNotWaitedFor(t *testing.T) {
 }
 
 // Of an endless answer no more is taken than was on its way, and of endless headers nothing.
-func TestAnAnswerIsNotReadToItsEnd(t *testing.T) {
+func TestReceiverResponseIsReadUpToALimit(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
 	outcome := receive(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -180,7 +180,7 @@ func TestAnAnswerIsNotReadToItsEnd(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unreachable}, outcome)
 }
 
-func TestAConnectionThatBreaksOrDoesNotComeAbout(t *testing.T) {
+func TestFailedConnectionIsUnreachable(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Outcome{Reason: Unreachable}, receive(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -189,7 +189,7 @@ func TestAConnectionThatBreaksOrDoesNotComeAbout(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unreachable}, NewClient(loopback).Send(t.Context(), delivery("http://"+listener.Addr().String())))
 }
 
-func TestNoProxyIsAsked(t *testing.T) {
+func TestDeliveryIgnoresProxyVariables(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the proxy was asked") }))
 	t.Cleanup(proxy.Close)
 	t.Setenv("HTTP_PROXY", proxy.URL)
@@ -201,7 +201,7 @@ func TestNoProxyIsAsked(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("https://inside.example")))
 }
 
-func TestAReceiverIsWhoItsCertificateSays(t *testing.T) {
+func TestReceiverIsVerifiedByItsCertificate(t *testing.T) {
 	t.Parallel()
 	ca, err := devca.New("receivers")
 	require.NoError(t, err)

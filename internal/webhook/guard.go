@@ -12,7 +12,7 @@ import (
 // IPv6 network matches no address.
 type Networks []netip.Prefix
 
-var errRefused = errors.New("deliveries do not go to this address")
+var errRefused = errors.New("webhooks may not be delivered to this address")
 
 // guard decides which addresses the client connects to. An address is public unless IANA's registries reserve it for a special purpose.
 type guard struct {

@@ -24,7 +24,7 @@ var notPublic = []string{
 	"2001::1", "2001:db8::1", "2002:a00:1::1", "3fff::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1",
 }
 
-func TestAURLSaysWhereADeliveryMayGo(t *testing.T) {
+func TestWebhookURLIsValidated(t *testing.T) {
 	t.Parallel()
 	inside := Networks{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00:1::/32")}
 	for _, good := range []string{
@@ -71,7 +71,7 @@ func requireRefusedURL(t *testing.T, raw string, allowed Networks) {
 }
 
 // A name is refused for what it resolves to, whether or not something listens there.
-func TestANameOfAnAddressThatIsNotPublicIsRefused(t *testing.T) {
+func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestANameOfAnAddressThatIsNotPublicIsRefused(t *testing.T) {
 }
 
 // What everybody on the way can read does not go to the public Internet.
-func TestAPublicAddressIsRefusedWithoutTLS(t *testing.T) {
+func TestPublicAddressNeedsTLS(t *testing.T) {
 	t.Parallel()
 	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
 	c := NewClient(Networks{netip.MustParsePrefix("10.1.0.0/16")})
@@ -118,7 +118,7 @@ func TestAPublicAddressIsRefusedWithoutTLS(t *testing.T) {
 }
 
 // A URL that was taken may not be good any more.
-func TestAURLIsLookedAtAgainWhenItIsSentTo(t *testing.T) {
+func TestWebhookURLIsCheckedAgainBeforeDelivery(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
 	t.Cleanup(receiver.Close)
@@ -129,7 +129,7 @@ func TestAURLIsLookedAtAgainWhenItIsSentTo(t *testing.T) {
 }
 
 // The address that counts is the one that is connected to, and not one that the name had before.
-func TestANameThatMovesInsideIsRefused(t *testing.T) {
+func TestHostReboundToAPrivateAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	var taken atomic.Int32
 	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

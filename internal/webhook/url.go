@@ -30,11 +30,11 @@ func CheckURL(raw string, allowed Networks) error {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
 		return ipam.Invalid(place, "must be an absolute URL, such as https://hooks.example.com/carve.")
 	case u.Scheme == "http" && len(allowed) == 0:
-		return ipam.Invalid(place, "must begin with https://; http is for private networks that the server's operator allows, and there are none.")
+		return ipam.Invalid(place, "must begin with https://; http is for private networks that the operator of the server allows, and it allows none.")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return ipam.Invalid(place, "must begin with https://.")
 	case u.User != nil:
-		return ipam.Invalid(place, "must not have a user or a password; a receiver knows deliveries by their signature.")
+		return ipam.Invalid(place, "must not have a user or a password; a receiver verifies the signature of a delivery instead.")
 	case strings.Contains(raw, "#"):
 		return ipam.Invalid(place, "must not have a fragment (#).")
 	}
@@ -65,7 +65,7 @@ func checkPort(u *url.URL) error {
 	}
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
 	if usual := port == 443 || port == 80 && u.Scheme == "http"; err != nil || !usual && port < 1024 {
-		return ipam.Invalid(place, "must have port 443, or one from 1024 to 65535, or 80 with http.")
+		return ipam.Invalid(place, "must have port 443, a port from 1024 to 65535, or port 80 with http.")
 	}
 	return nil
 }

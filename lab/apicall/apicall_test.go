@@ -33,7 +33,7 @@ func pretend(t *testing.T, status int, answer string) (apicall.Caller, *asked) {
 	return apicall.Caller{URL: h.URL}, seen
 }
 
-func TestRequestHasWhatItNeedsAndNoMore(t *testing.T) {
+func TestRequestHasOnlyTheNeededHeaders(t *testing.T) {
 	t.Parallel()
 	c, seen := pretend(t, http.StatusCreated, "made")
 	answer, err := c.Do(t.Context(), http.MethodGet, "/readyz", "")

@@ -63,7 +63,7 @@ const (
 	del  = "DELETE /v1/projects/acme/claims/c0-0-a"
 )
 
-func TestAClientConcludesOnlyWhatIsCertain(t *testing.T) {
+func TestClientRecordsOnlyCertainOutcomes(t *testing.T) {
 	t.Parallel()
 	mine := claimed("c1-0-a", "10.0.0.4/32")
 	for title, c := range map[string]struct {
@@ -77,12 +77,12 @@ func TestAClientConcludesOnlyWhatIsCertain(t *testing.T) {
 		"RefusedAtOnce":         {Claim, false, map[string][]reply{post: {problem(409, "pool_exhausted")}}, isAbsent, nil},
 		"UnknownAndThenMade":    {Claim, true, map[string][]reply{post: {problem(503, "outcome_unknown"), mine}}, isHeld, nil},
 		"UnknownAndFoundByName": {Claim, false, map[string][]reply{post: {problem(503, "outcome_unknown"), problem(409, "already_exists")}, get: {mine}}, isHeld, nil},
-		"SaidToExistAndNotThere": {Claim, false, map[string][]reply{
+		"ConflictAndThenNotFound": {Claim, false, map[string][]reply{
 			post: {problem(503, "outcome_unknown"), problem(409, "already_exists")}, get: {problem(404, "not_found")},
 		}, isOpen, []string{"told"}},
 		"TimeUpAndThenRefused":    {Claim, true, map[string][]reply{post: {problem(504, string(ipam.CodeDeadline)), problem(409, "pool_exhausted")}}, isOpen, nil},
-		"AFaultOfTheServer":       {Claim, false, map[string][]reply{post: {problem(500, "internal")}}, isAbsent, []string{"answer"}},
-		"ARefusalNobodyEarned":    {Claim, false, map[string][]reply{post: {problem(403, "forbidden")}}, isAbsent, []string{"answer"}},
+		"AnInternalError":         {Claim, false, map[string][]reply{post: {problem(500, "internal")}}, isAbsent, []string{"answer"}},
+		"AnUnexpectedRefusal":     {Claim, false, map[string][]reply{post: {problem(403, "forbidden")}}, isAbsent, []string{"answer"}},
 		"OfTwoOneIsTold":          {Twice, false, map[string][]reply{post: {mine, problem(409, "already_exists")}}, isHeld, nil},
 		"OfTwoBothAreTold":        {Twice, false, map[string][]reply{post: {mine}}, isHeld, []string{"twice"}},
 		"OfTwoOneIsNotSure":       {Twice, false, map[string][]reply{post: {problem(503, "outcome_unknown"), problem(409, "already_exists")}, get: {mine}}, isHeld, nil},
@@ -103,7 +103,7 @@ func TestAClientConcludesOnlyWhatIsCertain(t *testing.T) {
 
 // A repeat by key returns the answer of the first request until the claim is released. Afterwards it is refused: the block may belong to another
 // claim.
-func TestARepeatIsAnsweredWhileTheClaimIsHeld(t *testing.T) {
+func TestRepeatReturnsTheClaimUntilItsRelease(t *testing.T) {
 	t.Parallel()
 	released := problem(409, "claim_released")
 	for title, c := range map[string]struct {
@@ -136,7 +136,7 @@ func (s *scene) releasing() *entry {
 	return s.held
 }
 
-func TestNobodyGivesUpWhileTheDatabaseIsWell(t *testing.T) {
+func TestContentionOnAHealthyDatabaseIsAViolation(t *testing.T) {
 	t.Parallel()
 	for title, checks := range map[string][]string{"Well": {"starved"}, "AStorm": nil} {
 		t.Run(title, func(t *testing.T) {
@@ -151,7 +151,7 @@ func TestNobodyGivesUpWhileTheDatabaseIsWell(t *testing.T) {
 }
 
 // Releases keep their server: a client that holds a block knows its region.
-func TestClaimsGoToTheRegionThatWasRestored(t *testing.T) {
+func TestHalfOfTheClaimsGoToARestoredRegion(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	there := &region{index: 2}
@@ -170,17 +170,17 @@ func TestClaimsGoToTheRegionThatWasRestored(t *testing.T) {
 	require.Zero(t, ask(Claim, 1), "after the operator came")
 }
 
-func TestAReleaseIsRepeatedUntilItIsCertain(t *testing.T) {
+func TestReleaseIsRepeatedUntilItsOutcomeIsCertain(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		replies []reply
 		state   state
 		checks  []string
 	}{
-		"Done":                    {[]reply{{204, ""}}, isReleased, nil},
-		"UnknownAndThenNotThere":  {[]reply{problem(503, "outcome_unknown"), problem(404, "not_found")}, isReleased, nil},
-		"NothingChangedThenDone":  {[]reply{problem(503, "contention"), {204, ""}}, isReleased, nil},
-		"ARefusalThatNobodyEarns": {[]reply{problem(403, "forbidden")}, isHeld, []string{"answer"}},
+		"Done":                          {[]reply{{204, ""}}, isReleased, nil},
+		"UnknownThenNotFound":           {[]reply{problem(503, "outcome_unknown"), problem(404, "not_found")}, isReleased, nil},
+		"NothingChangedThenDone":        {[]reply{problem(503, "contention"), {204, ""}}, isReleased, nil},
+		"AnUnexpectedRefusalOfARelease": {[]reply{problem(403, "forbidden")}, isHeld, []string{"answer"}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

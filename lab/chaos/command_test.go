@@ -20,7 +20,7 @@ func TestSeedsAreCountedOnceForEachCheck(t *testing.T) {
 	require.Equal(t, "2 of 3 seeds, audit 2, told 1", counts([]Result{violated("audit", "audit"), {}, violated("told", "audit")}))
 }
 
-func TestASuiteHoldsWhenAllOfItWasDoneAndJudged(t *testing.T) {
+func TestSuiteHoldsWhenEverySeedRanAndWasJudged(t *testing.T) {
 	t.Parallel()
 	jobs := make([]Job, 2)
 	good := Result{Judged: 100}
@@ -42,7 +42,7 @@ func TestASuiteHoldsWhenAllOfItWasDoneAndJudged(t *testing.T) {
 	}
 }
 
-func TestASuiteThatCannotBeRunIsNoSuccess(t *testing.T) {
+func TestSuiteThatCannotRunIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--mix=nothing"}, {"--twins", "--mix=nothing"}, {"--nothing"}} {
 		var out bytes.Buffer

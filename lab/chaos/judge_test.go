@@ -62,12 +62,12 @@ func (s *scene) judged() []string {
 	return Result{Violations: s.ledger.wrong}.Checks()
 }
 
-func TestAnHonestRunIsClean(t *testing.T) {
+func TestCorrectRunHasNoViolation(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, newScene(t).judged())
 }
 
-func TestEachCheckCanFail(t *testing.T) {
+func TestEachCheckDetectsItsViolation(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		title, check string
@@ -81,7 +81,7 @@ func TestEachCheckCanFail(t *testing.T) {
 			s.stored["c0-0-a"] = other
 		}},
 		{"AReleasedClaimIsStored", "told", func(s *scene) { s.stored["c0-1-a"] = made("c0-1-a", "10.0.0.1/32") }},
-		{"SomethingIsStoredThatNobodyWasToldOf", "leaked", func(s *scene) { s.stored["x"] = made("x", "10.0.0.7/32") }},
+		{"AClaimIsStoredThatNoClientKnows", "leaked", func(s *scene) { s.stored["x"] = made("x", "10.0.0.7/32") }},
 		{"ABlockIsGivenTwice", "linearizable", func(s *scene) {
 			s.claim(2, "10.0.0.0/32")
 			s.stored["c0-2-a"] = made("c0-2-a", "10.0.0.0/32")
@@ -120,14 +120,14 @@ func TestEachCheckCanFail(t *testing.T) {
 }
 
 // A cut connection counts in the same figure as a plan that is out of date.
-func TestPlansMayLookOutOfDateInAStorm(t *testing.T) {
+func TestStalePlansAreAllowedInAStorm(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.attempts.stale["claim_group"] = 1
 	require.Empty(t, s.judged())
 }
 
-func TestTheMetricsTellPlansThatAreOutOfDate(t *testing.T) {
+func TestStalePlansAreReadFromTheMetrics(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprintf(w, `# TYPE carve_tx_attempts_total counter
@@ -148,7 +148,7 @@ carve_tx_attempts_total{end="committed",op="claim_group",sqlstate=""} 1.1e+01
 	require.GreaterOrEqual(t, a.uptime, 2*time.Hour, "of two servers")
 }
 
-func TestWhatARestoreTakesBackIsToldApart(t *testing.T) {
+func TestClaimsUndoneByARestoreAreNoViolation(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.restored.apart["c0-0-a"] = true
@@ -159,7 +159,7 @@ func TestWhatARestoreTakesBackIsToldApart(t *testing.T) {
 	require.Equal(t, 2, s.ledger.tally["told apart after the restore"])
 }
 
-func TestAGeneratedNameIsToldApartByItsPrefix(t *testing.T) {
+func TestGeneratedNameIsRecognizedByItsPrefix(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	s.restored.apart["c1-2-a-b1234567"] = true
@@ -174,15 +174,15 @@ func TestImproperAnswers(t *testing.T) {
 		answer   answer
 		improper bool
 	}{
-		"ATyped503":               {answer{status: 503, code: ipam.CodeContention, body: []byte("Too many requests")}, false},
-		"ADeadline":               {answer{status: 504, code: ipam.CodeDeadline}, false},
-		"ARefusal":                {answer{status: 409, code: ipam.CodePoolExhausted}, false},
-		"A500":                    {answer{status: 500, code: ipam.CodeInternal}, true},
-		"A503WithoutACode":        {answer{status: 503}, true},
-		"A503OfAnotherKind":       {answer{status: 503, code: ipam.CodePoolExhausted}, true},
-		"ASerializationFailure":   {answer{status: 503, code: ipam.CodeContention, body: []byte("restart transaction: SQLSTATE 40001")}, true},
-		"ADriversWords":           {answer{status: 503, code: ipam.CodeUnavailable, body: []byte("dial tcp 127.0.0.1:5432")}, true},
-		"ARefusalThatSaysNothing": {answer{status: 409}, true},
+		"ATyped503":             {answer{status: 503, code: ipam.CodeContention, body: []byte("Too many requests")}, false},
+		"ADeadline":             {answer{status: 504, code: ipam.CodeDeadline}, false},
+		"ARefusal":              {answer{status: 409, code: ipam.CodePoolExhausted}, false},
+		"A500":                  {answer{status: 500, code: ipam.CodeInternal}, true},
+		"A503WithoutACode":      {answer{status: 503}, true},
+		"A503OfAnotherKind":     {answer{status: 503, code: ipam.CodePoolExhausted}, true},
+		"ASerializationFailure": {answer{status: 503, code: ipam.CodeContention, body: []byte("restart transaction: SQLSTATE 40001")}, true},
+		"ADriversWords":         {answer{status: 503, code: ipam.CodeUnavailable, body: []byte("dial tcp 127.0.0.1:5432")}, true},
+		"ARefusalWithoutACode":  {answer{status: 409}, true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

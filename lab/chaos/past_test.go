@@ -40,18 +40,18 @@ func (s *scene) took(name, block string, told, givenUp float64) {
 
 func (s *scene) wrong() []string { return Result{Violations: s.ledger.wrong}.Checks() }
 
-func TestABlockIsNotGivenAgainBeforeItsTime(t *testing.T) {
+func TestBlockReusedBeforeItsCoolDownIsAViolation(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		block string
 		told  float64
 		early bool
 	}{
-		"ItsTimeIsOver":        {"10.1.0.4/32", 17, false},
-		"TooEarly":             {"10.1.0.4/32", 16.9, true},
-		"AlsoOfAPartOfIt":      {"10.1.0.4/30", 16.9, true},
-		"AnotherBlock":         {"10.1.0.5/32", 3, false},
-		"HeldBeforeAndGivenUp": {"10.1.0.4/32", 0.5, false},
+		"ItsTimeIsOver":          {"10.1.0.4/32", 17, false},
+		"TooEarly":               {"10.1.0.4/32", 16.9, true},
+		"TooEarlyInALargerBlock": {"10.1.0.4/30", 16.9, true},
+		"AnotherBlock":           {"10.1.0.5/32", 3, false},
+		"HeldBeforeAndGivenUp":   {"10.1.0.4/32", 0.5, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -80,21 +80,21 @@ func held(name string, since, until float64) (h hold) {
 	return h
 }
 
-func TestTheHistoryOfAnAddressIsInOrder(t *testing.T) {
+func TestAddressHistoryOutOfOrderIsAViolation(t *testing.T) {
 	t.Parallel()
 	ahead := time.Since(began).Minutes() + 20
 	for title, c := range map[string]struct {
 		holds []hold
 		wrong bool
 	}{
-		"OneAfterTheOther": {[]hold{held("c", 4, 0), held("b", 2, 3), held("a", 1, 2)}, false},
-		"InTheFuture":      {[]hold{held("c", ahead, 0)}, true},
-		"OfNoLength":       {[]hold{held("c", 4, 0), held("b", 2, 2)}, true},
-		"TheOldestFirst":   {[]hold{held("a", 1, 2), held("b", 2, 3)}, true},
-		"WhoHoldsItIsLast": {[]hold{held("b", 2, 3), held("c", 4, 0)}, true},
-		"TwoAtOnce":        {[]hold{held("b", 2, 4), held("a", 1, 3)}, true},
-		"TwoHoldIt":        {[]hold{held("b", 2, 0), held("a", 1, 0)}, true},
-		"InASecondPoolToo": {[]hold{held("b", 2, 0), func() hold { h := held("a", 1, 0); h.PoolRef.Name = "other"; return h }()}, false},
+		"OneAfterTheOther":   {[]hold{held("c", 4, 0), held("b", 2, 3), held("a", 1, 2)}, false},
+		"InTheFuture":        {[]hold{held("c", ahead, 0)}, true},
+		"OfNoLength":         {[]hold{held("c", 4, 0), held("b", 2, 2)}, true},
+		"TheOldestFirst":     {[]hold{held("a", 1, 2), held("b", 2, 3)}, true},
+		"TheCurrentHoldLast": {[]hold{held("b", 2, 3), held("c", 4, 0)}, true},
+		"TwoAtOnce":          {[]hold{held("b", 2, 4), held("a", 1, 3)}, true},
+		"TwoHoldIt":          {[]hold{held("b", 2, 0), held("a", 1, 0)}, true},
+		"InASecondPoolToo":   {[]hold{held("b", 2, 0), func() hold { h := held("a", 1, 0); h.PoolRef.Name = "other"; return h }()}, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -105,18 +105,18 @@ func TestTheHistoryOfAnAddressIsInOrder(t *testing.T) {
 	}
 }
 
-func TestTheHistoryIsWhatClientsSaw(t *testing.T) {
+func TestAddressHistoryThatDiffersFromTheClientsIsAViolation(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		holds []hold
 		wrong bool
 	}{
-		"ItIs":                      {[]hold{held("one", 1, 2)}, false},
-		"ItBeganBeforeItWasAsked":   {[]hold{held("one", 0.5, 2)}, true},
-		"ItBeganAfterItWasThere":    {[]hold{held("one", 1.5, 2)}, true},
-		"ItEndedBeforeItWasGivenUp": {[]hold{held("one", 1, 1.5)}, true},
-		"ItEndedLater":              {[]hold{held("one", 1, 3)}, true},
-		"ItIsNotThere":              {nil, true},
+		"Equal":                 {[]hold{held("one", 1, 2)}, false},
+		"BeganBeforeTheRequest": {[]hold{held("one", 0.5, 2)}, true},
+		"BeganAfterTheResponse": {[]hold{held("one", 1.5, 2)}, true},
+		"EndedBeforeTheRelease": {[]hold{held("one", 1, 1.5)}, true},
+		"EndedAfterTheRelease":  {[]hold{held("one", 1, 3)}, true},
+		"Missing":               {nil, true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -128,7 +128,7 @@ func TestTheHistoryIsWhatClientsSaw(t *testing.T) {
 	}
 }
 
-func TestTheTrailHasWhatClientsSaw(t *testing.T) {
+func TestAuditTrailThatDiffersFromTheClientsIsAViolation(t *testing.T) {
 	t.Parallel()
 	const made, ended = `{"at":"2026-03-02T09:31:00Z","operation":"createClaim","resource":{"kind":"IPClaim","name":"one"}}`,
 		`{"at":"2026-03-02T09:32:00Z","operation":"deleteClaim","resource":{"kind":"IPClaim","name":"one"}}`
@@ -136,10 +136,10 @@ func TestTheTrailHasWhatClientsSaw(t *testing.T) {
 		events string
 		wrong  bool
 	}{
-		"ItHas":               {ended + "," + made, false},
-		"TheEndIsNotThere":    {made, true},
+		"Complete":            {ended + "," + made, false},
+		"NoRelease":           {made, true},
 		"TheOldestComesFirst": {made + "," + ended, true},
-		"ItWasBefore":         {ended + "," + `{"at":"2026-03-02T09:11:00Z","operation":"createClaim","resource":{"name":"one"}}`, true},
+		"CreatedTooEarly":     {ended + "," + `{"at":"2026-03-02T09:11:00Z","operation":"createClaim","resource":{"name":"one"}}`, true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestTheTrailHasWhatClientsSaw(t *testing.T) {
 	}
 }
 
-func TestAServerThatStandsStillHoldsNobodyUpForLong(t *testing.T) {
+func TestPausedServerMayDelayRequestsOnlyBriefly(t *testing.T) {
 	t.Parallel()
 	ask := func(pool string, server int, from, to float64, served bool) asked {
 		return asked{"c1-1", pool, server, minute(from / 60), minute(to / 60), served}
@@ -169,15 +169,15 @@ func TestAServerThatStandsStillHoldsNobodyUpForLong(t *testing.T) {
 		all   []asked
 		wrong bool
 	}{
-		"NobodyWaits":                  {[]asked{ask("p", 1, 10, 11, true)}, false},
-		"SomebodyWaitsAsLongAsHeMay":   {[]asked{ask("p", 1, 9, 16, true)}, false},
-		"SomebodyWaitsLonger":          {[]asked{ask("p", 1, 9, 16.1, true)}, true},
-		"AndIsNotServedEither":         {[]asked{ask("p", 1, 9, 16.1, false)}, true},
-		"ButOthersAreServed":           {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, true)}, false},
-		"AndOthersAreRefused":          {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, false)}, true},
-		"OthersAreServedElsewhere":     {[]asked{ask("p", 1, 9, 16.1, true), ask("q", 2, 9, 13, true)}, true},
-		"WhoAsksTheOneThatStands":      {[]asked{ask("p", 0, 9, 20, true)}, false},
-		"ItGoesOnBeforeAndIsStillLate": {[]asked{ask("p", 1, 14, 30, true)}, false},
+		"ServedAtOnce":                  {[]asked{ask("p", 1, 10, 11, true)}, false},
+		"ServedWithinTheLimit":          {[]asked{ask("p", 1, 9, 16, true)}, false},
+		"ServedAfterTheLimit":           {[]asked{ask("p", 1, 9, 16.1, true)}, true},
+		"RefusedAfterTheLimit":          {[]asked{ask("p", 1, 9, 16.1, false)}, true},
+		"LateWhileThePoolServesOthers":  {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, true)}, false},
+		"LateWhileThePoolRefusesOthers": {[]asked{ask("p", 1, 9, 16.1, true), ask("p", 2, 9, 13, false)}, true},
+		"LateWhileAnotherPoolServes":    {[]asked{ask("p", 1, 9, 16.1, true), ask("q", 2, 9, 13, true)}, true},
+		"LateAtThePausedServer":         {[]asked{ask("p", 0, 9, 20, true)}, false},
+		"LateAfterThePause":             {[]asked{ask("p", 1, 14, 30, true)}, false},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -189,18 +189,18 @@ func TestAServerThatStandsStillHoldsNobodyUpForLong(t *testing.T) {
 	}
 }
 
-func TestKeysAreGoodUntilTheyExpire(t *testing.T) {
+func TestKeyRefusedEarlyOrAcceptedLateIsAViolation(t *testing.T) {
 	t.Parallel()
 	for title, c := range map[string]struct {
 		good   time.Duration
 		status int
 		wrong  bool
 	}{
-		"Good":            {time.Hour, 200, false},
-		"RefusedTooEarly": {time.Hour, 401, true},
-		"Expired":         {-time.Hour, 401, false},
-		"TakenAfter":      {-time.Hour, 200, true},
-		"NeitherNor":      {time.Hour, 503, true},
+		"Good":                   {time.Hour, 200, false},
+		"RefusedTooEarly":        {time.Hour, 401, true},
+		"Expired":                {-time.Hour, 401, false},
+		"AcceptedAfterItsExpiry": {-time.Hour, 200, true},
+		"AnotherStatus":          {time.Hour, 503, true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
@@ -212,7 +212,7 @@ func TestKeysAreGoodUntilTheyExpire(t *testing.T) {
 	}
 }
 
-func TestSeedsPutOneClockAheadOrBehindOrHaveItStep(t *testing.T) {
+func TestSeedsMoveOneClockAheadBehindOrInSteps(t *testing.T) {
 	t.Parallel()
 	kinds := map[string]int{}
 	for seed := range uint64(30) {
@@ -237,7 +237,7 @@ func TestSeedsPutOneClockAheadOrBehindOrHaveItStep(t *testing.T) {
 	require.False(t, NewPlan(Paused(), 1).isOff(0), "clocks are right in a mix that does not say otherwise")
 }
 
-func TestAServerWhoseClockIsNotAsItShouldBeIsFoundOut(t *testing.T) {
+func TestServerWithAnUnplannedClockIsDetected(t *testing.T) {
 	t.Parallel()
 	s := against(t, nil)
 	require.NoError(t, s.tells(t.Context()))
@@ -245,7 +245,7 @@ func TestAServerWhoseClockIsNotAsItShouldBeIsFoundOut(t *testing.T) {
 	require.ErrorContains(t, s.tells(t.Context()), "server 1 says")
 }
 
-func TestADatabaseOfTwoHostsIsNamedByBoth(t *testing.T) {
+func TestDatabaseURLHasBothHosts(t *testing.T) {
 	t.Parallel()
 	one, err := several([]string{"postgres://me@127.0.0.1:1/db?sslmode=disable"})
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func TestADatabaseOfTwoHostsIsNamedByBoth(t *testing.T) {
 	require.Equal(t, "postgres://me@127.0.0.1:1,127.0.0.1:2/db?sslmode=disable&target_session_attrs=primary", both)
 }
 
-func TestSomeSeedsHaveThePrimaryCrashBeforeItDies(t *testing.T) {
+func TestSomeSeedsCrashThePrimaryBeforeTheFailover(t *testing.T) {
 	t.Parallel()
 	seen := map[Disaster]int{}
 	for seed := uint64(3); seed < 40; seed += uint64(len(Mixes())) {

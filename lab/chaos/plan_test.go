@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/lab/twins"
 )
 
-func TestASeedMakesOnePlan(t *testing.T) {
+func TestSameSeedGivesTheSamePlan(t *testing.T) {
 	t.Parallel()
 	for _, m := range append(Mixes(), restoredAlone()) {
 		t.Run(m.Name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func told(p *Plan) (out []string) {
 	return out
 }
 
-func TestAPlanHasAllThatItsMixNames(t *testing.T) {
+func TestPlansHaveEveryOperationOfTheirMix(t *testing.T) {
 	t.Parallel()
 	for _, m := range Mixes() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAPlanHasAllThatItsMixNames(t *testing.T) {
 }
 
 // Two releases of one claim that both lose their answers would both learn that the claim is gone, which has no order.
-func TestNothingIsReleasedTwice(t *testing.T) {
+func TestPlanReleasesNoClaimTwice(t *testing.T) {
 	t.Parallel()
 	type what struct {
 		op    string
@@ -73,7 +73,7 @@ func TestNothingIsReleasedTwice(t *testing.T) {
 	require.NotEmpty(t, seen)
 }
 
-func TestTidesFillAndEmpty(t *testing.T) {
+func TestTidesFillAndThenEmptyThePools(t *testing.T) {
 	t.Parallel()
 	m := neighbours()
 	made := 0

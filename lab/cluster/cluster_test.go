@@ -124,7 +124,7 @@ func TestThreeNodesAreStartedJoinedAndStopped(t *testing.T) {
 	gone(t, said)
 }
 
-func TestACommandThatFailsIsToldAndTheOthersRun(t *testing.T) {
+func TestFailedCommandIsReportedAndTheOthersRun(t *testing.T) {
 	t.Parallel()
 	bin, record := fake(t, serving)
 	err := run(limited(t), bin, []string{"exit 3", "true", "echo last >> " + record}, up(record))
@@ -134,7 +134,7 @@ func TestACommandThatFailsIsToldAndTheOthersRun(t *testing.T) {
 	gone(t, said)
 }
 
-func TestANodeThatEndsIsToldWithWhatItPrinted(t *testing.T) {
+func TestNodeThatEndsAtItsStartIsReportedWithItsOutput(t *testing.T) {
 	t.Parallel()
 	bin, record := fake(t, `[ "$region" != eu ] || { echo 'port is taken'; exit 7; }`+serving)
 	err := run(limited(t), bin, []string{"true", "true", "true"}, func(context.Context, *node) error { return errors.New("not up") })
@@ -171,7 +171,7 @@ func TestAnInterruptStopsEverything(t *testing.T) {
 	gone(t, lines(t, record))
 }
 
-func TestAProgramThatIsNotThereIsAClearError(t *testing.T) {
+func TestMissingCockroachDBIsAnError(t *testing.T) {
 	t.Parallel()
 	err := run(limited(t), filepath.Join(t.TempDir(), "cockroach"), []string{"true", "true", "true"}, answers)
 	require.ErrorContains(t, err, "no CockroachDB")

@@ -8,6 +8,6 @@
 // The generator knows the fault of an invalid request because it made the fault, and does not ask a validator: the service uses one too, and both
 // would share its faults.
 //
-// A run fails if an operation was never called, never succeeded or was never refused. TestTwins alters answers on their way to the judge and shows
+// A run fails if an operation was never called, never succeeded or was never refused. TestJudgeDetectsEachKindOfMismatch alters answers on their way to the judge and shows
 // that it detects each kind of mismatch. docs/evidence.md lists the coverage and its gaps.
 package conform

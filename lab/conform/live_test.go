@@ -54,7 +54,7 @@ func (w *world) sensible(r *request) answer {
 // existing names. The contract defines them as 400.
 func (*world) bounded(a answer) bool {
 	return bytes.Contains(a.body, []byte("at most")) || bytes.Contains(a.body, []byte("query:prefixLength must be ")) ||
-		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("there is none of this name"))
+		bytes.Contains(a.body, []byte("query:within must be inside ")) || bytes.Contains(a.body, []byte("which does not exist or is not available to"))
 }
 
 // repeated sends a request twice with one key, and then another request with that key.

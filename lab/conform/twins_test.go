@@ -81,7 +81,7 @@ func says(method string, status int, text string) func(*http.Request, *answer) b
 }
 
 // The judge detects each kind of mismatch and describes it.
-func TestTwins(t *testing.T) {
+func TestJudgeDetectsEachKindOfMismatch(t *testing.T) {
 	t.Parallel()
 	w := setup(t, 7, newReport())
 	sound := w.via

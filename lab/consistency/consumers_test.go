@@ -8,7 +8,7 @@ import (
 )
 
 // Histories of consumers of one claim, one operation after another, are judged correctly.
-func TestHistoriesOfConsumersAreJudged(t *testing.T) {
+func TestConsumerHistoriesAreJudgedCorrectly(t *testing.T) {
 	t.Parallel()
 	enter := func(c *Consumers, u string) { c.Enters(0, "c", u).Done() }
 	leave := func(c *Consumers, u string) { c.Leaves(0, "c", u).Done() }
@@ -17,7 +17,7 @@ func TestHistoriesOfConsumersAreJudged(t *testing.T) {
 		right   bool
 		history func(c *Consumers)
 	}{
-		"TheLastTakesItAlong": {true, func(c *Consumers) {
+		"LastConsumerReleasesTheClaim": {true, func(c *Consumers) {
 			enter(c, "a")
 			enter(c, "b")
 			leave(c, "a")

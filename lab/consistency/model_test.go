@@ -18,7 +18,7 @@ func block(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 func small() *Recorder { return NewRecorder(Pool{Name: "p", Block: block("10.0.0.0/30"), Unit: 32}) }
 
 // Histories of two clients on four addresses, and whether an order of them exists.
-func TestModelTellsRightAnswersFromWrongOnes(t *testing.T) {
+func TestModelAcceptsOnlyPossibleHistories(t *testing.T) {
 	t.Parallel()
 	ok := func(r *Recorder, name string, s string) { r.Claim(0, "p", name, block(s).Bits()).Got(block(s)) }
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestModelTellsRightAnswersFromWrongOnes(t *testing.T) {
 	}
 }
 
-func TestPoolsAreJudgedApart(t *testing.T) {
+func TestPoolsAreJudgedSeparately(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder(Pool{Name: "p", Block: block("10.0.0.0/30"), Unit: 32}, Pool{Name: "q", Block: block("2001:db8::/126"), Unit: 128})
 	r.Claim(0, "p", "a", 30).Got(block("10.0.0.0/30"))
@@ -173,7 +173,7 @@ func TestPoolsAreJudgedApart(t *testing.T) {
 	require.Equal(t, porcupine.Illegal, r.Check(patience).Result)
 }
 
-func TestAnswersAreUnderstoodByTheirCode(t *testing.T) {
+func TestOutcomeFollowsFromTheErrorCode(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[ipam.Code][2]outcome{ // of a claim, and of a release
 		"":                          {got, released},
@@ -204,7 +204,7 @@ func TestAnswersAreUnderstoodByTheirCode(t *testing.T) {
 	require.Equal(t, unknown, c.answer.outcome, "an error that is none of ours says nothing")
 }
 
-func TestHarnessThatIsUsedWronglySaysSo(t *testing.T) {
+func TestInvalidUseOfTheRecorderPanics(t *testing.T) {
 	t.Parallel()
 	require.Panics(t, func() { small().Claim(0, "q", "a", 32) }, "a pool that is not of the history")
 	require.Panics(t, func() { NewRecorder(Pool{Name: "p", Block: block("10.0.0.0/8"), Unit: 32}) }, "a pool too large to judge")
@@ -217,7 +217,7 @@ func TestHarnessThatIsUsedWronglySaysSo(t *testing.T) {
 	}, "a second answer")
 }
 
-func TestUnitsAndBlocksAreTheSame(t *testing.T) {
+func TestUnitsAndBlocksConvertBothWays(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Pool{
 		{Block: block("10.0.0.16/28"), Unit: 32}, {Block: block("10.16.0.0/12"), Unit: 24}, {Block: block("2001:db8::/56"), Unit: 64},
@@ -242,7 +242,7 @@ func TestUnitsAndBlocksAreTheSame(t *testing.T) {
 	}
 }
 
-func TestPictureOfAHistoryNamesWhatHappened(t *testing.T) {
+func TestPictureOfAHistoryNamesItsOperations(t *testing.T) {
 	t.Parallel()
 	r := small()
 	r.Claim(0, "p", "first", 31).Got(block("10.0.0.2/31"))
@@ -260,7 +260,7 @@ func TestPictureOfAHistoryNamesWhatHappened(t *testing.T) {
 	}
 }
 
-func TestHistoryWithoutOrderEndsTheTestWithAPicture(t *testing.T) {
+func TestHistoryThatIsNotLinearizableFailsTheTestWithAPicture(t *testing.T) {
 	t.Parallel()
 	r := small()
 	r.Claim(0, "p", "a", 30).Exhausted()

@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Recorder records the clients' requests and the answers that they got. It is safe for concurrent use. Its clock is the order in which calls and
-// answers reach it, so a client records its call before it sends it and the answer after it received it.
+// Recorder records the clients' requests and the responses. It is safe for concurrent use. Its clock counts calls and responses in the order in which
+// clients record them. So a client must record a call before it sends the request, and the response after it has received it.
 type Recorder struct {
 	pools map[string]*Pool
 
@@ -32,7 +32,7 @@ func NewRecorder(pools ...Pool) *Recorder {
 	return r
 }
 
-// Call is an operation under way. One of its methods ends it, once; a call that is not ended is unknown.
+// Call is an operation in progress. The client ends it once, with one of its methods. A call that never ends counts as unknown.
 type Call struct {
 	r                *Recorder
 	client           int
@@ -61,7 +61,7 @@ func (r *Recorder) call(client int, pool, name string, op operation) *Call {
 	defer r.mu.Unlock()
 	op.pool, op.name = r.pools[pool], name
 	if op.pool == nil {
-		panic(fmt.Sprintf("consistency: pool %q is not of this history", pool))
+		panic(fmt.Sprintf("consistency: pool %q is not part of this history", pool))
 	}
 	if op.kind != release && op.bits > op.pool.Unit {
 		panic(fmt.Sprintf("consistency: a /%d is smaller than the units of pool %q", op.bits, pool))
@@ -78,13 +78,13 @@ func (r *Recorder) call(client int, pool, name string, op operation) *Call {
 	return c
 }
 
-// Got ends a claim that holds the block.
+// Got ends a claim that got the block.
 func (c *Call) Got(block netip.Prefix) { c.end(answer{got, block}) }
 
 // Exhausted ends a claim by length that found no room.
 func (c *Call) Exhausted() { c.end(answer{outcome: exhausted}) }
 
-// Taken ends a claim of an exact CIDR that is held, at least in part.
+// Taken ends a claim for an exact CIDR that failed because at least a part of the CIDR is allocated.
 func (c *Call) Taken() { c.end(answer{outcome: taken}) }
 
 // Released ends a release that was done.
@@ -93,7 +93,8 @@ func (c *Call) Released() { c.end(answer{outcome: released}) }
 // NotFound ends a release of a claim that does not exist.
 func (c *Call) NotFound() { c.end(answer{outcome: notFound}) }
 
-// Gone ends a release with an unknown outcome that was repeated until the claim did not exist. Any of its attempts, or none, released the claim.
+// Gone ends a release that the client retried after an unknown outcome, until the claim did not exist. It is unknown which attempt released the claim,
+// and another client may have released it.
 func (c *Call) Gone() { c.end(answer{outcome: gone}) }
 
 // Void ends an operation that had no effect and shows nothing about the pool. The checker ignores it.
@@ -102,7 +103,7 @@ func (c *Call) Void() { c.end(answer{outcome: void}) }
 // Unknown ends an operation that may have taken effect, or may do so later.
 func (c *Call) Unknown() { c.end(answer{outcome: unknown}) }
 
-// Answer ends an operation by the error of a use case; block is the claim's. Codes without a certain meaning count as unknown.
+// Answer ends an operation with the result of a use case: the claim's block, or an error. If the error's code leaves the outcome open, it is unknown.
 func (c *Call) Answer(block netip.Prefix, err error) {
 	claim := c.op.kind != release
 	switch code := ipam.CodeOf(err); {
@@ -145,7 +146,7 @@ func (r *Recorder) Tally() map[string]int {
 	return tally
 }
 
-// operations returns the history for the checker. An unknown operation lasts until after everything else.
+// operations returns the history for the checker. An operation with an unknown outcome ends after all others.
 func (r *Recorder) operations() ([]porcupine.Operation, []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

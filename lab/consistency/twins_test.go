@@ -18,12 +18,12 @@ import (
 
 // The same harness must detect a missing protection: each of these stores is the real one without one protection.
 
-func TestHarnessNoticesABrokenTwin(t *testing.T) {
+func TestHarnessDetectsEachTwin(t *testing.T) {
 	t.Parallel()
 	for name, twin := range map[string]func(storage.Store) storage.Store{
-		"ThatPlansOnWhatItReadBefore": func(s storage.Store) storage.Store { return &staleTwin{Store: s, read: map[ipam.ID][]netip.Prefix{}} },
-		"ThatHidesTheLastFreeBlock":   func(s storage.Store) storage.Store { return stingyTwin{s} },
-		"ThatDropsTheErrorOfCommit":   func(s storage.Store) storage.Store { return &forgetfulTwin{Store: s} },
+		"ThatPlansOnStaleReads":     func(s storage.Store) storage.Store { return &staleTwin{Store: s, read: map[ipam.ID][]netip.Prefix{}} },
+		"ThatHidesTheLastFreeBlock": func(s storage.Store) storage.Store { return stingyTwin{s} },
+		"ThatIgnoresCommitErrors":   func(s storage.Store) storage.Store { return &forgetfulTwin{Store: s} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -14,12 +14,12 @@ import (
 )
 
 // Two tenants have pools with the same name and addresses. The requests of one never touch or show the objects of the other.
-func TestTenantsDoNotMix(t *testing.T) {
+func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	north, south := town.north, town.south
 
-	t.Run("EachReadsItsOwn", func(t *testing.T) {
+	t.Run("EachReadsItsOwnObjects", func(t *testing.T) {
 		for _, p := range []*tenant{north, south} {
 			p.readEverything(t, p.admin())
 			pool := decode[client.IPPool](t, p.admin().ok(t, p.admin().do(t, http.MethodGet, p.at("pools", "default"), nil)))
@@ -27,7 +27,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 			require.Equal(t, p.project, pool.Metadata.Project)
 		}
 	})
-	t.Run("TheSameNameMeansOnesOwn", func(t *testing.T) {
+	t.Run("ANameRefersToTheCallersProject", func(t *testing.T) {
 		before := poolCapacity(t, south, "default")
 		body := named("same", from("default", 26))
 		mine := decode[client.IPClaim](t, north.consumer().created(t, north.consumer().do(t, http.MethodPost, north.at("claims"), body)))
@@ -39,7 +39,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 		south.consumer().deleted(t, south.consumer().do(t, http.MethodDelete, south.at("claims", "same"), nil))
 		north.consumer().ok(t, north.consumer().do(t, http.MethodGet, north.at("claims", "same"), nil))
 	})
-	t.Run("ListsAndCountsAreOnesOwn", func(t *testing.T) {
+	t.Run("ListsAndCountsAreOfTheCallersProject", func(t *testing.T) {
 		for _, list := range []string{
 			"spaces", "pools", "classes", "claims", "allocations", "members", "api-keys", "quotas", "audit-events", "pools/default/grants", "spaces/default/grants",
 			"pools?class=" + north.named("class"), "claims?class=" + north.named("class"), "allocations?class=" + north.named("class"),
@@ -67,7 +67,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 			require.Equal(t, whole(nowhere), whole(foreign), list)
 		}
 	})
-	t.Run("SearchFindsOnesOwn", func(t *testing.T) {
+	t.Run("SearchFindsOnlyTheCallersProject", func(t *testing.T) {
 		for _, p := range []*tenant{north, south} {
 			found := 0
 			for _, q := range []string{
@@ -86,8 +86,8 @@ func TestTenantsDoNotMix(t *testing.T) {
 			require.Greater(t, found, 5, "the control: it finds what is its own")
 		}
 	})
-	t.Run("CursorsOpenNothing", func(t *testing.T) { cursorsOpenNothing(t, north, south) })
-	t.Run("IdempotencyKeysAreOnesOwn", func(t *testing.T) {
+	t.Run("ForeignCursorsAreUseless", func(t *testing.T) { cursorsOpenNothing(t, north, south) })
+	t.Run("IdempotencyKeysAreSeparate", func(t *testing.T) {
 		body := named("keyed", from("default", 28))
 		first := north.consumer().created(t, north.consumer().do(t, http.MethodPost, north.at("claims"), body, key("shared-key")))
 		second := south.consumer().created(t, south.consumer().do(t, http.MethodPost, south.at("claims"), body, key("shared-key")))
@@ -100,7 +100,7 @@ func TestTenantsDoNotMix(t *testing.T) {
 		again := north.consumer().do(t, http.MethodPost, north.at("claims"), body, key("shared-key"))
 		require.Equal(t, "true", north.consumer().created(t, again).header.Get("Idempotency-Replayed"), "the control: one's own key is known")
 	})
-	t.Run("ConflictsNameOnesOwnOnly", func(t *testing.T) {
+	t.Run("ConflictsNameOnlyTheCallersProject", func(t *testing.T) {
 		p := south.admin().refused(t, south.admin().do(t, http.MethodPost, south.at("pools"), named("x", obj{"cidr": "10.0.0.0/8"})), "overlap")
 		require.Equal(t, []string{"south/default"}, p.ConflictsWith)
 		p = south.admin().refused(t, south.admin().do(t, http.MethodDelete, south.at("pools", "default"), nil), "in_use")
@@ -243,7 +243,7 @@ func references(t testing.TB, owner *tenant) map[string]reference {
 }
 
 // A request cannot use another project's object by naming it. The answer is the same as for an object that does not exist.
-func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
+func TestForeignObjectGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	north, south := town.north, town.south
@@ -295,7 +295,7 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 			require.Equal(t, whole(nothing), whole(foreign))
 			north.consumer().created(t, north.consumer().do(t, http.MethodPost, north.at("claims"), named("x", spec), dryRun))
 		})
-		t.Run("ThatMatchesPoolsOfBothTriesOnesOwn", func(t *testing.T) {
+		t.Run("TriesOnlyTheCallersPools", func(t *testing.T) {
 			both := obj{"poolSelector": obj{"matchLabels": obj{"kind": "network"}}, "ipFamily": "IPv4", "prefixLength": 18}
 			for i := 0; ; i++ {
 				a := south.consumer().do(t, http.MethodPost, south.at("claims"), obj{"metadata": obj{"generateName": "s-"}, "spec": both})
@@ -321,7 +321,7 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 		require.Equal(t, whole(nothing), whole(foreign))
 		require.Equal(t, client.ClaimOutcome("Bound"), decode[client.ClaimExplanation](t, north.admin().ok(t, ask(north, north.named("class")))).Outcome, "the control")
 	})
-	t.Run("ReferencesOfQuotasTellNothing", func(t *testing.T) {
+	t.Run("QuotaReferencesRevealNothing", func(t *testing.T) {
 		town.classOf(t, "north", "plain", obj{"ipFamily": "IPv4"})
 		for i, scope := range []obj{
 			{"poolRef": obj{"project": "north", "name": "default"}}, {"poolRef": obj{"project": "north", "name": "nothing"}},
@@ -332,7 +332,7 @@ func TestNothingOfAnotherProjectCanBeUsed(t *testing.T) {
 			require.Zero(t, q.Status.Used.Claims)
 		}
 	})
-	t.Run("GrantsTellNotWhoExists", func(t *testing.T) {
+	t.Run("GrantsDoNotRevealProjects", func(t *testing.T) {
 		known := south.admin().do(t, http.MethodPut, south.at("pools", "default", "grants", "north"), nil, probe)
 		unknown := south.admin().do(t, http.MethodPut, south.at("pools", "default", "grants", "n0rth"), nil, probe)
 		require.Equal(t, known.status, unknown.status)

@@ -12,7 +12,7 @@ import (
 )
 
 // The checks that all other tests use accept a correct answer and detect each wrong one.
-func TestViolationsOfTheContractAreTold(t *testing.T) {
+func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/acme/spaces/lab"
 	const good = `{"metadata":{"name":"lab","uid":"8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11","project":"acme","generation":1,"revision":"r",` +
@@ -88,7 +88,7 @@ func TestViolationsOfTheContractAreTold(t *testing.T) {
 }
 
 // The containment tree of random plans agrees with a comparison of every pair.
-func TestForestPutsEachBlockBelowTheTightestAroundIt(t *testing.T) {
+func TestForestPutsEachBlockInTheSmallestBlockAroundIt(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

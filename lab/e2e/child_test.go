@@ -69,7 +69,7 @@ func TestChildPools(t *testing.T) {
 	}
 }
 
-func TestChildPoolAtAPlace(t *testing.T) {
+func TestChildPoolWithAGivenBlock(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "root", obj{"cidr": "10.0.0.0/16", "allocation": obj{"minPrefixLength": 18, "maxPrefixLength": 28}})

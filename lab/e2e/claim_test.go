@@ -29,7 +29,7 @@ func TestClaim(t *testing.T) {
 			a := w.claim(t, "a", from("p", tc.length))
 			b := w.claim(t, "b", from("p", tc.length))
 			host := w.claim(t, "host", from("p", tc.small))
-			t.Run("AnswersTheBlockAtOnceInsideThePoolAndOfTheLength", func(t *testing.T) {
+			t.Run("ReturnsABlockOfTheLengthInThePool", func(t *testing.T) {
 				for claim, length := range map[*client.IPClaim]int{&a: tc.length, &b: tc.length, &host: tc.small} {
 					block := claim.Status.AllocatedCIDR
 					require.True(t, inside(block, tc.pool), block)
@@ -45,7 +45,7 @@ func TestClaim(t *testing.T) {
 				require.True(t, apart(a.Status.AllocatedCIDR, host.Status.AllocatedCIDR))
 				require.True(t, apart(b.Status.AllocatedCIDR, host.Status.AllocatedCIDR))
 			})
-			t.Run("ReadsAsItWasAnswered", func(t *testing.T) {
+			t.Run("ReadsAsItWasReturned", func(t *testing.T) {
 				require.Equal(t, a, decode[client.IPClaim](t, w.ok(t, w.do(t, http.MethodGet, at("claims", "a"), nil))))
 			})
 			t.Run("HasAnAllocationOfTheSameBlock", func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestClaim(t *testing.T) {
 	}
 }
 
-func TestClaimForAVeryBlockOrAddress(t *testing.T) {
+func TestClaimOfAnExactBlockOrAddress(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.20.0.0/16"})
@@ -92,7 +92,7 @@ func TestClaimForAVeryBlockOrAddress(t *testing.T) {
 		require.Equal(t, "2001:db8::ff/128", six.Status.AllocatedCIDR)
 		require.Equal(t, "2001:db8::ff", six.Status.Address)
 	})
-	t.Run("IsRefusedWhatIsHeld", func(t *testing.T) {
+	t.Run("IsRefusedAHeldBlock", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			for _, spec := range []obj{
 				{"cidr": "10.20.7.0/24"}, {"cidr": "10.20.7.128/25"}, {"cidr": "10.20.0.0/20"}, {"address": "10.20.7.1"}, {"address": "10.20.0.17"},
@@ -102,7 +102,7 @@ func TestClaimForAVeryBlockOrAddress(t *testing.T) {
 			}
 		})
 	})
-	t.Run("IsRefusedWhatIsNotInThePool", func(t *testing.T) {
+	t.Run("IsRefusedABlockOutsideOfThePool", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, w.postClaim(t, "x", obj{"poolRef": pool, "cidr": "10.21.0.0/24"}), "never_satisfiable", "/spec/cidr")
 			w.refused(t, w.postClaim(t, "x", obj{"poolRef": pool, "address": "10.21.0.1"}), "never_satisfiable", "/spec/address")

@@ -29,7 +29,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	consumer, provider := south.consumer(), south.by["provider"]
 	held := decode[client.IPClaim](t, consumer.created(t, south.take(t, "held", by("pod-network"))))
 
-	t.Run("ItsClaimSaysWhereItIsFrom", func(t *testing.T) {
+	t.Run("TheClaimNamesItsPoolAndClass", func(t *testing.T) {
 		require.Equal(t, client.ResolvedRef{Project: "platform", Name: "kookaburra"}, held.Status.PoolRef)
 		require.Equal(t, "platform/pod-network", held.Status.ClassProject+"/"+held.Status.ClassName)
 		a := decode[client.IPAllocation](t, consumer.ok(t, consumer.do(t, http.MethodGet, south.at("allocations", held.Status.AllocationRef.Name), nil)))
@@ -71,7 +71,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 		batch := obj{"claims": []obj{named("x", by("pod-network")), named("y", obj{"className": "pod-network", "prefixLength": 25})}}
 		consumer.refused(t, consumer.do(t, http.MethodPost, south.at("claim-batches"), batch), "pool_exhausted")
 	})
-	t.Run("OnesOwnPoolBacksItToo", func(t *testing.T) {
+	t.Run("TheProjectsOwnPoolBacksItToo", func(t *testing.T) {
 		provider.created(t, provider.do(t, http.MethodPost, south.at("pools"), named("extra", obj{"cidr": "10.9.0.0/24", "classNames": []string{"pod-network"}})))
 		mine := decode[client.IPClaim](t, consumer.created(t, south.take(t, "mine", obj{"className": "pod-network", "prefixLength": 25})))
 		require.Equal(t, client.ResolvedRef{Project: "south", Name: "extra"}, mine.Status.PoolRef)
@@ -82,7 +82,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 		p = provider.refused(t, provider.do(t, http.MethodPost, south.at("classes"), named("pod-network", obj{"ipFamily": "IPv4"})), "in_use")
 		require.Contains(t, p.Detail, "1 pool")
 	})
-	t.Run("NoLongerSharedItServesNoLaterClaim", func(t *testing.T) {
+	t.Run("AfterItsSharingEndsItServesNoClaim", func(t *testing.T) {
 		town.ok(t, town.do(t, http.MethodPatch, in("platform", "classes", "pod-network"), obj{"spec": obj{"visibility": "platform"}}, ifMatch("*")))
 		consumer.refused(t, south.take(t, "x", by("pod-network")), "not_found")
 		consumer.refused(t, consumer.do(t, http.MethodGet, south.at("classes", "pod-network"), nil), "not_found")
@@ -92,7 +92,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 }
 
 // A class of another project, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
-func TestForeignClassesAreLikeMissingOnes(t *testing.T) {
+func TestForeignClassGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	town.classOf(t, "platform", "inner-01", obj{"ipFamily": "IPv4", "defaultPrefixLength": 26})

@@ -39,7 +39,7 @@ func TestDefaultClass(t *testing.T) {
 			}
 		})
 	})
-	t.Run("OfTheOtherFamilyIsAnother", func(t *testing.T) {
+	t.Run("IsSeparateForEachFamily", func(t *testing.T) {
 		w.class(t, "six", obj{"ipFamily": "IPv6", "defaultPrefixLength": 64, "isDefault": true})
 		require.Equal(t, []string{"first", "six"}, defaults())
 	})
@@ -66,7 +66,7 @@ func TestDefaultClass(t *testing.T) {
 		require.Equal(t, []string{"first", "six"}, defaults(), "a repeat moves nothing")
 		w.refused(t, w.do(t, http.MethodPost, at("classes"), named("new", spec()), key("k")), "idempotency_mismatch")
 	})
-	t.Run("IsOneHoweverManyWantToBeIt", func(t *testing.T) {
+	t.Run("IsOneAfterConcurrentRequests", func(t *testing.T) {
 		names := []string{"a", "b", "c", "d", "e", "f"}
 		for _, name := range names {
 			w.class(t, name, obj{"ipFamily": "IPv4"})
@@ -83,7 +83,7 @@ func TestDefaultClass(t *testing.T) {
 		wg.Wait()
 		require.Len(t, defaults(), 2)
 	})
-	t.Run("GivenUpThePlatformsServes", func(t *testing.T) {
+	t.Run("IsThePlatformsAfterItsRemoval", func(t *testing.T) {
 		for _, name := range defaults() {
 			w.ok(t, w.do(t, http.MethodPatch, at("classes", name), obj{"spec": obj{"isDefault": false}}, ifMatch("*")))
 		}

@@ -107,7 +107,7 @@ func TestClass(t *testing.T) {
 		w.deleted(t, w.do(t, http.MethodDelete, at("classes", "gold"), nil))
 		w.refused(t, w.do(t, http.MethodGet, at("classes", "gold"), nil), "not_found")
 	})
-	t.Run("IsRememberedByWhatItLeft", func(t *testing.T) {
+	t.Run("IsNamedByEarlierClaimsAfterItsDeletion", func(t *testing.T) {
 		kept := all[client.IPAllocation](t, w.caller, at("allocations")+"?phase=Retained")
 		require.Len(t, kept, 1)
 		require.Equal(t, "gold", kept[0].Spec.ClassName)

@@ -60,7 +60,7 @@ func TestRulesOfClasses(t *testing.T) {
 	patch := func(path string, spec obj) answer {
 		return w.do(t, http.MethodPatch, path, obj{"spec": spec}, ifMatch("*"))
 	}
-	t.Run("APatchIsHeldToTheSame", func(t *testing.T) {
+	t.Run("APatchHasTheSameRules", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, patch(at("classes", "k"), obj{"allowedPrefixLengths": obj{"max": 25}}), "invalid_argument", "/spec/defaultPrefixLength")
 			w.refused(t, patch(at("classes", "k"), obj{"visibility": "shared"}), "invalid_argument", "/spec/visibility")
@@ -92,7 +92,7 @@ func TestRulesOfClasses(t *testing.T) {
 			}
 		})
 	})
-	t.Run("APoolOfAScopeIsTheScopesAlone", func(t *testing.T) {
+	t.Run("AScopesPoolServesOnlyTheScope", func(t *testing.T) {
 		path := in("platform", "pools", scoped)
 		w.writesNothing(t, func() {
 			w.refused(t, patch(path, obj{"visibility": "shared"}), "immutable_field", "/spec/visibility")

@@ -86,7 +86,7 @@ func TestConditionalRequests(t *testing.T) {
 					w.refused(t, patch(tc.patch("q"), ifMatch(bad)), "invalid_argument", "header:If-Match")
 				}
 			})
-			t.Run("PatchOfWhatNeverChangesIsRefusedNamingIt", func(t *testing.T) {
+			t.Run("PatchOfAnImmutableFieldIsRefused", func(t *testing.T) {
 				w.writesNothing(t, func() {
 					w.refused(t, patch(obj{"metadata": obj{"name": "other"}}, ifMatch("*")), "immutable_field", "/metadata/name")
 					w.refused(t, patch(obj{"metadata": obj{"uid": nil}}, ifMatch("*")), "immutable_field", "/metadata/uid")
@@ -121,7 +121,7 @@ func TestPatchOfAPool(t *testing.T) {
 		require.Equal(t, client.Count("75"), p.Status.Capacity.Reserved)
 		require.Equal(t, "10.0.0.0/28", w.claim(t, "low", from("p", 28)).Status.AllocatedCIDR, "free again")
 	})
-	t.Run("RefusesAReservationOfWhatIsHeld", func(t *testing.T) {
+	t.Run("RefusesAReservationOfAHeldBlock", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, patch(obj{"reservations": []obj{{"last": 8}, {"cidr": "10.0.0.16/29"}}}), "block_taken", "/spec/reservations/1")
 			w.refused(t, patch(obj{"reservations": []obj{{"cidr": "10.0.0.0/24"}}}), "block_taken", "/spec/reservations/0")
@@ -139,7 +139,7 @@ func TestPatchOfAPool(t *testing.T) {
 			w.refused(t, patch(obj{"reservations": []obj{{"cidr": "10.0.0.32/28"}}}), "allocation_retained", "/spec/reservations/0")
 		})
 	})
-	t.Run("HoldsForWhatIsCarvedFromNowOn", func(t *testing.T) {
+	t.Run("AppliesToLaterBlocks", func(t *testing.T) {
 		w.ok(t, patch(obj{"allocation": obj{"minPrefixLength": 30, "maxPrefixLength": nil}}))
 		w.refused(t, w.postClaim(t, "x", from("p", 28)), "prefix_length_rejected")
 		w.claim(t, "x", from("p", 32))
@@ -152,7 +152,7 @@ func TestPatchOfAPool(t *testing.T) {
 		require.Equal(t, client.PoolVisibility("consumer"), p.Spec.Visibility)
 		require.Equal(t, client.Count("0"), p.Status.Capacity.Reserved)
 	})
-	t.Run("RefusesWhatWasCarved", func(t *testing.T) {
+	t.Run("RefusesImmutableFields", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, patch(obj{"cidr": "10.0.0.0/25"}), "immutable_field", "/spec/cidr")
 			w.refused(t, patch(obj{"spaceRef": obj{"name": "lab"}}), "immutable_field", "/spec/spaceRef/name")

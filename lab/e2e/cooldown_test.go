@@ -11,7 +11,7 @@ import (
 )
 
 // No claim gets a released block until it has cooled down. Then any claim may get it.
-func TestCoolDown(t *testing.T) {
+func TestReleasedBlockIsNotReusedDuringItsCoolDown(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.class(t, "rested", obj{"ipFamily": "IPv4", "defaultPrefixLength": 29, "reuseAfter": "1h"})
@@ -23,7 +23,7 @@ func TestCoolDown(t *testing.T) {
 	w.quota(t, "q", obj{}, obj{"claims": 2})
 	began := time.Now()
 	w.release(t, "first")
-	t.Run("CountsForNobodysQuota", func(t *testing.T) { w.used(t, "q", "8", 1, 1) })
+	t.Run("CountsInNoQuota", func(t *testing.T) { w.used(t, "q", "8", 1, 1) })
 	t.Run("ShowsInThePool", func(t *testing.T) {
 		require.Zero(t, w.available(t, "p").Sign())
 		require.Equal(t, client.Count("8"), w.getPool(t, "p").Status.Capacity.CoolingDown)
@@ -32,7 +32,7 @@ func TestCoolDown(t *testing.T) {
 		require.Equal(t, first.Status.AllocatedCIDR, rests[0].Status.AllocatedCIDR)
 		require.False(t, rests[0].Status.CoolUntil.Before(began.Add(time.Hour-askew)))
 	})
-	t.Run("IsGivenToNobody", func(t *testing.T) {
+	t.Run("IsGivenToNoClaim", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			p := w.refused(t, w.postClaim(t, "x", by("rested")), "exhausted_by_cooldown")
 			require.True(t, p.CooledDownAt.Equal(*cooling()[0].Status.CoolUntil))
@@ -41,7 +41,7 @@ func TestCoolDown(t *testing.T) {
 			w.refused(t, w.do(t, http.MethodPost, at("pools"), named("x", child("p", 29))), "exhausted_by_cooldown")
 		})
 	})
-	t.Run("IsWhatTheClaimWasBoundWith", func(t *testing.T) {
+	t.Run("HasTheDurationOfTheClaimsCreation", func(t *testing.T) {
 		w.ok(t, w.do(t, http.MethodPatch, at("classes", "rested"), obj{"spec": obj{"reuseAfter": "0s"}}, ifMatch("*")))
 		w.release(t, "second")
 		rests := cooling()

@@ -12,7 +12,7 @@ import (
 )
 
 // Any fault of the credentials gets the same answer. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked one.
-func TestCredentialsThatAreNone(t *testing.T) {
+func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)
 	w.newProject(t, project)
@@ -72,17 +72,17 @@ func TestCredentialsThatAreNone(t *testing.T) {
 		}
 		require.Equal(t, whole(first), whole(a), what)
 	}
-	t.Run("ThoseInOtherPlacesAreNotLookedAt", func(t *testing.T) {
+	t.Run("CredentialsInOtherPlacesAreIgnored", func(t *testing.T) {
 		w.refused(t, w.as("").do(t, http.MethodGet, "/v1/projects/"+project, nil, header("Cookie", "Authorization=Bearer "+good), header("X-Api-Key", good)), "unauthenticated")
 		w.refused(t, w.as("").do(t, http.MethodGet, "/v1/projects/"+project+"?access_token="+good, nil), "unauthenticated")
 	})
-	t.Run("NoneOfThemIsInTheLog", func(t *testing.T) {
+	t.Run("TheLogContainsNoCredentials", func(t *testing.T) {
 		require.Contains(t, log.String(), "unauthenticated", "the attempts are")
 		for _, secret := range []string{secret, revoked[len(revoked)-52:], strings.ToUpper(secret), "cm9vdDpyb290", "eyJhbGciOiJub25lIn0", strings.Repeat("a", 52)} {
 			require.NotContains(t, log.String(), secret)
 		}
 	})
-	t.Run("TheContractAndTheDocumentationNeedNone", func(t *testing.T) {
+	t.Run("TheContractAndTheDocumentationNeedNoCredentials", func(t *testing.T) {
 		for _, path := range []string{"/openapi.yaml", "/openapi.json", "/docs/", "/problems/overlap", "/healthz", "/readyz"} {
 			require.Equal(t, http.StatusOK, w.as("").do(t, http.MethodGet, path, nil).status, path)
 		}

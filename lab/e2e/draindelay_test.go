@@ -47,7 +47,7 @@ func TestDrainDelay(t *testing.T) {
 		p := startProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--drain-delay=50ms")
 		require.NoError(t, p.Stop())
 	})
-	t.Run("IsChecked", func(t *testing.T) {
+	t.Run("IsRefusedOutsideOfItsRange", func(t *testing.T) {
 		t.Parallel()
 		for _, wrong := range []string{"-1s", "10m1s"} {
 			refused := refusedProcess(t, serverBinary(t), nil, "--database-url="+dsn, "--drain-delay="+wrong)

@@ -76,7 +76,7 @@ func strip(v any) any {
 	return v
 }
 
-func TestDryRunOfWhatIsRefused(t *testing.T) {
+func TestDryRunIsRefusedLikeTheRealRequest(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	team := "/v1/projects/" + s.names["project"]

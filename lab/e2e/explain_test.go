@@ -10,7 +10,7 @@ import (
 )
 
 // A creation does what its explanation predicted: the same block of the same pool by the same class, or the same refusal.
-func TestExplanationsComeTrue(t *testing.T) {
+func TestCreationMatchesItsExplanation(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.scopedClass(t)
@@ -80,7 +80,7 @@ func TestExplanationsComeTrue(t *testing.T) {
 }
 
 // A remedy that changes the claim works when the claim adopts it.
-func TestRemediesWork(t *testing.T) {
+func TestClaimWithItsRemedySucceeds(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.class(t, "bounded", obj{"ipFamily": "IPv4", "allowedPrefixLengths": obj{"min": 24, "max": 28}, "defaultPrefixLength": 26})

@@ -34,7 +34,7 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 	require.Len(t, tokens.FindAllString(p.Said(), -1), 1, "once")
 	require.NotRegexp(t, tokens, p.Log(), "never in the log")
 
-	t.Run("AndNeverAgain", func(t *testing.T) {
+	t.Run("ALaterStartPrintsNoKey", func(t *testing.T) {
 		again, c := start()
 		root := c.as(token)
 		root.ok(t, root.do(t, http.MethodGet, "/v1/projects/"+project, nil))

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-func TestSmallPoolIsGivenOutToItsLastAddress(t *testing.T) {
+func TestSmallPoolServesClaimsToItsLastAddress(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		pool   string
@@ -72,7 +72,7 @@ func TestSmallPoolIsGivenOutToItsLastAddress(t *testing.T) {
 }
 
 // In a fragmented pool much is free, but no block of the wanted size. The answer contains the length that is free.
-func TestFragmentedPoolSaysWhichLengthIsStillFree(t *testing.T) {
+func TestFragmentedPoolReturnsItsLargestFreeLength(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/24", "allocation": obj{"strategy": "FirstFit"}})
@@ -118,7 +118,7 @@ func TestFragmentedPoolSaysWhichLengthIsStillFree(t *testing.T) {
 	require.Equal(t, 28, *w.refused(t, w.postClaim(t, "try", from("p", 27)), "pool_exhausted").LargestFreePrefixLength)
 }
 
-func TestLengthThatCanNeverFit(t *testing.T) {
+func TestPrefixLengthThatCannotFitIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/20"})

@@ -10,7 +10,7 @@ import (
 )
 
 // Two tenants declare their public blocks in a space of the platform. A block of one is refused to the other, which does not learn the owner.
-func TestGrantedSpace(t *testing.T) {
+func TestGrantedSpaceServesOnlyProjectsWithAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
 	town.created(t, town.do(t, http.MethodPost, in("platform", "spaces"), obj{"metadata": obj{"name": "internet"}}))
@@ -30,10 +30,10 @@ func TestGrantedSpace(t *testing.T) {
 	public := decode[client.IPPool](t, north.admin().created(t, declare(north, north.named("public"), "198.51.100.0/24")))
 	require.Equal(t, &client.Ref{Project: "platform", Name: "internet"}, public.Spec.SpaceRef)
 	south.hearsNot(public.Metadata.UID)
-	t.Run("WithOneItIsCarved", func(t *testing.T) {
+	t.Run("WithAGrantItServesPools", func(t *testing.T) {
 		north.admin().created(t, north.take(t, "public", obj{"poolRef": obj{"name": north.named("public")}, "prefixLength": 32}))
 	})
-	t.Run("WhatAnotherHasIsRefusedWithoutAName", func(t *testing.T) {
+	t.Run("AForeignBlockIsRefusedWithoutItsHolder", func(t *testing.T) {
 		grant("*")
 		town.writesNothing(t, func() {
 			for _, cidr := range []string{"198.51.100.0/24", "198.51.100.128/25", "198.51.0.0/16", "0.0.0.0/0"} {
@@ -48,7 +48,7 @@ func TestGrantedSpace(t *testing.T) {
 		p := south.admin().refused(t, declare(south, "both", "192.0.0.0/2"), "overlap")
 		require.Equal(t, []string{"south/" + south.named("public")}, p.ConflictsWith, "of two, one's own")
 	})
-	t.Run("ItIsStillNobodysToRead", func(t *testing.T) {
+	t.Run("ItCannotBeReadWithAGrant", func(t *testing.T) {
 		for _, p := range []*tenant{north, south} {
 			p.admin().refused(t, p.admin().do(t, http.MethodGet, in("platform", "spaces", "internet"), nil), "not_found")
 			p.admin().refused(t, p.admin().do(t, http.MethodGet, in("platform", "pools"), nil), "not_found")
@@ -58,7 +58,7 @@ func TestGrantedSpace(t *testing.T) {
 		}
 		require.Empty(t, all[client.IPPool](t, town.caller, in("platform", "pools")), "the pools are their projects'")
 	})
-	t.Run("RevokedIsNotFoundAtOnceAndPoolsStay", func(t *testing.T) {
+	t.Run("AfterTheRevocationItIsNotFoundAndPoolsStay", func(t *testing.T) {
 		for _, consumer := range []string{"*", "north"} {
 			town.deleted(t, town.do(t, http.MethodDelete, in("platform", "spaces", "internet", "grants", consumer), nil))
 		}

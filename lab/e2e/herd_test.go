@@ -28,7 +28,7 @@ func newHerd(t *testing.T, e *estate, rounds int) *herd.Herd {
 }
 
 // Agents attach, renew, detach and end consumers, or die, while connections are cut around COMMIT, and both servers and the database are killed.
-func TestClaimsOutliveNoneButTheirLastConsumerWhileServersAndTheDatabaseAreKilled(t *testing.T) {
+func TestClaimsEndWithTheirLastConsumerDespiteKilledServersAndDatabase(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)
 	h := newHerd(t, e, 12)

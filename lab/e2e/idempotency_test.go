@@ -21,7 +21,7 @@ func TestIdempotencyKey(t *testing.T) {
 			k := key("key-" + each.String())
 			first := s.created(t, each.send(t, s.caller, k))
 			require.Empty(t, first.header.Get("Idempotency-Replayed"))
-			t.Run("GetsTheFirstAnswerAgain", func(t *testing.T) {
+			t.Run("ReturnsTheFirstResponse", func(t *testing.T) {
 				s.writesNothing(t, func() {
 					again := s.created(t, each.send(t, s.caller, k))
 					require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
@@ -62,12 +62,12 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/30"})
 	first := w.created(t, w.postClaim(t, "c", from("p", 31), key("k")))
 
-	t.Run("GetsTheFirstAnswerWhenThePoolIsFullByNow", func(t *testing.T) {
+	t.Run("ReturnsTheFirstResponseWhenThePoolIsFull", func(t *testing.T) {
 		w.claim(t, "rest", from("p", 31))
 		again := w.postClaim(t, "c", from("p", 31), key("k"))
 		require.JSONEq(t, string(first.body), string(w.created(t, again).body))
 	})
-	t.Run("MayBeWrittenInAnotherWay", func(t *testing.T) {
+	t.Run("AcceptsAnotherSpellingOfTheRequest", func(t *testing.T) {
 		body := []byte(` { "spec":{"prefixLength":31,"poolRef":{"name":"\u0070"}} , "metadata":{"name":"c"}}  `)
 		again := w.do(t, http.MethodPost, at("claims"), body, key("k"), without("Content-Type"), header("Content-Type", "Application/JSON; charset=UTF-8"))
 		require.Equal(t, "true", w.created(t, again).header.Get("Idempotency-Replayed"))
@@ -77,16 +77,16 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 		w.claim(t, "successor", from("p", 31))
 		w.writesNothing(t, func() {
 			p := w.refused(t, w.postClaim(t, "c", from("p", 31), key("k")), "claim_released", "header:Idempotency-Key")
-			require.Contains(t, p.Detail, "/c, which was released since")
+			require.Contains(t, p.Detail, "/c, which has been released since")
 			w.refused(t, w.do(t, http.MethodGet, at("claims", "c"), nil), "not_found")
 		})
 		w.release(t, "successor")
 	})
-	t.Run("IsAnotherOneInAnotherOperationOrProject", func(t *testing.T) {
+	t.Run("IsSeparateForEachOperationAndProject", func(t *testing.T) {
 		w.refused(t, w.do(t, http.MethodPost, at("pools"), named("q", obj{"cidr": "10.1.0.0/24"}), key("k")), "idempotency_mismatch")
 		w.created(t, w.do(t, http.MethodPost, "/v1/projects/other/pools", named("q", obj{"cidr": "10.1.0.0/24"}), key("k")))
 	})
-	t.Run("OfARefusalIsFreeForAnotherTry", func(t *testing.T) {
+	t.Run("OfARefusedRequestCanBeReused", func(t *testing.T) {
 		w.refused(t, w.postClaim(t, "d", from("p", 30), key("d")), "pool_exhausted")
 		w.release(t, "rest")
 		require.Empty(t, w.created(t, w.postClaim(t, "d", from("p", 30), key("d"))).header.Get("Idempotency-Replayed"))
@@ -105,7 +105,7 @@ func TestIdempotencyKeyOfAClaim(t *testing.T) {
 }
 
 // For claims the server stores only its additions to the request. A repeat still gets every byte of the first answer.
-func TestRepeatOfClaimsGetsEveryByte(t *testing.T) {
+func TestRepeatOfClaimsReturnsTheSameBytes(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.created(t, w.do(t, http.MethodPost, at("pools"), obj{

@@ -40,7 +40,7 @@ func TestAPIKeys(t *testing.T) {
 	status := func(c *caller, token string) int {
 		return c.as(token).do(t, http.MethodGet, "/v1/projects/"+project, nil).status
 	}
-	t.Run("StandForTheirRoleInTheirProject", func(t *testing.T) {
+	t.Run("HaveTheirRoleInTheirProject", func(t *testing.T) {
 		for _, role := range roles {
 			c := w.as(w.newKey(t, project, "of-"+role, role))
 			me := decode[client.Whoami](t, c.ok(t, c.do(t, http.MethodGet, "/v1/whoami", nil)))
@@ -50,7 +50,7 @@ func TestAPIKeys(t *testing.T) {
 			c.refused(t, c.do(t, http.MethodGet, "/v1/projects/platform", nil), "not_found")
 		}
 	})
-	t.Run("SayWhoMadeWhat", func(t *testing.T) {
+	t.Run("AreRecordedAsCreator", func(t *testing.T) {
 		c := w.as(w.newKey(t, project, "maker", "provider"))
 		pool := decode[client.IPPool](t, c.created(t, c.do(t, http.MethodPost, at("pools"), named("made", obj{"cidr": "10.9.0.0/16"}))))
 		require.Equal(t, "key:"+project+"/maker", pool.Metadata.CreatedBy)
@@ -68,7 +68,7 @@ func TestAPIKeys(t *testing.T) {
 		require.Equal(t, http.StatusOK, status(w.caller, again))
 		require.Equal(t, http.StatusUnauthorized, status(other, token))
 	})
-	t.Run("CannotComeBackOnceRevoked", func(t *testing.T) { // not even on a server that has not learned of the revocation
+	t.Run("CreateNoOtherAccessOnceRevoked", func(t *testing.T) { // not even on a server that has not learned of the revocation
 		token := w.newKey(t, project, "leaving", "admin")
 		there := other.as(token)
 		require.Equal(t, http.StatusOK, status(other, token))

@@ -47,7 +47,7 @@ func TestTheLastPlatformAdminStays(t *testing.T) {
 		})
 		root.deleted(t, remove(member("corp:carol")))
 	})
-	t.Run("OfOtherProjectsCanGo", func(t *testing.T) {
+	t.Run("OfAnotherProjectCanBeRemoved", func(t *testing.T) {
 		root.newProject(t, project)
 		root.created(t, root.do(t, http.MethodPut, at("members", "corp:dave"), obj{"spec": obj{"role": "admin"}}))
 		root.deleted(t, root.do(t, http.MethodDelete, at("members", "corp:dave"), nil))

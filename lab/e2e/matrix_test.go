@@ -91,7 +91,7 @@ func allowed(least string) []string {
 
 // Every operation of the contract, tried by every caller: without credentials, with wrong ones, as a stranger, and in each role. For each refusal, an
 // authorized caller sends the same request with success. A refused request writes only its record.
-func TestEveryOperationIsBehindTheBorder(t *testing.T) {
+func TestEveryOperationRefusesUnauthorizedCallers(t *testing.T) {
 	t.Parallel()
 	m := setupMatrix(t)
 	var open []string

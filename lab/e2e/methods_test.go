@@ -18,7 +18,7 @@ var methods = []string{
 }
 
 // Each path of the contract with every method: a missing method gets a 405 with the list of the existing ones.
-func TestMethodsThatAPathDoesNotHave(t *testing.T) {
+func TestMissingMethodGetsA405WithTheAllowedMethods(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	s.writesNothing(t, func() {
@@ -44,7 +44,7 @@ func TestMethodsThatAPathDoesNotHave(t *testing.T) {
 	})
 }
 
-func TestHead(t *testing.T) {
+func TestHeadReturnsTheHeadersOfGet(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	for _, each := range s.specimens(t) {
@@ -63,7 +63,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-func TestPathsThatDoNotExist(t *testing.T) {
+func TestUnknownPathIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	team := "/v1/projects/" + s.names["project"]
@@ -105,7 +105,7 @@ func TestPathsThatDoNotExist(t *testing.T) {
 			}
 		}
 	})
-	t.Run("NamesThatAreNoNamesAreRefused", func(t *testing.T) {
+	t.Run("InvalidNamesAreRefused", func(t *testing.T) {
 		for _, bad := range []string{"UPPER", "-a", "a-", "a_b", "a.b", strings.Repeat("a", 64), "%00", "a%00b", "%FF", "%C3%A9", "%20", "a%0A", "%2e", "*", "a%3Fb", "%25", "..%2Fprod-eu", "%2e%2e"} {
 			for _, each := range s.specimens(t) {
 				for i, segment := range each.op.template {
@@ -163,7 +163,7 @@ func TestMediaTypes(t *testing.T) {
 		// A client made by openapi-generator sends this Accept: a deletion can return only a refusal.
 		s.refused(t, s.do(t, http.MethodDelete, at("pools", "nothing"), nil, header("Accept", "application/problem+json")), "not_found")
 	})
-	t.Run("OfBodiesMustBeThatOfTheOperation", func(t *testing.T) {
+	t.Run("OfBodiesMustMatchTheOperation", func(t *testing.T) {
 		s.writesNothing(t, func() {
 			for _, each := range specimens {
 				if each.op.RequestBody == nil {

@@ -29,7 +29,7 @@ func TestMetricsCountClaimsByClass(t *testing.T) {
 	require.Contains(t, text, `carve_claims_total{class="`+project+`/halves",outcome="pool_exhausted"} 1`)
 	require.NotContains(t, text, "secret-")
 
-	t.Run("AreForThisMachineAlone", func(t *testing.T) {
+	t.Run("AreServedOnlyOnLoopback", func(t *testing.T) {
 		w.refused(t, w.do(t, http.MethodGet, "/metrics", nil, header("X-Forwarded-For", "192.0.2.1")), "not_found")
 		w.refused(t, w.do(t, http.MethodGet, "/metrics", nil, func(r *http.Request) { r.Host = "carve.example.com" }), "not_found")
 	})

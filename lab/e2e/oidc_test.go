@@ -119,24 +119,24 @@ issuers:
 		there.refused(t, there.do(t, http.MethodDelete, at("pools", "p"), nil), "permission_denied")
 		claim := decode[client.IPClaim](t, there.created(t, there.postClaim(t, "c", from("p", 24))))
 		require.Equal(t, "corp:alice", claim.Metadata.CreatedBy)
-		t.Run("JoinedWithThoseByClaimTheLargerCounts", func(t *testing.T) {
+		t.Run("TheLargerOfClaimAndMembershipCounts", func(t *testing.T) {
 			require.Equal(t, []client.RoleInProject{{Project: project, Role: "provider"}}, whoami(w.as(is.token(t, "alice", inGroups("carve-acme-provider")))).Roles)
 			require.Equal(t, []client.RoleInProject{{Project: project, Role: "consumer"}}, whoami(w.as(is.token(t, "alice", inGroups("carve-acme-viewer")))).Roles)
 		})
 		root.deleted(t, root.do(t, http.MethodDelete, at("members", "corp:alice"), nil))
 		heededWithin(t, func() bool { return len(whoami(c).Roles)+len(whoami(there).Roles) == 0 })
 	})
-	t.Run("TheTrailSaysWhoAndHow", func(t *testing.T) {
+	t.Run("TheTrailHasSubjectAndMethod", func(t *testing.T) {
 		events := all[client.AuditEvent](t, root, at("audit-events")+"?subject=corp:alice&outcome=ok")
 		require.Len(t, events, 1, "%v", events)
 		require.Equal(t, []any{"createClaim", client.AuthMethod("oidc")}, []any{events[0].Operation, events[0].Method})
 	})
-	t.Run("ARoleInAProjectThatIsNotThereIsNone", func(t *testing.T) {
+	t.Run("ARoleInAMissingProjectIsIgnored", func(t *testing.T) {
 		c := w.as(is.token(t, "erin", inGroups("carve-nowhere-admin")))
 		c.refused(t, c.do(t, http.MethodGet, in("nowhere", "pools"), nil), "not_found")
 		require.Empty(t, all[obj](t, c, "/v1/projects"))
 	})
-	t.Run("TokensThatAreNotGood", func(t *testing.T) {
+	t.Run("InvalidTokensAreRefused", func(t *testing.T) {
 		good := is.token(t, "dora", inGroups("carve-acme-provider"))
 		send := func(token string) answer {
 			return w.as(token).do(t, http.MethodGet, "/v1/projects/"+project, nil, probe)
@@ -163,7 +163,7 @@ issuers:
 		is.rotate(t, "second")
 		require.Equal(t, "corp:dora", whoami(w.as(is.token(t, "dora", nil))).Subject)
 	})
-	t.Run("KeysWorkBeside", func(t *testing.T) {
+	t.Run("APIKeysStillWork", func(t *testing.T) {
 		require.Equal(t, client.AuthMethod("api-key"), whoami(root).Method)
 	})
 }

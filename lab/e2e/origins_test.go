@@ -48,7 +48,7 @@ func withoutOrigins(v any) any {
 }
 
 // This check of the check accepts the one field and no other.
-func TestPoolsBehindClassesAreNamedInOnePlace(t *testing.T) {
+func TestPoolBehindAClassIsNamedOnlyInPoolRef(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]bool{
 		`{"status":{"poolRef":{"name":"hidden"}}}`:                                      false,

@@ -12,7 +12,7 @@ import (
 
 // The database disappears at COMMIT and stays away. The caller gets outcome_unknown, and a repeat after the database is back returns the outcome,
 // whether or not the COMMIT took effect.
-func TestOutcomeThatCannotBeReadBack(t *testing.T) {
+func TestUnknownOutcomeIsReturnedByARepeat(t *testing.T) {
 	t.Parallel()
 	for name, cut := range map[string]pgfault.Fault{"Committed": pgfault.CommittedAnswerLost(), "NotCommitted": pgfault.LostBeforeCommit()} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestOutcomeThatCannotBeReadBack(t *testing.T) {
 }
 
 // The caller has left when the COMMIT takes effect. A repeat with its key returns the result.
-func TestCallerThatGaveUpGetsItsAnswerByTheSameKey(t *testing.T) {
+func TestRepeatReturnsTheResultAfterTheCallerHasLeft(t *testing.T) {
 	t.Parallel()
 	s := startCutSite(t, database(t))
 	s.created(t, s.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": project}}))

@@ -27,7 +27,7 @@ func TestOperationsOutsideOfProjects(t *testing.T) {
 			}
 		}
 	})
-	t.Run("TheRestDoes", func(t *testing.T) {
+	t.Run("OtherOperationsNeedCredentials", func(t *testing.T) {
 		m.writesNothing(t, func() {
 			for name, c := range strangers {
 				for _, path := range []string{"/v1/projects", "/v1/whoami", "/v1/version"} {
@@ -55,7 +55,7 @@ func TestOperationsOutsideOfProjects(t *testing.T) {
 		}
 		m.newProject(t, "mine")
 	})
-	t.Run("ListOfProjectsHasOnesOwn", func(t *testing.T) {
+	t.Run("TheListHasTheCallersProjects", func(t *testing.T) {
 		for name, c := range everybody {
 			want := []string{team}
 			switch name {

@@ -13,7 +13,7 @@ import (
 )
 
 // A project with content cannot be deleted, and a deleted project leaves nothing behind.
-func TestDeletingAProject(t *testing.T) {
+func TestProjectIsDeletedOnlyWhenEmpty(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
 	north, south := town.north, town.south
@@ -78,7 +78,7 @@ func TestDeletingAProject(t *testing.T) {
 	t.Run("ItsKeysAreDead", func(t *testing.T) {
 		heededWithin(t, func() bool { return c.do(t, http.MethodGet, "/v1/whoami", nil).status == http.StatusUnauthorized })
 	})
-	t.Run("ANewOneOfItsNameInheritsNothing", func(t *testing.T) {
+	t.Run("ALaterProjectOfTheNameInheritsNothing", func(t *testing.T) {
 		town.newProject(t, "south")
 		for _, list := range []string{"members", "api-keys", "quotas", "pools", "classes", "claims", "allocations", "audit-events"} {
 			for _, each := range all[obj](t, town.caller, in("south", list)) {

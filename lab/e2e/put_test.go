@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-func TestPutClaimIsCreateOrReturn(t *testing.T) {
+func TestPutClaimCreatesOrReturnsTheClaim(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/31"})
@@ -66,12 +66,12 @@ func TestPutClaimIsCreateOrReturn(t *testing.T) {
 		})
 		w.release(t, "old")
 	})
-	t.Run("ReturnsItWhenThePoolIsFullByNow", func(t *testing.T) {
+	t.Run("ReturnsItWhenThePoolIsFull", func(t *testing.T) {
 		w.claim(t, "last", from("p", 32))
 		w.refused(t, w.do(t, http.MethodPut, at("claims", "other"), obj{"spec": from("p", 32)}), "pool_exhausted")
 		same(t, put(from("p", 32), obj{"labels": obj{"env": "prod"}}))
 	})
-	t.Run("RefusesAnotherSpecNamingWhatDiffers", func(t *testing.T) {
+	t.Run("RefusesAnotherSpecAndNamesTheFields", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, put(from("p", 31)), "already_exists", "/spec/prefixLength")
 			spec := from("p", 32)
@@ -83,7 +83,7 @@ func TestPutClaimIsCreateOrReturn(t *testing.T) {
 	t.Run("RefusesAnotherNameThanThatInThePath", func(t *testing.T) {
 		w.refused(t, put(from("p", 32), obj{"name": "d"}), "invalid_argument", "/metadata/name")
 	})
-	t.Run("MakesItAgainAfterItWasReleased", func(t *testing.T) {
+	t.Run("CreatesItAgainAfterItsRelease", func(t *testing.T) {
 		w.release(t, "c")
 		again := decode[client.IPClaim](t, w.created(t, put(from("p", 32))))
 		require.NotEqual(t, made.Metadata.UID, again.Metadata.UID)

@@ -34,7 +34,7 @@ func TestQuotas(t *testing.T) {
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/16"})
 	w.claim(t, "before", from("p", 24))
-	t.Run("CountWhatIsHeldAlready", func(t *testing.T) {
+	t.Run("CountHeldBlocks", func(t *testing.T) {
 		q := w.quota(t, "q", obj{}, obj{"claims": 3, "addresses": "1024", "pools": 2})
 		require.Equal(t, client.QuotaUsed{Addresses: "256", Claims: 1, Pools: 1}, q.Status.Used)
 		require.Equal(t, client.QuotaAvailable{Addresses: "768", Claims: new(int64(2)), Pools: new(int64(1))}, q.Status.Available)
@@ -84,13 +84,13 @@ func TestQuotas(t *testing.T) {
 			w.release(t, fmt.Sprintf("b%d", i))
 		}
 	})
-	t.Run("RefuseInADryRunAsInEarnest", func(t *testing.T) {
+	t.Run("RefuseADryRunToo", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			w.refused(t, w.postClaim(t, "x", from("p", 17), dryRun), "quota_exceeded")
 			w.created(t, w.postClaim(t, "x", from("p", 25), dryRun))
 		})
 	})
-	t.Run("ReplayAndReturnWhatExistsWhenFull", func(t *testing.T) {
+	t.Run("AllowReplaysAndExistingClaimsWhenFull", func(t *testing.T) {
 		first := w.created(t, w.postClaim(t, "keyed", from("p", 24), key("k")))
 		w.claim(t, "last", from("p", 24))
 		w.refused(t, w.postClaim(t, "x", from("p", 32)), "quota_exceeded")
@@ -99,7 +99,7 @@ func TestQuotas(t *testing.T) {
 		w.ok(t, w.do(t, http.MethodPut, at("claims", "last"), obj{"spec": from("p", 24)}))
 		w.used(t, "q", "768", 3, 1)
 	})
-	t.Run("LoweredBelowWhatIsUsedStopNewClaims", func(t *testing.T) {
+	t.Run("LoweredBelowTheirUseStopNewClaims", func(t *testing.T) {
 		q := w.quota(t, "q", obj{}, obj{"claims": 1, "addresses": "1024"})
 		require.Equal(t, client.QuotaUsed{Addresses: "768", Claims: 3, Pools: 1}, q.Status.Used)
 		require.Equal(t, client.QuotaAvailable{Addresses: "256", Claims: new(int64)}, q.Status.Available, "nothing, and not less")
@@ -144,12 +144,12 @@ func TestQuotas(t *testing.T) {
 		w.used(t, "children", "1", 1, 0)
 		w.deleted(t, w.do(t, http.MethodDelete, at("quotas", "children"), nil))
 	})
-	t.Run("RaisedLetInAtOnce", func(t *testing.T) {
+	t.Run("AdmitClaimsAtOnceWhenRaised", func(t *testing.T) {
 		w.quota(t, "q", obj{}, obj{"claims": 2})
 		w.claim(t, "y", from("p", 24))
 		w.refused(t, w.postClaim(t, "z", from("p", 32)), "quota_exceeded")
 	})
-	t.Run("HoldAllTogether", func(t *testing.T) {
+	t.Run("ApplyTogether", func(t *testing.T) {
 		w.quota(t, "q", obj{}, obj{"claims": 10})
 		w.quota(t, "tight", obj{"poolRef": obj{"name": "p"}, "ipFamily": "IPv4"}, obj{"addresses": "260"})
 		w.quota(t, "elsewhere", obj{"ipFamily": "IPv6"}, obj{"claims": 0})
@@ -171,7 +171,7 @@ func TestQuotas(t *testing.T) {
 			require.Equal(t, was, a.etag())
 		})
 	})
-	t.Run("DeletedBoundNothing", func(t *testing.T) {
+	t.Run("BoundNothingAfterTheirDeletion", func(t *testing.T) {
 		w.deleted(t, w.do(t, http.MethodDelete, at("quotas", "tight"), nil))
 		w.claim(t, "wide", from("p", 20))
 		w.refused(t, w.do(t, http.MethodGet, at("quotas", "tight"), nil), "not_found")

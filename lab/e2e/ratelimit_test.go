@@ -52,7 +52,7 @@ func TestRateLimits(t *testing.T) {
 		w.writesNothing(t, func() { exhaust(t, func() answer { return write(busy) }, 1) })
 		require.Equal(t, http.StatusNotFound, write(quiet).status)
 	})
-	t.Run("OfThoseWithoutCredentials", func(t *testing.T) {
+	t.Run("OfRequestsWithoutCredentials", func(t *testing.T) {
 		stranger := w.as("")
 		exhaust(t, func() answer { return read(stranger) }, 2)
 		forged := w.as(busy.token[:len(busy.token)-52] + "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-func TestServerSaysWhatIsWrongBeforeItStarts(t *testing.T) {
+func TestServerRefusesToStartWithAReason(t *testing.T) {
 	t.Parallel()
 	binary := serverBinary(t)
 	file := filepath.Join(t.TempDir(), "file")

@@ -115,7 +115,7 @@ func TestPoolServesThreeRegions(t *testing.T) {
 }
 
 // Lists contain the objects of all regions, in one order, page by page.
-func TestListsAreOfAllRegions(t *testing.T) {
+func TestListsContainTheObjectsOfAllRegions(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/16"))

@@ -13,7 +13,7 @@ import (
 )
 
 // Any fault in the regions of a new pool is refused with its place and valid values, and nothing is written.
-func TestRegionsThatAPoolCannotHave(t *testing.T) {
+func TestInvalidRegionsOfAPoolAreRefused(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
 	w := newWorld(t, newCaller(serve(t, dsn)), dsn)
@@ -33,7 +33,7 @@ func TestRegionsThatAPoolCannotHave(t *testing.T) {
 		}{
 			"None":                 {obj{"regions": []string{}}, "/spec/regions", "at least 1 item"},
 			"Null":                 {obj{"regions": nil}, "/spec/regions", "leave it out"},
-			"OneTwice":             {obj{"regions": []string{region, region}}, "/spec/regions", "must not have equal items"},
+			"OneTwice":             {obj{"regions": []string{region, region}}, "/spec/regions", "must not repeat an item"},
 			"AnUnknownOne":         {obj{"regions": []string{region, "mars"}}, "/spec/regions/1", has},
 			"AnUnknownFirstOne":    {obj{"regions": []string{"mars", region}}, "/spec/regions/0", has},
 			"AnUnknownHome":        {obj{"region": "mars"}, "/spec/region", has},
@@ -72,7 +72,7 @@ func TestRegionsThatAPoolCannotHave(t *testing.T) {
 }
 
 // Only reads may be stale. Operations that change something, and reads of data that are the same everywhere, refuse the parameter.
-func TestConsistencyIsForReads(t *testing.T) {
+func TestOnlyReadsAcceptStaleConsistency(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	s.writesNothing(t, func() {

@@ -14,7 +14,7 @@ import (
 )
 
 // A region without free blocks borrows within the same request. The pool is exhausted only when no region has room.
-func TestARegionThatRunsDryBorrowsAtOnce(t *testing.T) {
+func TestEmptyRegionBorrowsWithinTheRequest(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/24"))
@@ -45,7 +45,7 @@ func TestARegionThatRunsDryBorrowsAtOnce(t *testing.T) {
 }
 
 // A claim that exceeds all blocks on loan to its region succeeds there, if any region has room.
-func TestARegionBorrowsAsMuchAsOneClaimNeeds(t *testing.T) {
+func TestRegionBorrowsEnoughForOneLargeClaim(t *testing.T) {
 	t.Parallel()
 	g := setupGlobe(t)
 	g.pool(t, "net", served("10.0.0.0/16"))
@@ -68,7 +68,7 @@ func TestARegionBorrowsAsMuchAsOneClaimNeeds(t *testing.T) {
 }
 
 // A pool can lose a region in which nothing is held. A refused patch leaves the region its stock.
-func TestRegionsOfAPoolAreChanged(t *testing.T) {
+func TestPoolLosesOnlyARegionWithoutHeldBlocks(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
 	w := newWorld(t, newCaller(serve(t, dsn)), dsn)
@@ -113,7 +113,7 @@ func TestRegionsOfAPoolAreChanged(t *testing.T) {
 
 // If a region's rows and its loan records come from different times, no claim draws from the rows and no release returns to them until they were
 // reconciled.
-func TestARegionThatWasRestoredAloneAnswersNothing(t *testing.T) {
+func TestRegionRestoredAloneRefusesClaimsAndReleases(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, elsewhere...)
 	w := newWorld(t, newCaller(serve(t, dsn)), dsn)

@@ -79,7 +79,7 @@ func sessionsOf(t *testing.T, dsn string) (n int) {
 
 // A pool of three regions is backed up under load, continues, and is restored. One server is cut off from the database all the time and returns with
 // a cache from after the backup. Its stale cache must change nothing in the restored data.
-func TestAPoolInThreeRegionsIsRestored(t *testing.T) {
+func TestRestoredPoolIgnoresAServersStaleCache(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
 	ops, dir := newOperator(t, dsn), filepath.Join(t.TempDir(), "backup")
@@ -176,7 +176,7 @@ func fill(t *testing.T, callers map[string]*caller) (holder map[string]string) {
 
 // One region's rows are restored without the other regions' rows. The region refuses requests that it cannot decide, and the others go on. A verb of
 // ipamctl opens the region again while all servers run.
-func TestARegionOfAnotherTimeIsClosedUntilItIsReconciled(t *testing.T) {
+func TestRegionRestoredAloneStaysClosedUntilReconciled(t *testing.T) {
 	t.Parallel()
 	dsn := inRegions(t)
 	ops := newOperator(t, dsn)

@@ -109,7 +109,7 @@ func (r *remade) familiarize(t testing.TB, c *caller) {
 
 // A role applies to one project and to no later project of its name. A project is deleted, and another tenant makes one of the same name. Every
 // caller with a key or a membership in the first project finds nothing, immediately, on every server, whatever the servers have cached.
-func TestNobodyInheritsTheRolesOfAnEarlierProjectOfTheName(t *testing.T) {
+func TestLaterProjectOfTheNameRefusesTheEarlierRoles(t *testing.T) {
 	t.Parallel()
 	r := setupRemade(t)
 	specimens := r.specimens(t)
@@ -156,7 +156,7 @@ func TestNobodyInheritsTheRolesOfAnEarlierProjectOfTheName(t *testing.T) {
 	}
 }
 
-func TestWhoHadARoleInAnEarlierProjectOfTheNameIsNotToldOfTheOneThatIs(t *testing.T) {
+func TestLaterProjectOfTheNameIsHiddenFromTheEarlierRoles(t *testing.T) {
 	t.Parallel()
 	r := setupRemade(t)
 	for who, c := range r.old {
@@ -166,7 +166,7 @@ func TestWhoHadARoleInAnEarlierProjectOfTheNameIsNotToldOfTheOneThatIs(t *testin
 		a := c.do(t, http.MethodPost, "/v1/projects", obj{"metadata": obj{"name": "mine"}})
 		require.False(t, a.ok(), who)
 	}
-	t.Run("WhoHasARoleInItFindsIt", func(t *testing.T) { // the control
+	t.Run("CallersWithANewRoleFindIt", func(t *testing.T) { // the control
 		for who, old := range r.old {
 			if !strings.HasPrefix(who, "Key") {
 				continue

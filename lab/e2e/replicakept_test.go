@@ -34,7 +34,7 @@ func kept(t *testing.T, replicas ...*replica) (end func()) {
 
 // Servers and the database are killed, connections are cut before and after COMMIT, and followers reconnect to any server that answers. In the end
 // their copies equal the lists, object for object, and no follower had to list again.
-func TestAReplicaIsWhatTheListsAnswerAfterServersAndTheDatabaseWereKilled(t *testing.T) {
+func TestReplicaEqualsTheListsAfterServersAndDatabaseWereKilled(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	if said, err := strconv.ParseUint(os.Getenv("CARVE_REPLICA_SEED"), 10, 64); err == nil {
@@ -141,7 +141,7 @@ type transport func(*http.Request) (*http.Response, error)
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // The check of the replicas detects a copy that lost one change of one object, and a follower that resumes from now after each answer.
-func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
+func TestReplicaCheckDetectsALostChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/16"})
@@ -177,7 +177,7 @@ func TestTheJudgeOfReplicasTellsALostChange(t *testing.T) {
 }
 
 // A follower that resumed from the largest id it has seen would lose late commits. The trail shows ids, so it allows such a twin.
-func TestTheJudgeOfReplicasTellsAFollowerByTheLargestID(t *testing.T) {
+func TestReplicaCheckDetectsAFollowerByTheLargestID(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
 	way, err := pgfault.Start(context.WithoutCancel(t.Context()), dsn)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-func TestRetainedBlock(t *testing.T) {
+func TestRetainedBlockOutlivesItsClaim(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.pool(t, "p", obj{"cidr": "10.0.0.0/30"})
@@ -42,7 +42,7 @@ func TestRetainedBlock(t *testing.T) {
 		require.Equal(t, &client.ResolvedRef{Project: project, Name: "vip"}, held.Spec.ClaimRef, "who held it last")
 		require.Len(t, all[client.IPAllocation](t, w.caller, at("allocations")+"?phase=Retained"), 1)
 	})
-	t.Run("IsNeverGivenToAnybodyElse", func(t *testing.T) {
+	t.Run("IsGivenToNoOtherClaim", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			p := w.refused(t, w.postClaim(t, "other", spec), "allocation_retained", "/spec/address")
 			require.Equal(t, []string{project + "/" + name}, p.ConflictsWith)

@@ -95,7 +95,7 @@ func TestScopes(t *testing.T) {
 		})
 		require.Empty(t, w.scopes(t))
 	})
-	t.Run("TheProjectOfAScopeIsNotTheCallersToGive", func(t *testing.T) {
+	t.Run("TheProjectOfAScopeCannotBeGiven", func(t *testing.T) {
 		w.writesNothing(t, func() {
 			for _, whose := range []string{"other", project} {
 				spec := inScope("prod", "fra")
@@ -152,7 +152,7 @@ func TestScopes(t *testing.T) {
 		require.Equal(t, int64(6), w.getClass(t, "platform", "vpc").Status.ScopedPools)
 		require.Equal(t, int64(1), w.getClass(t, "other", "vpc").Status.ScopedPools)
 	})
-	t.Run("NobodyClaimsFromItByName", func(t *testing.T) {
+	t.Run("ItCannotBeClaimedFromByName", func(t *testing.T) {
 		name := first.Status.PoolRef.Name
 		w.writesNothing(t, func() {
 			w.refused(t, w.claimOf(t, "platform", "x", obj{"poolRef": obj{"name": name}, "prefixLength": 28}), "invalid_argument", "/spec/poolRef/name")
@@ -162,7 +162,7 @@ func TestScopes(t *testing.T) {
 			w.refused(t, w.do(t, http.MethodDelete, in("platform", "pools", name), nil), "in_use")
 		})
 	})
-	t.Run("AQuotaBoundsHowManyThereAre", func(t *testing.T) {
+	t.Run("AQuotaLimitsTheirNumber", func(t *testing.T) {
 		w.quota(t, "scopes", obj{"classRef": obj{"project": "platform", "name": "vpc"}}, obj{"pools": 4})
 		p := w.refused(t, w.postClaim(t, "x", inScope("five", "fra")), "quota_exceeded")
 		require.Equal(t, []string{project + "/scopes", "4", "4", "1"}, []string{p.Quota, p.Limit, p.Used, p.Requested})
@@ -176,7 +176,7 @@ func TestScopes(t *testing.T) {
 		p := w.refused(t, w.claimOf(t, "other", "more", inScope("small", "fra")), "pool_exhausted")
 		require.Equal(t, []string{"platform/(hidden)"}, p.PoolsTried)
 	})
-	t.Run("TheTrailReadsLikeEveryOther", func(t *testing.T) {
+	t.Run("TheirPoolsAreInThePlatformsTrail", func(t *testing.T) {
 		require.NotEmpty(t, all[client.AuditEvent](t, w.caller, in("platform", "audit-events")+"?resourceKind=IPPool"))
 		require.Empty(t, all[client.AuditEvent](t, w.caller, at("audit-events")+"?resourceKind=IPPool"), "the pools are not the project's")
 	})

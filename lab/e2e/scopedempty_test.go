@@ -10,7 +10,7 @@ import (
 )
 
 // A scope pool without claims is given back. The next claim of the scope carves a new one.
-func TestEmptyPoolOfAScopeIsGivenBack(t *testing.T) {
+func TestEmptyPoolOfAScopeIsDeleted(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	w.classOf(t, "platform", "racks", obj{
@@ -26,11 +26,11 @@ func TestEmptyPoolOfAScopeIsGivenBack(t *testing.T) {
 	kept := w.scopes(t)[0]
 	require.Equal(t, map[string]string{"rack": "b"}, kept.Status.Scope.Values, "the other one is in use")
 	w.refused(t, w.do(t, http.MethodGet, in("platform", "pools", gone.Status.PoolRef.Name), nil), "not_found")
-	t.Run("SaysSoInTheTrailOfThePlatform", func(t *testing.T) {
+	t.Run("ThePlatformsTrailHasTheDeletion", func(t *testing.T) {
 		events := all[client.AuditEvent](t, w.caller, in("platform", "audit-events")+"?resourceName="+gone.Status.PoolRef.Name)
 		require.Len(t, events, 2, "made and removed")
 	})
-	t.Run("ItsRoomIsForOtherScopes", func(t *testing.T) {
+	t.Run("ItsBlockServesOtherScopes", func(t *testing.T) {
 		more := w.claim(t, "more", spec("c"))
 		require.NotEqual(t, gone.Status.PoolRef, more.Status.PoolRef)
 		require.Equal(t, gone.Status.AllocatedCIDR, more.Status.AllocatedCIDR)

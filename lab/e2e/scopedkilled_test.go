@@ -15,7 +15,7 @@ import (
 
 // The server is killed during the first claims of many scopes, and started again. Acknowledged claims exist, other requests can be repeated by key,
 // and each key has taken effect once. The audit then finds no pool without its claim, and no lost block.
-func TestServerIsKilledDuringFirstClaimsOfScopes(t *testing.T) {
+func TestKilledServerLosesNoFirstClaimOfAScope(t *testing.T) {
 	t.Parallel()
 	const scopes, each, workers = 24, 4, 16
 	binary, dsn := serverBinary(t), database(t)

@@ -55,7 +55,7 @@ func asServer(t testing.TB, dsn string) string {
 	return u.String()
 }
 
-func TestTheServersOfTheseTestsAreNoOwners(t *testing.T) {
+func TestServersOfTheseTestsDoNotOwnTheDatabase(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
 		t.Skip("about PostgreSQL; this run is on", dbtest.Engine())

@@ -65,7 +65,7 @@ func (p *tenant) take(t testing.TB, name string, spec obj, options ...option) an
 }
 
 // Sharing needs both: the pool is shared, and granted.
-func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
+func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
 	north, south := town.north, town.south
@@ -110,12 +110,12 @@ func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 	}
 	t.Run("NeitherIsNotFound", closed)
 	t.Run("SharedAloneIsNotFound", func(t *testing.T) { north.share(t, "market", "shared"); closed(t) })
-	t.Run("AGrantOfSomebodyElseIsNotFound", func(t *testing.T) { north.grant(t, "market", "west"); closed(t) })
+	t.Run("AGrantToAnotherProjectIsNotFound", func(t *testing.T) { north.grant(t, "market", "west"); closed(t) })
 	t.Run("BothOpenIt", func(t *testing.T) { north.grant(t, "market", "south"); open(t) })
 	t.Run("AGrantAloneIsNotFound", func(t *testing.T) { north.share(t, "market", "consumer"); closed(t) })
 	t.Run("SharedAgainIsOpenAgain", func(t *testing.T) { north.share(t, "market", "shared"); open(t) })
 	t.Run("RevokedIsNotFoundAtOnce", func(t *testing.T) { north.revoke(t, "market", "south"); closed(t) })
-	t.Run("EverybodyIsAConsumerOfItsOwn", func(t *testing.T) {
+	t.Run("AGrantToEveryProjectIsIndependent", func(t *testing.T) {
 		north.grant(t, "market", "*")
 		open(t)
 		north.grant(t, "market", "south")
@@ -124,7 +124,7 @@ func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 		north.revoke(t, "market", "south")
 		closed(t)
 	})
-	t.Run("SelectorsFindThoseOfThePlatform", func(t *testing.T) {
+	t.Run("SelectorsFindThePlatformsPools", func(t *testing.T) {
 		pool := in("platform", "pools", "commons")
 		body := named("commons", obj{"cidr": "100.64.0.0/24"})
 		body["metadata"].(obj)["labels"] = obj{"market": "open"}
@@ -139,7 +139,7 @@ func TestSharingTakesVisibilityAndAGrant(t *testing.T) {
 		town.deleted(t, town.do(t, http.MethodDelete, pool+"/grants/south", nil))
 		closed()
 	})
-	t.Run("AnotherPoolOfTheNameInheritsNoGrant", func(t *testing.T) {
+	t.Run("ALaterPoolOfTheNameInheritsNoGrant", func(t *testing.T) {
 		c := north.by["provider"]
 		for range 2 {
 			c.created(t, c.do(t, http.MethodPost, north.at("pools"), named("stand", obj{"cidr": "198.18.0.0/24", "visibility": "shared"})))
@@ -201,7 +201,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			}
 		}
 	})
-	t.Run("AndItsOwnInFull", func(t *testing.T) {
+	t.Run("TheOwnerSeesItsOwnClaimsInFull", func(t *testing.T) {
 		own := all[client.IPAllocation](t, north.admin(), north.at("allocations")+"?contains=192.0.2.1")
 		require.Len(t, own, 1)
 		require.Equal(t, &client.ResolvedRef{Project: "north", Name: north.named("stall")}, own[0].Spec.ClaimRef)
@@ -220,7 +220,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			require.Equal(t, of.Status.AllocatedCIDR, a.Status.AllocatedCIDR)
 		}
 	})
-	t.Run("TheConsumerListsWhatItHoldsThere", func(t *testing.T) {
+	t.Run("TheConsumerListsItsBlocks", func(t *testing.T) {
 		for _, role := range roles {
 			held := func(filter string) (names []string) {
 				for _, a := range all[client.IPAllocation](t, south.by[role], south.at("allocations")+"?holder=self&within=192.0.2.0/24"+filter) {
@@ -240,7 +240,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		north.admin().refused(t, north.admin().do(t, http.MethodGet, south.at("allocations")+"?holder=self", nil), "not_found")
 		south.admin().refused(t, south.admin().do(t, http.MethodGet, south.at("allocations")+"?holder=north", nil), "invalid_argument", "query:holder")
 	})
-	t.Run("HistorySaysWhichProject", func(t *testing.T) {
+	t.Run("HistoryNamesTheConsumersProject", func(t *testing.T) {
 		for address, phases := range map[string]int{"192.0.2.10": 1, "192.0.2.11": 2, "192.0.2.12": 1} {
 			entries := all[client.HistoryEntry](t, north.admin(), north.at("history")+"?address="+address)
 			require.Len(t, entries, phases, address)
@@ -259,7 +259,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			require.Equal(t, []any{client.IPAllocationPhase(phase), "south", "south"}, []any{entries[0].Phase, entries[0].Consumer, entries[0].ClaimRef.Project})
 		}
 	})
-	t.Run("TheMapSaysWhichProject", func(t *testing.T) {
+	t.Run("TheMapNamesTheConsumersProject", func(t *testing.T) {
 		show := func(c *caller) answer {
 			return c.do(t, http.MethodGet, north.at("pools", "market", "map"), nil, query("within=192.0.2.8/29"))
 		}
@@ -275,7 +275,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		require.Equal(t, client.PoolMapStateRetained, states[3])
 		south.admin().refused(t, show(south.admin()), "not_found")
 	})
-	t.Run("RefusalsNameNobody", func(t *testing.T) {
+	t.Run("RefusalsNameNoProject", func(t *testing.T) {
 		for address, code := range map[string]struct{ south, north string }{
 			"192.0.2.1": {"block_taken", "block_taken"}, "192.0.2.2": {"block_taken", "allocation_retained"}, // the north's
 			"192.0.2.10": {"block_taken", "block_taken"}, "192.0.2.11": {"allocation_retained", "block_taken"}, // the south's
@@ -290,7 +290,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 		patch := obj{"spec": obj{"reservations": []obj{{"cidr": "192.0.2.10/32"}}}}
 		north.admin().refused(t, north.admin().do(t, http.MethodPatch, north.at("pools", "market"), patch, etag), "block_taken")
 	})
-	t.Run("RetainedBlocksAreBoundAgainByTheirProjectAlone", func(t *testing.T) {
+	t.Run("OnlyTheirProjectBindsRetainedBlocksAgain", func(t *testing.T) {
 		rebind := func(p *tenant, name string) answer {
 			return p.consumer().do(t, http.MethodPost, p.at("claims"), named(name, obj{"allocationRef": obj{"name": kept.Status.AllocationRef.Name}}))
 		}
@@ -307,7 +307,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 			south.readEverything(t, south.by[role])
 		}
 	})
-	t.Run("TheOwnerGivesRetainedBlocksBack", func(t *testing.T) {
+	t.Run("TheOwnerReleasesRetainedBlocks", func(t *testing.T) {
 		c := north.by["provider"]
 		theirs := south.at("allocations", kept.Status.AllocationRef.Name) // and its holder may do the same
 		south.admin().deleted(t, south.by["provider"].do(t, http.MethodDelete, theirs, nil, dryRun))
@@ -319,7 +319,7 @@ func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	t.Run("AProjectIsNotDeletedWhileItHoldsABlockElsewhere", func(t *testing.T) {
 		town.refused(t, town.do(t, http.MethodDelete, "/v1/projects/south", nil), "in_use")
 	})
-	t.Run("OfItsHolderAlone", func(t *testing.T) {
+	t.Run("AnAllocationRefIsFoundOnlyInThePoolsProject", func(t *testing.T) {
 		of := func(project string) obj {
 			return obj{"spec": obj{"allocationRef": obj{"project": project, "name": bound.Status.AllocationRef.Name}}}
 		}

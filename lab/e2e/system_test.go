@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-func TestContractIsServedAsItIsCommitted(t *testing.T) {
+func TestServedContractEqualsTheCommittedFile(t *testing.T) {
 	t.Parallel()
 	w := setupEmpty(t)
 	served := w.ok(t, w.do(t, http.MethodGet, "/openapi.yaml", nil))

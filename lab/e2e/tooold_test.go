@@ -16,7 +16,7 @@ import (
 
 // An operator runs the `migrate` of a later version, which this version's servers would break, while they serve. They stop by themselves and log the
 // reason, their acknowledged changes are kept, and none of them can start again.
-func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
+func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
 	binary := serverBinary(t)
@@ -58,7 +58,7 @@ func TestServersThatAreTooOldForTheirDatabaseStop(t *testing.T) {
 	}
 	wg.Wait()
 	refused := refusedProcess(t, binary, nil, "--database-url="+dsn)
-	require.Contains(t, refused.Log, fmt.Sprintf("programs must know number %d at least", schema.Version()+1))
+	require.Contains(t, refused.Log, fmt.Sprintf("programs that know at least number %d", schema.Version()+1))
 	_, err = c.Exec(t.Context(), "UPDATE compatibility SET minimum = $1", schema.Version()) // as the later version would find it
 	require.NoError(t, err)
 	auditClean(t, dsn)

@@ -162,7 +162,7 @@ func resourceNames(t testing.TB, each specimen, a answer) (names []string) {
 }
 
 // A record contains exactly the changed fields, before and after.
-func TestTrailTellsWhatDiffers(t *testing.T) {
+func TestTrailRecordsOnlyChangedFields(t *testing.T) {
 	t.Parallel()
 	w := setup(t)
 	one := func(f func()) event {
@@ -192,7 +192,7 @@ func TestTrailTellsWhatDiffers(t *testing.T) {
 	})
 	require.Contains(t, fmt.Sprint(e.Before), "viewer")
 	require.Contains(t, fmt.Sprint(e.After), "admin")
-	t.Run("NothingIsToldOfWhatWasRefusedForAnotherReason", func(t *testing.T) {
+	t.Run("OtherRefusalsLeaveNoRecord", func(t *testing.T) {
 		require.Empty(t, w.newEvents(t, func() {
 			w.refused(t, w.postClaim(t, "c", from("p", 8)), "never_satisfiable")
 			w.refused(t, w.postClaim(t, "c", from("nothing", 24)), "not_found")
@@ -242,7 +242,7 @@ func TestListOfEvents(t *testing.T) {
 		require.True(t, slices.IsSortedFunc(whole, func(a, b client.AuditEvent) int { return b.At.Compare(a.At) }))
 		require.True(t, slices.IsSortedFunc(whole, func(a, b client.AuditEvent) int { return strings.Compare(b.ID, a.ID) }))
 	})
-	t.Run("HasTheAttemptOfAStranger", func(t *testing.T) {
+	t.Run("HasAStrangersAttempt", func(t *testing.T) {
 		require.Equal(t, "not_found", whole[0].Outcome)
 		require.Equal(t, "key:south/"+town.south.named("admin"), whole[0].Subject)
 		require.Equal(t, client.AuditResource{Kind: "IPClaim", Name: p.named("e1")}, whole[0].Resource)
@@ -270,7 +270,7 @@ func TestListOfEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Len(t, list(tc.filter...), tc.want) })
 	}
-	t.Run("ChangesByNobody", func(t *testing.T) {
+	t.Run("CannotBeChanged", func(t *testing.T) {
 		for _, method := range []string{http.MethodDelete, http.MethodPut, http.MethodPatch, http.MethodPost} {
 			for _, path := range []string{p.at("audit-events"), p.at("audit-events", whole[0].ID)} {
 				a := town.do(t, method, path, nil)

@@ -20,7 +20,7 @@ var unknownCommits = []func() pgfault.Fault{
 
 // Each of 400 requests has its COMMIT cut. It is repeated until it is answered, and once more: the repeat gets the first answer, and exactly 400
 // blocks are taken. The names are generated, so only the key identifies a repeat.
-func TestRetriesAfterACutAtCommitHaveTheirEffectOnce(t *testing.T) {
+func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	t.Parallel()
 	const servers, each = 4, 100
 	dsn := database(t)
@@ -128,7 +128,7 @@ func (s *cutSite) untilAnswered(t testing.TB, body obj, options ...option) (a an
 }
 
 // All faults occur now and then, in every operation on claims. Acknowledged claims exist, refused ones do not, and no 40001 reaches a caller.
-func TestClaimsAndReleasesThroughAStormOfFaults(t *testing.T) {
+func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 	t.Parallel()
 	const p, seed = 0.04, 7
 	dsn := database(t)

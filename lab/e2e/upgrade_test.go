@@ -68,7 +68,7 @@ func plainly(t *testing.T, p *process, method, path string, body any) (status in
 
 // A server of the previous version and one of this version run on this version's schema. Each sees, serves and releases the objects of the other, and
 // both draw from one pool at the same time.
-func TestTheVersionBeforeWorksBesideThisOne(t *testing.T) {
+func TestPreviousVersionWorksBesideThisOne(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)
 	older := startProcess(t, serverBefore(t), nil, "--database-url="+dsn, "--max-connections=8", "--request-timeout=60s")

@@ -18,7 +18,7 @@ func (p *tenant) heldAt(t testing.TB, address string, at time.Time) []client.His
 }
 
 // One address passes through several holders and phases. The history returns the holder at each moment between two of them.
-func TestWhoHeldAnAddress(t *testing.T) {
+func TestAddressHistoryReturnsTheHolderAtEachMoment(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
 	north, south := town.north, town.south
@@ -97,7 +97,7 @@ func TestWhoHeldAnAddress(t *testing.T) {
 			release(north, "four")
 		}
 	}
-	t.Run("AHoldEndsInTheMomentInWhichTheNextBegins", func(t *testing.T) {
+	t.Run("AHoldEndsWhenTheNextBegins", func(t *testing.T) {
 		whole := all[client.HistoryEntry](t, north.by["viewer"], north.at("history")+"?address="+address)
 		for _, e := range whole {
 			require.Equal(t, []client.HistoryEntry{e}, north.heldAt(t, address, e.Since), "the beginning is included")
@@ -106,12 +106,12 @@ func TestWhoHeldAnAddress(t *testing.T) {
 			}
 		}
 	})
-	t.Run("OfOthersNothingIsTold", func(t *testing.T) {
+	t.Run("OtherProjectsGetNoHistory", func(t *testing.T) {
 		for _, at := range moments {
 			require.Empty(t, south.heldAt(t, address, at))
 		}
 	})
-	t.Run("FromTheBlockToTheWholePool", func(t *testing.T) {
+	t.Run("HistoryOfBlocksUpToTheWholePool", func(t *testing.T) {
 		c := north.by["provider"]
 		c.created(t, c.do(t, http.MethodPost, north.at("claims"), named("deep", obj{"poolRef": obj{"name": north.named("child")}, "address": "10.0.129.7"})))
 		c.deleted(t, c.do(t, http.MethodDelete, north.at("claims", "deep"), nil))

@@ -32,7 +32,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// handshakes begins handshakes, 200 a second over 32 connections, lets the server sign, which is the expensive part, and disconnects.
+// handshakes starts TLS handshakes over 32 connections, 200 a second in total. It disconnects as soon as the server has signed, which is the expensive
+// part.
 func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	crowd(ctx, 32, under, func(ctx context.Context, connected func()) error {
 		plain, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Addr())
@@ -42,7 +43,7 @@ func handshakes(ctx context.Context, s *server, _ options, under chan<- struct{}
 		defer hold(ctx, plain)()
 		connected()
 		untrusting := s.secure.Clone()
-		untrusting.VerifyConnection = func(tls.ConnectionState) error { return errors.New("that is all we wanted") }
+		untrusting.VerifyConnection = func(tls.ConnectionState) error { return errors.New("the attack ends the handshake here") }
 		_ = tls.Client(plain, untrusting).HandshakeContext(ctx)
 		wait(ctx, 160*time.Millisecond)
 		return nil

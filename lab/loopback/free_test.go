@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/loopback"
 )
 
-func TestAddressesAreFreeAndDiffer(t *testing.T) {
+func TestAddressesAreFreeAndDistinct(t *testing.T) {
 	t.Parallel()
 	try := func() error {
 		addresses, err := loopback.Free(t.Context(), 600)

@@ -8,7 +8,7 @@ import (
 
 // The steps choose among all blocks of a size and agree with arithmetic on sets of addresses. So they omit no block that the product could give to a
 // claim, and the functions compute Carved, Merged and Unlent as the text defines them.
-func TestStepsAreThoseOfTheText(t *testing.T) {
+func TestStepsEqualTheArithmeticOfTheText(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{2, 4, 8} {
 		sum := newArithmetic(size)

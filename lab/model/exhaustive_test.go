@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestExhaustive(t *testing.T) {
+func TestExhaustiveSearchFindsNoBrokenPromise(t *testing.T) {
 	t.Parallel()
 	searches := defaults
 	if *large == "large" {
@@ -28,7 +28,7 @@ func TestExhaustive(t *testing.T) {
 }
 
 // TLC found the same counts, so the text and the program are one model.
-func TestAgreesWithTLC(t *testing.T) {
+func TestSearchFindsTheCountsOfTLC(t *testing.T) {
 	t.Parallel()
 	for _, one := range byTLC {
 		t.Run(one.name, func(t *testing.T) {

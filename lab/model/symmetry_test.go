@@ -47,7 +47,7 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 
 // Swapped halves in the arguments of the product's functions swap them in the results and change nothing else. The reduction depends on this. The
 // test covers every set of free rows of a pool of eight.
-func TestProductTreatsSwappedRowsAlike(t *testing.T) {
+func TestProductIsSymmetricInSwappedHalves(t *testing.T) {
 	t.Parallel()
 	sum := newArithmetic(8)
 	checked := 0

@@ -9,7 +9,7 @@ import (
 
 // The search detects each missing protection by the expected promise and within the expected number of steps. For twins that break several promises,
 // it runs repeatedly and ignores the promises found before.
-func TestTwinsAreCaught(t *testing.T) {
+func TestSearchDetectsEachTwin(t *testing.T) {
 	t.Parallel()
 	small := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}
 	restored := Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, Restored: both}

@@ -19,8 +19,8 @@ import (
 
 // Panels that may be empty on healthy servers, with the reason.
 var mayBeEmpty = map[string]string{
-	"Background jobs: runs that failed": "no job fails here",
-	"Attempts that met an error":        "no statement meets an error here",
+	"Background jobs: failed runs": "no job fails here",
+	"Attempts with an error":       "no statement has an error here",
 }
 
 // The alerts that this load must cause, and those that it must not. Pending counts: an alert waits before it fires.

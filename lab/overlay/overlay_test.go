@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestATextIsReplacedThatStandsThereOnce(t *testing.T) {
+func TestTextIsReplacedOnlyIfItOccursOnce(t *testing.T) {
 	t.Parallel()
 	got, err := Replaced("if a {\n}\n", "if a {", "if a && b {")
 	require.NoError(t, err)

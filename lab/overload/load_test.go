@@ -51,7 +51,7 @@ func offered(t *testing.T, s *server, o options, rate float64) result {
 	return r
 }
 
-func TestWhatBecameOfEachRequestIsTold(t *testing.T) {
+func TestRequestsAreCountedByOutcome(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	seen, names := map[int]int{}, map[string]bool{}
@@ -77,7 +77,7 @@ func TestWhatBecameOfEachRequestIsTold(t *testing.T) {
 	require.Equal(t, map[string]int{"pool": 0}, r.Reasons, "of this rate alone")
 }
 
-func TestRefusalThatDoesNotSayWhenToComeAgainIsAnError(t *testing.T) {
+func TestRefusalWithoutRetryAfterIsAnError(t *testing.T) {
 	t.Parallel()
 	s := pretend(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	r, err := hurry(t.Context(), s, short(t), 2, 500*time.Millisecond)
@@ -86,7 +86,7 @@ func TestRefusalThatDoesNotSayWhenToComeAgainIsAnError(t *testing.T) {
 	require.Positive(t, r.Errors)
 }
 
-func TestListsAreServedWhenTheyAreAnsweredWith200(t *testing.T) {
+func TestListCountsAsServedOnlyWith200(t *testing.T) {
 	t.Parallel()
 	s := pretend(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/a" {
@@ -100,7 +100,7 @@ func TestListsAreServedWhenTheyAreAnsweredWith200(t *testing.T) {
 	require.Positive(t, r.Errors, "of those that are answered as a claim would be")
 }
 
-func TestWhatFindsAllConnectionsBusyIsNotSent(t *testing.T) {
+func TestRequestIsNotSentWhenAllConnectionsAreBusy(t *testing.T) {
 	t.Parallel()
 	s := pretend(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -112,7 +112,7 @@ func TestWhatFindsAllConnectionsBusyIsNotSent(t *testing.T) {
 	require.Zero(t, r.Served)
 }
 
-func TestFlags(t *testing.T) {
+func TestFlagsOutOfRangeAreRefused(t *testing.T) {
 	t.Parallel()
 	o, err := parse([]string{"-steps=0.5,4"})
 	require.NoError(t, err)

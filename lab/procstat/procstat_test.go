@@ -15,7 +15,7 @@ import (
 )
 
 // The tree of a child of this test contains only the child. The tree of the test contains both.
-func TestTreeHasWhatAProcessStarted(t *testing.T) {
+func TestTreeIncludesChildProcesses(t *testing.T) {
 	t.Parallel()
 	child := exec.CommandContext(t.Context(), "cat")
 	in, err := child.StdinPipe()
@@ -56,7 +56,7 @@ func TestTreeHasWhatAProcessStarted(t *testing.T) {
 	require.False(t, there)
 }
 
-func TestMostMemoryIsForgotten(t *testing.T) {
+func TestForgetResetsThePeakMemory(t *testing.T) {
 	t.Parallel()
 	const much = 64 << 20
 	big, err := syscall.Mmap(-1, 0, much, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -80,7 +80,7 @@ func TestMostMemoryIsForgotten(t *testing.T) {
 	require.Error(t, err, "there is no such process")
 }
 
-func TestFilesThatMayNotBeOpenedAreRefusedBefore(t *testing.T) {
+func TestTooManyConnectionsForTheFileLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, procstat.EnoughFiles(1, 2, "ask for fewer"))
 	require.ErrorContains(t, procstat.EnoughFiles(2e9, 2, "ask for fewer"), "2000000000 connections need 2000000002 open files")

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTreeIsAllThatWasStartedAndNothingElse(t *testing.T) {
+func TestTreeSumsExactlyTheDescendants(t *testing.T) {
 	t.Parallel()
 	all := Times{
 		1:  {own: 1 << 10, ended: 1 << 11},

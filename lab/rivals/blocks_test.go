@@ -16,7 +16,7 @@ func TestAddressesAreNumbered(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyAskedForIsAnError(t *testing.T) {
+func TestBlockOutsideOfTheRequestsIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"12.0.0.0/32", "10.0.0.0/31", "2001:db8::/128"} {
 		_, err := number(netip.MustParsePrefix(text))
@@ -24,18 +24,18 @@ func TestWhatNobodyAskedForIsAnError(t *testing.T) {
 	}
 }
 
-func TestDoublesAreCounted(t *testing.T) {
+func TestBlocksHandedOutTwiceAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		handed []uint64
 		first  uint64
 		want   int
 	}{
-		"NoneAmongDistinctOnes":     {[]uint64{7, 5, 6}, 5, 0},
-		"OneForEachRepetition":      {[]uint64{7, 5, 7, 6, 7}, 5, 2},
-		"WhatWasHeldBefore":         {[]uint64{4, 5, 6}, 5, 1},
-		"WhatWasHeldBeforeAndTwice": {[]uint64{4, 4, 6}, 5, 2},
-		"NoneOfNothing":             {nil, 5, 0},
+		"NoneAmongDistinctOnes":          {[]uint64{7, 5, 6}, 5, 0},
+		"OneForEachRepetition":           {[]uint64{7, 5, 7, 6, 7}, 5, 2},
+		"OneForAHeldBlock":               {[]uint64{4, 5, 6}, 5, 1},
+		"TwoForAHeldBlockHandedOutTwice": {[]uint64{4, 4, 6}, 5, 2},
+		"NoneOfNothing":                  {nil, 5, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRatesCountWhatACallHandsOut(t *testing.T) {
+func TestRateCountsEveryBlockOfACall(t *testing.T) {
 	t.Parallel()
 	n := uint64(0)
 	s := &session{many: func(_ context.Context, _ int, handed []uint64) ([]uint64, error) {
@@ -25,7 +25,7 @@ func TestRatesCountWhatACallHandsOut(t *testing.T) {
 	require.Greater(t, r.Rate, 10/time.Hour.Seconds(), "of the time that it took, and not of what was allowed")
 }
 
-func TestCellEndsWhenWhatWasPreparedIsUsedUp(t *testing.T) {
+func TestCellEndsWhenItsPreparedDataIsUsedUp(t *testing.T) {
 	t.Parallel()
 	left := 3
 	s := &session{many: func(_ context.Context, _ int, handed []uint64) ([]uint64, error) {
@@ -56,7 +56,7 @@ func TestBatchBodyIsJSON(t *testing.T) {
 	require.Equal(t, []any{"c0-3", poolName, 32}, []any{body.Claims[2].Metadata.Name, body.Claims[2].Spec.PoolRef.Name, body.Claims[2].Spec.PrefixLength})
 }
 
-func TestBlocksOfABatchAreAllFound(t *testing.T) {
+func TestAllBlocksOfABatchResponseAreFound(t *testing.T) {
 	t.Parallel()
 	answer := []byte(`{"claims":[{"status":{"allocatedCIDR":"10.0.0.1/32"}},{"status":{"allocatedCIDR":"10.0.1.0/32"}}]}`)
 	got, err := blocksIn(answer, 2, []uint64{7})
@@ -68,7 +68,7 @@ func TestBlocksOfABatchAreAllFound(t *testing.T) {
 	require.ErrorContains(t, err, "no address")
 }
 
-func TestReleasesAreEachOnceAndOldestFirst(t *testing.T) {
+func TestReleaseOrderIsCompleteAndOldestTenFirst(t *testing.T) {
 	t.Parallel()
 	order := shuffled(25, 10)
 	require.Len(t, order, 25)

@@ -16,7 +16,7 @@ var few = []compared{
 	{name: "log", of: overHTTP, clients: 32, figure: logBytes},
 }
 
-func TestGoalsAreMediansOfTheRatiosOfRounds(t *testing.T) {
+func TestGoalIsTheMedianOfTheRoundsRatios(t *testing.T) {
 	t.Parallel()
 	goals := goalsOf(few, []*result{
 		{Contestant: httpInsert, Clients: 32, Rate: 1000},
@@ -47,7 +47,7 @@ func TestGoalsAreMediansOfTheRatiosOfRounds(t *testing.T) {
 `, goalTable(goals))
 }
 
-func TestGoalsThatAreMissedAreToldSo(t *testing.T) {
+func TestMissedGoalsAreMarkedAsMissed(t *testing.T) {
 	t.Parallel()
 	require.False(t, judged("low", 2, false, 1.9).Reached)
 	require.False(t, judged("high", 2, true, 2.1).Reached)
@@ -56,7 +56,7 @@ func TestGoalsThatAreMissedAreToldSo(t *testing.T) {
 }
 
 // Two goals with one name could neither be distinguished nor selected.
-func TestGoalsHaveNamesOfTheirOwn(t *testing.T) {
+func TestGoalNamesAreUnique(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range [][]compared{onPostgreSQL, onCockroachDB} {
 		var names []string
@@ -71,7 +71,7 @@ func TestGoalsHaveNamesOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestGoalsAboutWhatIsHeldAreOfPointsThatAreMeasured(t *testing.T) {
+func TestGoalsOfGrowthUseTheMeasuredPoints(t *testing.T) {
 	t.Parallel()
 	asked := grownGoals("10k")
 	var points []scale.Point

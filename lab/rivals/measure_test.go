@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/postgres"
 )
 
-func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
+func TestDriveCountsBlocksHandedOutTwice(t *testing.T) {
 	t.Parallel()
 	var n atomic.Uint64
 	s := &session{first: 10, hand: func(context.Context, int) (uint64, error) {
@@ -37,7 +37,7 @@ func TestDriveCountsWhatWasHandedOutTwice(t *testing.T) {
 	require.Zero(t, r.Errors)
 }
 
-func TestDriveTellsErrorsFromWhatItCutOff(t *testing.T) {
+func TestDriveCountsErrorsAndCutOffCallsSeparately(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	started, calls := make(chan struct{}), 0
@@ -62,7 +62,7 @@ func TestDriveTellsErrorsFromWhatItCutOff(t *testing.T) {
 	require.Equal(t, 1, r.HandedOut, "the probe alone")
 }
 
-func TestPlanMeasuresWhatGoalsNeedOnceARound(t *testing.T) {
+func TestPlanMeasuresEveryGoalsCellsOnceARound(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range [][]compared{onPostgreSQL, onCockroachDB} {
 		cells := plan(wanted, 1, time.Second)
@@ -84,7 +84,7 @@ func TestPlanMeasuresWhatGoalsNeedOnceARound(t *testing.T) {
 	require.Equal(t, httpInsert, plan(onPostgreSQL[:1], 0, 0)[0].contestant.name)
 }
 
-func TestMediansAreOfTheRoundsOfACell(t *testing.T) {
+func TestMediansCombineTheRoundsOfACell(t *testing.T) {
 	t.Parallel()
 	got := medians([]*result{
 		{Contestant: "a", Clients: 8, Rate: 100, P95: 3, Errors: 1},
@@ -100,7 +100,7 @@ func TestMediansAreOfTheRoundsOfACell(t *testing.T) {
 }
 
 // Every contestant can be measured. Otherwise the fault would show only after the measurement of the other cells.
-func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
+func TestEveryContestantHandsOutFreeBlocks(t *testing.T) {
 	t.Parallel()
 	d, err := postgres.Start(t.Context(), postgres.Options{Dir: filepath.Join(t.TempDir(), "data"), Connections: 100, Volatile: true})
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestEveryContestantHandsOutWhatNobodyHas(t *testing.T) {
 }
 
 // A wrong flag is refused before anything is measured.
-func TestFlagsThatSayNothingAreRefused(t *testing.T) {
+func TestInvalidFlagsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"-rows=many", "-rounds=0", "-time=0s", "-only=(", "rest"} {
 		_, err := parse([]string{wrong})

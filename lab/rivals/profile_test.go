@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestProfilesAreNamedForTheirCells(t *testing.T) {
+func TestProfileNamesAreUniqueAndValid(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "Carve-batch-of-1-000-8-clients-0-held.pprof", profileName(&result{Contestant: "Carve, batch of 1,000", Clients: 8}))
 	require.Equal(t, "Carve-24-in-process-32-clients-50000-held.pprof", profileName(&result{Contestant: "Carve /24, in process", Clients: 32, Held: 50_000}))
@@ -22,7 +22,7 @@ func TestProfilesAreNamedForTheirCells(t *testing.T) {
 }
 
 //nolint:paralleltest // one processor profile at a time is all that a process can take
-func TestProfileIsWrittenOfWhatRan(t *testing.T) {
+func TestProfileIsWrittenForTheRun(t *testing.T) {
 	r := &result{Contestant: "x", Clients: 1}
 	dir := filepath.Join(t.TempDir(), "new")
 	ran := 0

@@ -47,7 +47,7 @@ func walk(ctx context.Context, w *world, p place) (bool, error) {
 	}
 }
 
-func TestOnADatabase(t *testing.T) {
+func TestShortAxesAndChecksOnADatabase(t *testing.T) {
 	t.Parallel()
 	db := testDatabase(t)
 	t.Run("ShortAxesAreFlatAndClean", func(t *testing.T) { testShortAxes(t, db) })
@@ -135,7 +135,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func TestFreeBlocksTileWhatIsNotHeld(t *testing.T) {
+func TestFreeBlocksCoverExactlyTheFreeUnits(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -170,7 +170,7 @@ func TestFreeBlocksTileWhatIsNotHeld(t *testing.T) {
 	}
 }
 
-func TestGrowthIsTold(t *testing.T) {
+func TestGrowthIsReported(t *testing.T) {
 	t.Parallel()
 	figuresOf := func(statements, rows, pages float64) *figures {
 		return &figures{Operation: "get", counts: counts{
@@ -208,7 +208,7 @@ func TestGrowthIsTold(t *testing.T) {
 	}
 }
 
-func TestStatementsAreCalledByTheirFiles(t *testing.T) {
+func TestStatementHasTheNameOfItsFile(t *testing.T) {
 	t.Parallel()
 	// the server counts texts that differ only in constants as one, and numbers the constants after the parameters
 	counted := strings.NewReplacer("0::INT8", "$7::INT8", "''", "$8").Replace(query.Get("usage_claims"))
@@ -218,7 +218,7 @@ func TestStatementsAreCalledByTheirFiles(t *testing.T) {
 	require.Equal(t, "commit", statementName("commit"))
 }
 
-func TestFlagsSayWhatIsWrong(t *testing.T) {
+func TestInvalidFlagsAreRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"-axis nothing":            "there are held, fill, size, projects, pools, history",

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-func TestServerIsStartedHeardAndStopped(t *testing.T) {
+func TestServerStartsPrintsItsAddressAndStops(t *testing.T) {
 	t.Parallel()
 	o := playing("serves")
 	o.Args, o.Env, o.Dir = []string{"--auth=keys"}, append(o.Env, "SERVERPROC_FOR=this test"), "/"
@@ -37,7 +37,7 @@ func TestServerIsStartedHeardAndStopped(t *testing.T) {
 	require.ErrorIs(t, syscall.Kill(s.Pid(), 0), syscall.ESRCH)
 }
 
-func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
+func TestServerThatDoesNotStartReturnsItsLog(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T, o serverproc.Options) *serverproc.ExitError {
 		t.Helper()
@@ -67,14 +67,14 @@ func TestServerThatDoesNotStartSaysWhy(t *testing.T) {
 		_, err := serverproc.Start(t.Context(), playing("ends"))
 		require.ErrorContains(t, err, "it ended, with success")
 	})
-	t.Run("BecauseItIsNotThere", func(t *testing.T) {
+	t.Run("WithoutAProgram", func(t *testing.T) {
 		t.Parallel()
 		_, err := serverproc.Start(t.Context(), serverproc.Options{Program: filepath.Join(t.TempDir(), "server")})
 		require.ErrorIs(t, err, os.ErrNotExist)
 	})
 }
 
-func TestServerThatNeverListensIsStoppedWithTheContext(t *testing.T) {
+func TestSilentServerIsStoppedWithTheContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write, err := os.Pipe()
@@ -98,7 +98,7 @@ func TestServerThatNeverListensIsStoppedWithTheContext(t *testing.T) {
 	require.ErrorIs(t, err, io.EOF, "it is gone")
 }
 
-func TestKeyThatIsNeverShownIsAnError(t *testing.T) {
+func TestMissingAdminKeyIsAnError(t *testing.T) {
 	t.Parallel()
 	t.Run("WhenTheServerEnds", func(t *testing.T) {
 		t.Parallel()
@@ -116,7 +116,7 @@ func TestKeyThatIsNeverShownIsAnError(t *testing.T) {
 	})
 }
 
-func TestStopThatIsNotObeyedEndsWithKill(t *testing.T) {
+func TestStopKillsAServerThatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	o := playing("disobeys")
 	o.Limit = time.Millisecond
@@ -127,20 +127,20 @@ func TestStopThatIsNotObeyedEndsWithKill(t *testing.T) {
 	require.ErrorIs(t, syscall.Kill(s.Pid(), 0), syscall.ESRCH)
 }
 
-func TestStopSaysThatItDidNotEndWell(t *testing.T) {
+func TestStopReturnsTheServersFailure(t *testing.T) {
 	t.Parallel()
 	err := start(t, playing("breaks")).Stop()
 	require.ErrorContains(t, err, "exit status 4; its log ends:\ncould not end")
 }
 
-func TestServerThatTalksIsNotHeldUp(t *testing.T) {
+func TestMuchOutputDoesNotBlockTheServer(t *testing.T) {
 	t.Parallel()
 	s := start(t, playing("talks"))
 	require.NoError(t, s.Stop())
 	require.Equal(t, "said all\n", s.Log())
 }
 
-func TestDataThatIsNotKeptIsRemoved(t *testing.T) {
+func TestDataDirectoryIsRemovedUnlessKept(t *testing.T) {
 	t.Parallel()
 	o := playing("serves")
 	o.Data = filepath.Join(t.TempDir(), "data")
@@ -164,7 +164,7 @@ func TestDataThatIsNotKeptIsRemoved(t *testing.T) {
 }
 
 // The server dies with its parent. Its log is a pipe, which ends when no process can write to it any more.
-func TestServerDiesWithWhoStartedIt(t *testing.T) {
+func TestServerDiesWithItsParent(t *testing.T) {
 	t.Parallel()
 	saying, stdout, err := os.Pipe()
 	require.NoError(t, err)

@@ -57,7 +57,7 @@ func (r reader) off(t *testing.T, ahead time.Duration) {
 	require.NotContains(t, line, "clock", "the variable is for the clock alone")
 }
 
-func TestAProgramOfTheOverlayIsOffByWhatItsFileSays(t *testing.T) {
+func TestProgramWithTheOverlayFollowsItsClockFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sources, err := Own(t.Context())
@@ -87,12 +87,12 @@ func TestAProgramOfTheOverlayIsOffByWhatItsFileSays(t *testing.T) {
 	require.Contains(t, string(said), "nowhere")
 }
 
-func TestAnotherTimePackageIsRefused(t *testing.T) {
+func TestUnknownTimePackageIsRefused(t *testing.T) {
 	t.Parallel()
 	for title, sources := range map[string]map[string]string{
-		"NowReadsOtherwise":     {"time.go": "package time\n\nfunc Now() Time {\n\treturn read(runtimeNow())\n}\n"},
-		"SomebodyElseReadsIt":   {"time.go": was + "}\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()", "other.go": "x := runtimeNow()"},
-		"TheOldNameIsUsedAgain": {"time.go": was + "\tsec, nsec, mono = now()\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()"},
+		"AnotherNow":              {"time.go": "package time\n\nfunc Now() Time {\n\treturn read(runtimeNow())\n}\n"},
+		"AnotherReaderOfTheClock": {"time.go": was + "}\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()", "other.go": "x := runtimeNow()"},
+		"TheOldNameIsUsedAgain":   {"time.go": was + "\tsec, nsec, mono = now()\n", "zoneinfo_read.go": "runtimeNow()", "zoneinfo_plan9.go": "runtimeNow()"},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -13,17 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestExitCodeSaysHowItWent(t *testing.T) {
+func TestExitCodeFollowsFromTheError(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		err  error
 		code int
 		told string
 	}{
-		"Well":           {nil, 0, ""},
-		"AskedForHelp":   {fmt.Errorf("flags: %w", flag.ErrHelp), 0, ""},
-		"NotAsItShould":  {errors.New("no server"), 1, "try: no server\n"},
-		"NotAtAllInTime": {context.DeadlineExceeded, 1, "try: context deadline exceeded\n"},
+		"NoError":      {nil, 0, ""},
+		"AskedForHelp": {fmt.Errorf("flags: %w", flag.ErrHelp), 0, ""},
+		"AnError":      {errors.New("no server"), 1, "try: no server\n"},
+		"ATimeout":     {context.DeadlineExceeded, 1, "try: context deadline exceeded\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +38,7 @@ func TestExitCodeSaysHowItWent(t *testing.T) {
 	}
 }
 
-func TestWhoNamesNoCommandIsToldWhichThereAre(t *testing.T) {
+func TestMissingCommandPrintsTheCommands(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"nothing"}, {"-help"}} {
 		var told strings.Builder
@@ -63,7 +63,7 @@ func TestSignalsEndTheContext(t *testing.T) {
 	}
 }
 
-func TestEverybodyCanWalkThroughADirectory(t *testing.T) {
+func TestTempDirIsReadableByEveryUser(t *testing.T) {
 	t.Parallel()
 	dir, err := TempDir("carve-tool-")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 
 const checkout = "../.."
 
-func TestThePackagesOfTheTwinsCanBeBuilt(t *testing.T) {
+func TestPackagesWithTheTwinsCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	sources, err := Sources(checkout)
 	require.NoError(t, err)
@@ -23,7 +23,7 @@ func TestThePackagesOfTheTwinsCanBeBuilt(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-func TestAPlaceThatIsNotAsItWasIsNamed(t *testing.T) {
+func TestChangedSourceOfATwinIsNamed(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, p := range places {

@@ -27,7 +27,7 @@ resource "carve_claim" "web" {
 }
 `
 
-func TestWhatIsDeletedOutsideIsMadeAgain(t *testing.T) {
+func TestClaimDeletedOutsideTerraformIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
 	f := newFolder(t, world.main, "", project+web)
@@ -44,7 +44,7 @@ func TestWhatIsDeletedOutsideIsMadeAgain(t *testing.T) {
 	require.Empty(t, f.state(), "what is gone already is no failure")
 }
 
-func TestWhatSomebodyElseMadeUnderTheNameIsLeftAlone(t *testing.T) {
+func TestForeignClaimOfTheNameIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
 	f := newFolder(t, world.main, "owner", project+web)
@@ -74,7 +74,7 @@ func TestWhatSomebodyElseMadeUnderTheNameIsLeftAlone(t *testing.T) {
 	f.destroy()
 }
 
-func TestWhatIsProtectedIsNeitherDestroyedNorReplaced(t *testing.T) {
+func TestProtectedClaimIsNeitherDestroyedNorReplaced(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	open := strings.Replace(project+web, `  prefix_length = 28`, "  prefix_length = 28\n  deletion_protection = false", 1)
@@ -95,7 +95,7 @@ func TestWhatIsProtectedIsNeitherDestroyedNorReplaced(t *testing.T) {
 	f.destroy()
 }
 
-func TestWhatTheAPICannotChangeIsReplacedAndNothingElse(t *testing.T) {
+func TestChangeOfAnImmutableAttributeReplacesTheClaim(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	f := newFolder(t, world.main, "", project+web)
@@ -114,7 +114,7 @@ func TestWhatTheAPICannotChangeIsReplacedAndNothingElse(t *testing.T) {
 	f.destroy()
 }
 
-func TestAStateOfAnOlderVersionIsTaken(t *testing.T) {
+func TestStateOfAnOlderProviderVersionIsUpgraded(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	f := newFolder(t, world.main, "", project+web)
@@ -143,14 +143,14 @@ func TestAStateOfAnOlderVersionIsTaken(t *testing.T) {
 	f.destroy()
 }
 
-func TestARefusalSaysWhereAndWhatWouldHelp(t *testing.T) {
+func TestRefusalShowsTheAttributeAndTheRemedies(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	f := newFolder(t, world.main, "", project+strings.Replace(web, "= 28", "= 12", 1))
 	said := f.fails()
 	require.Contains(t, said, "It can never fit")
 	require.Contains(t, said, "prefix_length = 12", "the line of the attribute is shown")
-	require.Contains(t, said, "What would help: * Ask for a /16")
+	require.Contains(t, said, "Remedies: * Ask for a /16")
 	require.Contains(t, said, "Code never_satisfiable")
 	f.destroy()
 }
@@ -338,7 +338,7 @@ output "all" {
 	f.destroy()
 }
 
-func TestAProviderMayBeConfiguredByWhatIsMade(t *testing.T) {
+func TestProviderMayBeConfiguredByAnUnknownValue(t *testing.T) {
 	t.Parallel()
 	name, project := team(t)
 	f := newFolder(t, world.main, "", project+`provider "carve" {

@@ -54,7 +54,7 @@ func claims(t testing.TB, s *server, project string) map[string]client.IPClaim {
 	return found
 }
 
-func TestAKilledApplyIsResumed(t *testing.T) {
+func TestKilledApplyIsResumed(t *testing.T) {
 	t.Parallel()
 	const n = 80
 	project := prepared(t, world.main)
@@ -97,7 +97,7 @@ func TestAKilledApplyIsResumed(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-func TestTwoRunsAtOnceDoNotShareAClaim(t *testing.T) {
+func TestConcurrentRunsDoNotShareAClaim(t *testing.T) {
 	t.Parallel()
 	const n = 60
 	project := prepared(t, world.main)
@@ -135,7 +135,7 @@ func TestTwoRunsAtOnceDoNotShareAClaim(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-func TestFiveHundredClaimsWaitForTheServersLimits(t *testing.T) {
+func TestApplyOf500ClaimsWaitsForTheRateLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes minutes")
 	}

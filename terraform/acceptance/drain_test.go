@@ -28,7 +28,7 @@ func claimOn(project, name string) string {
 `
 }
 
-func TestPoolThatIsDrainedHandsOutNothingUntilTheAttributeIsRemoved(t *testing.T) {
+func TestDrainedPoolRefusesClaimsUntilTheAttributeIsRemoved(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, "drain", "")
@@ -68,12 +68,12 @@ func TestNewPoolIsDrainedFromItsCreationAndFoundAgainAfterALostState(t *testing.
 	f.destroy()
 }
 
-func TestPoolThatTheServerDeletesAfterDrainingIsNotMadeAgain(t *testing.T) {
+func TestPoolDeletedByItsDrainIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
 	f := newFolder(t, world.main, "drain-delete", "")
 	f.write("main.tf", drained(project, "  drain = \"Delete\"\n", ""))
-	require.Contains(t, f.fails(), `drain = "Delete" has the server delete an empty pool`)
+	require.Contains(t, f.fails(), `with drain = "Delete" the server deletes an empty pool`)
 	f.write("main.tf", drained(project, "", claimOn(project, "first")))
 	f.apply()
 	f.write("main.tf", drained(project, "  drain = \"Delete\"\n", claimOn(project, "first")))

@@ -145,9 +145,9 @@ resource "carve_pool" "prod" {
 }
 `
 
-func TestDriftOfEveryAttributeIsSeenAndPutRight(t *testing.T) {
+func TestDriftOfEveryAttributeIsPlannedAndReverted(t *testing.T) {
 	for _, full := range []bool{true, false} {
-		t.Run(map[bool]string{true: "of what is set", false: "of what is not set"}[full], func(t *testing.T) {
+		t.Run(map[bool]string{true: "set attributes", false: "unset attributes"}[full], func(t *testing.T) {
 			t.Parallel()
 			name, project := team(t)
 			config := project + around

@@ -20,7 +20,7 @@ func fence(t testing.TB, page, heading, language string) string {
 	return block + "\n"
 }
 
-func TestTheGuidesExampleDoesWhatThePageSays(t *testing.T) {
+func TestExampleInTheGuideHasTheShownOutput(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(root("docs/terraform.md"))
 	require.NoError(t, err)

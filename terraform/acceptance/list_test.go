@@ -197,7 +197,7 @@ resource "carve_webhook" "all" {
 func TestListWithAWrongFilterIsRefusedByThePlan(t *testing.T) {
 	t.Parallel()
 	wrong := []struct{ kind, config, says string }{
-		{"grants", "", "One of pool, space must be given"},
+		{"grants", "", "One of pool, space must be set"},
 		{"pools", `within = "10.0.0.1/8"`, "the block is 10.0.0.0/8"},
 		{"claims", `phase = "Gone"`, "must be one of Pending, Bound, Releasing, Error"},
 		{"allocations", `holder = "others"`, "must be one of self"},

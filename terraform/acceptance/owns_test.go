@@ -186,8 +186,8 @@ func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-// TestStateThatWasLostIsFoundAgain loses the state of every kind of resource except API keys and webhooks, whose secrets cannot be read again.
-func TestStateThatWasLostIsFoundAgain(t *testing.T) {
+// TestApplyAfterALostStateAdoptsTheObjects loses the state of every kind of resource except API keys and webhooks, whose secrets cannot be read again.
+func TestApplyAfterALostStateAdoptsTheObjects(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "lost", "")
 	modules(t, f, func(config, _ string) string {
@@ -242,9 +242,9 @@ func TestWebhookWhoseStateWasLostIsRefusedWithARemedy(t *testing.T) {
 	f.destroy()
 }
 
-// TestObjectThatIsHeldTwiceIsDroppedByTheFirstHolder makes two resources have one claim and lets Terraform read both. The claim stays with the
+// TestClaimOfTwoResourcesIsDroppedByTheFirstHolder makes two resources have one claim and lets Terraform read both. The claim stays with the
 // resource that took it over last.
-func TestObjectThatIsHeldTwiceIsDroppedByTheFirstHolder(t *testing.T) {
+func TestClaimOfTwoResourcesIsDroppedByTheFirstHolder(t *testing.T) {
 	t.Parallel()
 	project := prepared(t, world.main)
 	one := func(local string) string { return strings.Replace(many(project, 1, "c"), `"many"`, `"`+local+`"`, 1) }

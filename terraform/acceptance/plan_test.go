@@ -84,8 +84,8 @@ resource "carve_pool" "prod" {
 	f.destroy()
 }
 
-// TestNestedValueInOtherWordsIsNoChange spells values inside objects in other ways than the server does.
-func TestNestedValueInOtherWordsIsNoChange(t *testing.T) {
+// TestNestedValueInAnotherSpellingIsNoChange spells values inside objects in other ways than the server does.
+func TestNestedValueInAnotherSpellingIsNoChange(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	config := func(reservations, six, limits, scope, owner string) string {
@@ -190,7 +190,7 @@ func TestDefaultMovesFromOneClassToAnotherInOneApply(t *testing.T) {
 	f.destroy()
 }
 
-func TestPlainHTTPToAnotherMachineIsRefusedInWordsOfTheProvider(t *testing.T) {
+func TestPlainHTTPRefusalNamesTheProvidersAttribute(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "", "data \"carve_project\" \"it\" {\n  name = \"a\"\n}\n")
 	f.env = append(f.env, "CARVE_SERVER=http://carve.example.com")

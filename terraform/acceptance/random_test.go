@@ -146,9 +146,9 @@ func (d *dice) rest(in string) {
 		d.labels(), d.annotations())
 }
 
-// TestWhateverIsAppliedIsThenAsPlanned applies generated configurations, imports them by import blocks and by ipamctl's export, and destroys them.
-// RANDOM_ROUNDS sets how many rounds run and RANDOM_SEED the seed.
-func TestWhateverIsAppliedIsThenAsPlanned(t *testing.T) {
+// TestRandomConfigurationHasAnEmptyPlanAfterApply applies generated configurations, imports them by import blocks and by ipamctl's export, and
+// destroys them. RANDOM_ROUNDS sets how many rounds run and RANDOM_SEED the seed.
+func TestRandomConfigurationHasAnEmptyPlanAfterApply(t *testing.T) {
 	rounds := 2
 	if s := os.Getenv("RANDOM_ROUNDS"); s != "" {
 		var err error

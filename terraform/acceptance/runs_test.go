@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnInterruptedApplyKnowsWhatItMade interrupts an apply without an owner. Such a configuration could not find objects again that are in no state.
-func TestAnInterruptedApplyKnowsWhatItMade(t *testing.T) {
+// TestInterruptedApplyKeepsCreatedClaimsInItsState interrupts an apply without an owner. Such a configuration could not find objects again that are
+// in no state.
+func TestInterruptedApplyKeepsCreatedClaimsInItsState(t *testing.T) {
 	t.Parallel()
 	const n = 80
 	project := prepared(t, world.main)
@@ -46,7 +47,7 @@ func TestAnInterruptedApplyKnowsWhatItMade(t *testing.T) {
 	f.destroy()
 }
 
-func TestWhatIsKnownAfterApplyCanBeUsed(t *testing.T) {
+func TestValueKnownAfterApplyCanBeReferenced(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	f := newFolder(t, world.main, "", project+web+`resource "carve_pool" "child" {
@@ -90,7 +91,7 @@ resource "terraform_data" "router" {
 	f.destroy()
 }
 
-func TestWhatIsCalledOtherwiseIsTheSame(t *testing.T) {
+func TestMovedResourceIsNotCreatedAgain(t *testing.T) {
 	t.Parallel()
 	_, project := team(t)
 	f := newFolder(t, world.main, "", project+web)
@@ -105,7 +106,7 @@ func TestWhatIsCalledOtherwiseIsTheSame(t *testing.T) {
 	f.destroy()
 }
 
-func TestACertificateIsCheckedAgainstWhatIsTrusted(t *testing.T) {
+func TestCertificateIsVerifiedWithTheConfiguredCA(t *testing.T) {
 	t.Parallel()
 	to, err := url.Parse(world.main.url)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
+func TestInvalidAttributeIsRefusedByThePlan(t *testing.T) {
 	t.Parallel()
 	wrong := []struct{ kind, config, says string }{
 		{"pool", `name = "x"`, "A root pool needs cidr"},
@@ -19,14 +19,14 @@ func TestWhatIsWrongIsSaidByThePlan(t *testing.T) {
 		{"pool", "name = \"x\"\ncidr = \"10.0.0.0/8\"\nreservations = [{ last = 1.5 }]", "last must be a whole number, not 1.5."},
 		{"claim", "name = \"x\"\nannotations = { \"terraform/made-by\" = \"me\" }", "set `owner` in the provider instead"},
 		{"member", "subject = \"corp:me\"\nrole = \"owner\"", "must be one of viewer, consumer, provider, admin"},
-		{"grant", `consumer = "b"`, "One of pool, space must be given"},
+		{"grant", `consumer = "b"`, "One of pool, space must be set"},
 		{"class", "name = \"x\"\nip_family = \"IPv4\"\nreuse_after = \"3 days\"", "is not a duration"},
 		{"class", "name = \"x\"\nip_family = \"IPv4\"\npool_per = [\"project\"]", "pool_per and pool_prefix_length go together"},
 		{"quota", "name = \"x\"\nlimits = { addresses = \"many\" }", "is not a count in decimal digits"},
 		{"api_key", "name = \"x\"\nrole = \"viewer\"\nexpires_at = \"tomorrow\"", "is not a time"},
 		{"consumer", "uid = \"x\"\nttl_seconds = 1", "must be 10 to 604800"},
-		{"alert_rule", "name = \"x\"\nabout = \"Pools\"", "One of percent, runway must be given"},
-		{"alert_rule", "name = \"x\"\nabout = \"Pools\"\npercent = 80\nrunway = \"2h\"", "At most one of percent, runway can be given"},
+		{"alert_rule", "name = \"x\"\nabout = \"Pools\"", "One of percent, runway must be set"},
+		{"alert_rule", "name = \"x\"\nabout = \"Pools\"\npercent = 80\nrunway = \"2h\"", "At most one of percent, runway can be set"},
 		{"alert_rule", "name = \"x\"\nabout = \"Quotas\"\npercent = 80\nclass_name = \"c\"", "class_name is for pools"},
 		{"webhook", "name = \"x\"\nurl = \"inventory.example.com\"", "is not a URL, such as https://"},
 		{"webhook", "name = \"x\"\nurl = \"https://a.example.com\"\nresource_kinds = [\"Pools\"]", `must be one of IPPool, IPClaim, IPAllocation, IPClass, Quota, IPConsumer, Alert, not "Pools"`},

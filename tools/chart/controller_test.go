@@ -47,7 +47,7 @@ func withoutDefinitions(t *testing.T) string {
 	return dir
 }
 
-func TestTheControllersChartRendersAsBefore(t *testing.T) {
+func TestControllerChartMatchesItsGoldenFiles(t *testing.T) {
 	t.Parallel()
 	chart := withoutDefinitions(t)
 	for name, path := range controllerValues(t) {
@@ -65,7 +65,7 @@ func TestTheControllersChartRendersAsBefore(t *testing.T) {
 	}
 }
 
-func TestEveryObjectOfTheControllersChartIsWhatKubernetesTakes(t *testing.T) {
+func TestEveryControllerChartObjectIsValid(t *testing.T) {
 	t.Parallel()
 	kinds := validator(t)
 	for name, path := range controllerValues(t) {
@@ -79,7 +79,7 @@ func TestEveryObjectOfTheControllersChartIsWhatKubernetesTakes(t *testing.T) {
 
 // The definitions in the chart are the same as in the controller's tests; `make generate` writes both. An uninstallation keeps them: it would
 // otherwise delete all claims.
-func TestTheDefinitionsAreTheControllers(t *testing.T) {
+func TestChartHasTheControllersDefinitions(t *testing.T) {
 	t.Parallel()
 	rendered := map[string]map[string]any{}
 	for _, object := range objects(t, render(t, controllerSource, "--values=testdata/controller/minimal.yaml")) {
@@ -140,7 +140,7 @@ var controllerProgram = sync.OnceValues(func() (string, error) {
 })
 
 // The controller accepts all arguments together: it then fails because the cluster is missing (1), and not because of its flags (2).
-func TestTheControllerTakesTheArguments(t *testing.T) {
+func TestControllerAcceptsTheChartsArguments(t *testing.T) {
 	t.Parallel()
 	program, err := controllerProgram()
 	require.NoError(t, err)
@@ -185,7 +185,7 @@ func selfSigned(t *testing.T) (certificate, private []byte) {
 }
 
 // The values under controller are the controller's own defaults, and each is a flag of it.
-func TestTheDefaultsAreTheControllers(t *testing.T) {
+func TestControllerValuesAreTheProgramsDefaults(t *testing.T) {
 	t.Parallel()
 	program, err := controllerProgram()
 	require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestTheDefaultsAreTheControllers(t *testing.T) {
 	}
 }
 
-func TestEachValueOfTheControllersChartSaysWhatItIsFor(t *testing.T) {
+func TestEveryControllerChartValueHasAComment(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile(controllerSource + "/values.yaml")
 	require.NoError(t, err)
@@ -225,24 +225,24 @@ func TestEachValueOfTheControllersChartSaysWhatItIsFor(t *testing.T) {
 	assert.Empty(t, uncommented(doc.Content[0], ""), "these have no comment that begins with --")
 }
 
-func TestWrongValuesOfTheControllerAreRefused(t *testing.T) {
+func TestInvalidControllerChartValuesAreRefused(t *testing.T) {
 	t.Parallel()
 	const minimal = "--values=testdata/controller/minimal.yaml"
 	for name, c := range map[string]struct {
 		args []string
 		want string
 	}{
-		"no Carve":                       {nil, "which Carve? Give carve.url"},
-		"no project":                     {[]string{minimal, "--set=carve.project="}, "who claims? Give carve.project"},
-		"a key in the clear":             {[]string{minimal, "--set=carve.url=http://carve"}, "the key would cross the network in the clear"},
+		"no Carve":                       {nil, "carve.url is empty: set it"},
+		"no project":                     {[]string{minimal, "--set=carve.project="}, "carve.project is empty: set it"},
+		"a key in the clear":             {[]string{minimal, "--set=carve.url=http://carve"}, "the key would cross the network unencrypted"},
 		"a password in the values":       {[]string{minimal, "--set=carve.url=https://me:secret@carve"}, "at '/carve/url'"},
-		"a flag that there is not":       {[]string{minimal, "--set=controller.worker=3"}, "at '/controller': additional properties 'worker' not allowed"},
-		"nobody who works":               {[]string{minimal, "--set=controller.workers=0"}, "at '/controller/workers': minimum: got 0, want 1"},
+		"an unknown flag":                {[]string{minimal, "--set=controller.worker=3"}, "at '/controller': additional properties 'worker' not allowed"},
+		"no workers":                     {[]string{minimal, "--set=controller.workers=0"}, "at '/controller/workers': minimum: got 0, want 1"},
 		"root":                           {[]string{minimal, "--set=security.runAsUser=0"}, "at '/security/runAsUser'"},
 		"a duration without a unit":      {[]string{minimal, "--set-string=controller.consumerTtl=10"}, "at '/controller/consumerTtl'"},
 		"a budget that blocks all":       {[]string{minimal, "--set=podDisruptionBudget.maxUnavailable=0"}, "at '/podDisruptionBudget/maxUnavailable'"},
 		"a value that does not exist":    {[]string{minimal, "--set=crds=true"}, "additional properties 'crds' not allowed"},
-		"Kubernetes of long ago":         {[]string{minimal, "--kube-version=1.30.0"}, "chart requires kubeVersion"},
+		"an old Kubernetes version":      {[]string{minimal, "--kube-version=1.30.0"}, "chart requires kubeVersion"},
 		"a name that no Secret can have": {[]string{minimal, "--set=carve.caSecret=A_B"}, "at '/carve/caSecret'"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -36,7 +36,7 @@ var programs = sync.OnceValues(func() (string, error) {
 
 // Each container's command runs with its arguments and --help after them. The program parses the flags up to there, so it refuses an unknown flag or
 // an invalid value.
-func TestTheProgramsTakeTheArguments(t *testing.T) {
+func TestProgramsAcceptTheChartsArguments(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestTheProgramsTakeTheArguments(t *testing.T) {
 	assert.Equal(t, map[string]bool{"/server": true, "/ipamctl": true}, commands)
 }
 
-func TestAnUnknownArgumentIsSeen(t *testing.T) {
+func TestUnknownArgumentIsRefused(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestAnUnknownArgumentIsSeen(t *testing.T) {
 }
 
 // The server accepts all arguments together: it then fails because the database is missing (1), and not because of its flags (2).
-func TestTheServerTakesTheArgumentsTogether(t *testing.T) {
+func TestServerAcceptsAllArgumentsTogether(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestTheServerTakesTheArgumentsTogether(t *testing.T) {
 }
 
 // The values under server are the server's own defaults, so that the chart changes nothing that its operator did not set.
-func TestTheDefaultsAreTheServers(t *testing.T) {
+func TestServerValuesAreTheServersDefaults(t *testing.T) {
 	t.Parallel()
 	dir, err := programs()
 	require.NoError(t, err)

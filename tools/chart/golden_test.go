@@ -29,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 	assert.Equal(t, string(want), got, "if it is meant: cd tools/chart && go test . -update")
 }
 
-func TestEachValuesFileRendersAsBefore(t *testing.T) {
+func TestEachValuesFileMatchesItsGoldenFile(t *testing.T) {
 	t.Parallel()
 	chart := withFolders(t, "testdata/folders")
 	for name, path := range valuesFiles(t) {
@@ -40,7 +40,7 @@ func TestEachValuesFileRendersAsBefore(t *testing.T) {
 	}
 }
 
-func TestNotesTellWhatToDoNext(t *testing.T) {
+func TestNotesMatchTheirGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, path := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) {

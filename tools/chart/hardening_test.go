@@ -68,7 +68,7 @@ func TestPodsRunAsTheImagesUser(t *testing.T) {
 	}
 }
 
-func TestAPlatformMayAssignUsers(t *testing.T) {
+func TestUsersAreOmittedForAPlatformThatAssignsThem(t *testing.T) {
 	t.Parallel()
 	for owner, spec := range podSpecs(t, objects(t, render(t, source, "--values=testdata/values/platform-users.yaml"))) {
 		for _, id := range []string{"runAsUser", "runAsGroup", "fsGroup"} {
@@ -78,7 +78,7 @@ func TestAPlatformMayAssignUsers(t *testing.T) {
 }
 
 // Objects refer to secrets and contain none, except in the dev profile.
-func TestSecretsAreByReference(t *testing.T) {
+func TestOnlyTheDevProfileContainsSecrets(t *testing.T) {
 	t.Parallel()
 	for name, path := range valuesFiles(t) {
 		for _, object := range objects(t, render(t, source, "--values="+path)) {
@@ -90,7 +90,7 @@ func TestSecretsAreByReference(t *testing.T) {
 }
 
 // A pod's grace period covers the server's stop, with any drain delay.
-func TestTheGracePeriodFitsTheDrain(t *testing.T) {
+func TestGracePeriodCoversTheDrainDelay(t *testing.T) {
 	t.Parallel()
 	for delay, want := range map[string]float64{"0": 35, "10": 45, "300": 335} {
 		pods := podSpecs(t, objects(t, render(t, source, "--values=testdata/values/minimal.yaml", "--set=drainDelaySeconds="+delay)))
@@ -105,7 +105,7 @@ func TestTheGracePeriodFitsTheDrain(t *testing.T) {
 }
 
 // Selectors of policies, budgets and Services match the intended pods.
-func TestSelectorsPickTheirPods(t *testing.T) {
+func TestSelectorsMatchTheirPods(t *testing.T) {
 	t.Parallel()
 	all := objects(t, render(t, source, "--values=testdata/values/everything.yaml"))
 	templates := map[string]map[string]any{}
@@ -147,7 +147,7 @@ func TestSelectorsPickTheirPods(t *testing.T) {
 	assert.Empty(t, want, "not rendered")
 }
 
-func TestHooksNeedNothingOfTheRelease(t *testing.T) {
+func TestHookJobsDoNotUseTheReleasesServiceAccount(t *testing.T) {
 	t.Parallel()
 	for _, object := range objects(t, render(t, source, "--values=testdata/values/everything.yaml")) {
 		if object["kind"] != "Job" || label(object) == "Job/ipam-first-key" { // which comes after the release
@@ -159,7 +159,7 @@ func TestHooksNeedNothingOfTheRelease(t *testing.T) {
 }
 
 // The Job of the first key may make two kinds of calls on one Secret. It only gets its token from the volume, which sets the token's lifetime.
-func TestTheFirstKeysRightsAreLeast(t *testing.T) {
+func TestFirstKeyJobMayOnlyGetAndPatchItsSecret(t *testing.T) {
 	t.Parallel()
 	for _, object := range objects(t, render(t, source, "--values=testdata/values/everything.yaml")) {
 		switch label(object) {

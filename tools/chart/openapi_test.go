@@ -117,7 +117,7 @@ func validator(t *testing.T) map[string]*jsonschema.Schema {
 	return kinds
 }
 
-func TestEveryObjectIsWhatKubernetesTakes(t *testing.T) {
+func TestEveryChartObjectIsValid(t *testing.T) {
 	t.Parallel()
 	kinds := validator(t)
 	for name, path := range valuesFiles(t) {
@@ -130,7 +130,7 @@ func TestEveryObjectIsWhatKubernetesTakes(t *testing.T) {
 }
 
 // The strict schemas refuse misspelled fields, which lax ones would accept.
-func TestMisspelledFieldsAreSeen(t *testing.T) {
+func TestMisspelledFieldIsRefused(t *testing.T) {
 	t.Parallel()
 	kinds := validator(t)
 	for _, object := range objects(t, render(t, source, "--values=testdata/values/everything.yaml")) {

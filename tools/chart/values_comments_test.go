@@ -26,7 +26,7 @@ func uncommented(node *yaml.Node, prefix string) (names []string) {
 	return names
 }
 
-func TestEachValueSaysWhatItIsFor(t *testing.T) {
+func TestEveryChartValueHasAComment(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile(source + "/values.yaml")
 	require.NoError(t, err)

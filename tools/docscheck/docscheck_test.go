@@ -57,7 +57,7 @@ exec sleep 1000 >/dev/null
 
 const noServer = "<!-- docs-check: no server -->\n\n"
 
-func TestAPageThatSaysWhatIsPrintedPasses(t *testing.T) {
+func TestPageWithTheRightOutputPasses(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{
 		"docs/a.md": noServer + "# A\n\n```console\n$ where=here\n$ echo $where\nhere\n$ cat <<END\n> one\n>\n> two\nEND\n```\n", // the heredoc has no end
@@ -68,7 +68,7 @@ func TestAPageThatSaysWhatIsPrintedPasses(t *testing.T) {
 	require.Equal(t, "docs/a.md", faults[0].path)
 }
 
-func TestWhatDiffersEachTimeMayDifferAndIsCarriedOn(t *testing.T) {
+func TestGeneratedValuesMayDifferAndAreReused(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{"docs/a.md": noServer + "```console\n" +
 		"$ cat /proc/sys/kernel/random/uuid | tee id\n00000000-0000-4000-8000-000000000000\n" +
@@ -78,34 +78,34 @@ func TestWhatDiffersEachTimeMayDifferAndIsCarriedOn(t *testing.T) {
 	require.Empty(t, faults, told)
 }
 
-func TestWhatIsNotAsThePageSaysIsAFault(t *testing.T) {
+func TestPageThatDiffersFromItsCommandsIsAFault(t *testing.T) {
 	t.Parallel()
 	for name, page := range map[string]struct{ text, what string }{
-		"WrongOutput":           {"```console\n$ echo 10.0.0.0/24\n10.0.1.0/24\n```\n", "prints something else"},
-		"OutputThatIsMissing":   {"```console\n$ true\nsomething\n```\n", "prints something else"},
-		"OutputThatIsNotShown":  {"```console\n$ echo something\n```\n", "prints something else"},
-		"WrongEnd":              {"```console\n$ seq 5\n1\n…\n4\n```\n", "prints something else"},
-		"FailingCommand":        {"```console\n$ false\n```\n", "exit code 1, not 0"},
-		"CommandThatDoesNot":    {"```console exit=4\n$ true\n```\n", "exit code 0, not 4"},
-		"MissingCommand":        {"```console\n$ no-such-program\nbash: …\n```\n", "exit code 127"},
-		"EndOfTheShell":         {"```console\n$ exit 0\n```\n", "the shell ended"},
-		"OtherJSON":             {"```console\n$ echo '{\"a\": 1}'\n```\n\n```json\n{\"a\": 2}\n```\n", "prints other JSON"},
-		"NoJSON":                {"```console\n$ echo one\n```\n\n```json\n{\"a\": 2}\n```\n", "prints no JSON"},
-		"NoReason":              {"```console norun\n$ true\n```\n", "norun needs a reason"},
-		"UnknownWord":           {"```console fast\n$ true\n```\n", "not \"fast\""},
-		"NoCommand":             {"```console\ntrue\n```\n", "begins with a command"},
-		"CommandsOfNoClaim":     {"```\nipamctl pool list\n```\n", "neither ```console"},
-		"ShellWithoutClaim":     {"```sh\nmake test\n```\n", "neither ```console"},
-		"BadYAML":               {"```yaml\na: [1\n```\n", "the YAML cannot be read"},
-		"BadJSON":               {"```json\n{\"a\": …}\n```\n", "the JSON cannot be read"},
-		"DeadLink":              {"[b](b.md)\n", "there is no such file"},
-		"DeadAnchor":            {"# One thing\n\n[up](#another-thing)\n", "there is no such heading"},
-		"LinkFromTheRoot":       {"[b](/docs/a.md)\n", "begins with /"},
-		"LinkOutOfTheCheckout":  {"[b](../../b.md)\n", "leads out of the checkout"},
-		"DeadImage":             {"![b](b.svg)\n", "there is no such file"},
-		"RemarkWithoutAMeaning": {"<!-- docs-check: nothing -->\n", "a remark says"},
-		"PreparationThatFails":  {"<!-- docs-check: run\nfalse\n-->\n", "false: exit code 1"},
-		"ServerThatIsMissing":   {"```console server\n$ no-such-server\n```\n", "the server did not start"},
+		"WrongOutput":            {"```console\n$ echo 10.0.0.0/24\n10.0.1.0/24\n```\n", "prints something else"},
+		"OutputThatIsMissing":    {"```console\n$ true\nsomething\n```\n", "prints something else"},
+		"OutputThatIsNotShown":   {"```console\n$ echo something\n```\n", "prints something else"},
+		"WrongEnd":               {"```console\n$ seq 5\n1\n…\n4\n```\n", "prints something else"},
+		"FailingCommand":         {"```console\n$ false\n```\n", "exit code 1, not 0"},
+		"CommandThatDoesNotFail": {"```console exit=4\n$ true\n```\n", "exit code 0, not 4"},
+		"MissingCommand":         {"```console\n$ no-such-program\nbash: …\n```\n", "exit code 127"},
+		"EndOfTheShell":          {"```console\n$ exit 0\n```\n", "the shell ended"},
+		"OtherJSON":              {"```console\n$ echo '{\"a\": 1}'\n```\n\n```json\n{\"a\": 2}\n```\n", "prints other JSON"},
+		"NoJSON":                 {"```console\n$ echo one\n```\n\n```json\n{\"a\": 2}\n```\n", "prints no JSON"},
+		"NoReason":               {"```console norun\n$ true\n```\n", "norun needs a reason"},
+		"UnknownWord":            {"```console fast\n$ true\n```\n", "not \"fast\""},
+		"NoCommand":              {"```console\ntrue\n```\n", "begins with a command"},
+		"CommandsInAPlainBlock":  {"```\nipamctl pool list\n```\n", "neither ```console"},
+		"CommandsInAShellBlock":  {"```sh\nmake test\n```\n", "neither ```console"},
+		"BadYAML":                {"```yaml\na: [1\n```\n", "the YAML cannot be read"},
+		"BadJSON":                {"```json\n{\"a\": …}\n```\n", "the JSON cannot be read"},
+		"DeadLink":               {"[b](b.md)\n", "there is no such file"},
+		"DeadAnchor":             {"# One thing\n\n[up](#another-thing)\n", "there is no such heading"},
+		"LinkFromTheRoot":        {"[b](/docs/a.md)\n", "begins with /"},
+		"LinkOutOfTheCheckout":   {"[b](../../b.md)\n", "leads out of the checkout"},
+		"DeadImage":              {"![b](b.svg)\n", "there is no such file"},
+		"RemarkWithoutAMeaning":  {"<!-- docs-check: nothing -->\n", "a remark says"},
+		"PreparationThatFails":   {"<!-- docs-check: run\nfalse\n-->\n", "false: exit code 1"},
+		"ServerThatIsMissing":    {"```console server\n$ no-such-server\n```\n", "the server did not start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,7 +118,7 @@ func TestWhatIsNotAsThePageSaysIsAFault(t *testing.T) {
 	}
 }
 
-func TestACommandThatTakesTooLongIsEndedWithTheShell(t *testing.T) {
+func TestCommandOverItsTimeLimitEndsTheShell(t *testing.T) {
 	t.Parallel()
 	root := checkout(t, map[string]string{})
 	p, err := makePlace(t.Context(), root, filepath.Join(root, "bin"))
@@ -131,7 +131,7 @@ func TestACommandThatTakesTooLongIsEndedWithTheShell(t *testing.T) {
 	require.ErrorContains(t, err, "took more than")
 }
 
-func TestPagesThatNobodyFindsAreAFault(t *testing.T) {
+func TestUnlinkedPageIsAFault(t *testing.T) {
 	t.Parallel()
 	faults, _ := checked(t, map[string]string{
 		index: "[a](a.md), [the kinds](kinds)", "docs/a.md": "[b](b.md#b-it-is)", "docs/b.md": "# B: it is!", "docs/kinds/README.md": "k", "docs/c.md": "nobody links this", "TOP.md": "nor this",
@@ -142,7 +142,7 @@ func TestPagesThatNobodyFindsAreAFault(t *testing.T) {
 	require.Equal(t, "cannot be reached from docs/README.md", faults[1].what)
 }
 
-func TestTablesHaveWhatTheirFoldersHave(t *testing.T) {
+func TestTableWithoutAFileOfItsFolderIsAFault(t *testing.T) {
 	t.Parallel()
 	const inUse = "# It is in use\n\n`in_use`, status 409\n"
 	files := map[string]string{
@@ -161,7 +161,7 @@ func TestTablesHaveWhatTheirFoldersHave(t *testing.T) {
 	require.Contains(t, faults[0].what, "lacks the line | 422 | [`in_use`](problems/in_use.md) | It is in use |")
 }
 
-func TestEachPageHasAServerOfItsOwn(t *testing.T) {
+func TestEachPageHasItsOwnServer(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{
 		"bin/server": fakeServer,
@@ -172,7 +172,7 @@ func TestEachPageHasAServerOfItsOwn(t *testing.T) {
 	require.Contains(t, told, "5 commands run")
 }
 
-func TestAServerThatSaysSomethingElseIsAFault(t *testing.T) {
+func TestServerOutputThatDiffersIsAFault(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{
 		"bin/server": fakeServer,
@@ -182,7 +182,7 @@ func TestAServerThatSaysSomethingElseIsAFault(t *testing.T) {
 	require.Contains(t, faults[0].what, "the server does not print:   no admin")
 }
 
-func TestAnUpdateWritesWhatIsPrintedAndNothingElse(t *testing.T) {
+func TestUpdateWritesOnlyTheCommandsOutput(t *testing.T) {
 	t.Parallel()
 	const before = noServer + "# A\n\n```console\n$ echo one\n$ echo two\nthree\n$ echo 00000000-0000-4000-8000-000000000000\n11111111-0000-4000-8000-000000000000\n```\n\n" +
 		"- in a list\n\n  ```console\n  $ printf 'a\\n\\nb\\n'\n  ```\n\n```console\n$ echo '{\"b\": {\"c\": [1, 2]}, \"a\": null}'\n```\n```json\n```\nThe end.\n"
@@ -199,7 +199,7 @@ func TestAnUpdateWritesWhatIsPrintedAndNothingElse(t *testing.T) {
 	require.Empty(t, faults, told)
 }
 
-func TestBlocksThatAreNotRunAreListedWithTheirReason(t *testing.T) {
+func TestSkippedBlocksAreListedWithTheirReason(t *testing.T) {
 	t.Parallel()
 	faults, told := checked(t, map[string]string{"docs/a.md": "```console norun: needs a CockroachDB\n$ false\n```\n"})
 	require.Empty(t, faults, told)

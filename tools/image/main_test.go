@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestWhatIsAskedForWronglyIsSaid(t *testing.T) {
+func TestInvalidArgumentsAreRefused(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "yesterday")
 	for name, c := range map[string]struct {
 		args []string
@@ -33,7 +33,7 @@ func TestWhatIsAskedForWronglyIsSaid(t *testing.T) {
 	}
 }
 
-func TestRootfsIsWrittenWithItsModesWhateverTheUmask(t *testing.T) {
+func TestRootfsHasItsModesUnderAnyUmask(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "image")
 	var out, said bytes.Buffer

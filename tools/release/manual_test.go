@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestThePageOfTheServerHasEachFlagByItself(t *testing.T) {
+func TestServerManualListsEachFlagSeparately(t *testing.T) {
 	t.Parallel()
 	page, err := serverPage("1.2.3", time.Unix(0, 0))
 	require.NoError(t, err)
 	for _, want := range []string{
-		".TP\n\\fB\\-\\-data\\-dir\\fP \\fIstring\\fP\nwhere the embedded database keeps its data", ".TP\n\\fB\\-\\-insecure\\-http\\fP \\fI\\fP\nserve plain HTTP",
+		".TP\n\\fB\\-\\-data\\-dir\\fP \\fIstring\\fP\ndirectory of the embedded database", ".TP\n\\fB\\-\\-insecure\\-http\\fP \\fI\\fP\nserve plain HTTP",
 	} {
 		assert.Contains(t, string(page), want)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Two builds of the parts that need no compiler are equal.
-func TestChartsAndTheModuleAreTheSameTwice(t *testing.T) {
+func TestTwoBuildsOfChartsAndModuleAreEqual(t *testing.T) {
 	t.Parallel()
 	dirs := []string{t.TempDir(), t.TempDir()}
 	for _, dir := range dirs {

@@ -17,7 +17,7 @@ import (
 
 const repo = "../.."
 
-func TestEveryPlaceSaysTheVersion(t *testing.T) {
+func TestEveryFileHasTheVersion(t *testing.T) {
 	t.Parallel()
 	v, err := version(repo)
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestEveryPlaceSaysTheVersion(t *testing.T) {
 	assert.Equal(t, v, string(newest[1]), "the changelog's newest version")
 }
 
-func TestAWrongPlaceIsFoundAndCorrected(t *testing.T) {
+func TestFileWithAnotherVersionIsFoundAndCorrected(t *testing.T) {
 	t.Parallel()
 	copied := t.TempDir()
 	for _, p := range places {
@@ -54,7 +54,7 @@ func TestAWrongPlaceIsFoundAndCorrected(t *testing.T) {
 	assert.Equal(t, "7.8.9-rc.1", contract.Info.Version)
 }
 
-func TestAVersionIsOne(t *testing.T) {
+func TestVersionFileHasOneSemanticVersion(t *testing.T) {
 	t.Parallel()
 	for text, good := range map[string]bool{
 		"1.2.3\n": true, "0.1.0-rc.1\n": true, "1.2": false, "v1.2.3\n": false, "1.2.3+x\n": false, "1.2.3\n\n": false, "01.2.3": false,
@@ -67,7 +67,7 @@ func TestAVersionIsOne(t *testing.T) {
 }
 
 // The programs report the build's version, which comes from the file VERSION.
-func TestProgramsSayTheVersion(t *testing.T) {
+func TestProgramsReportTheVersion(t *testing.T) {
 	t.Parallel()
 	v, err := version(repo)
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 )
 
 // CockroachDB's grammar accepts the statements of internal/backup. A test there keeps them equal to this file.
-func TestTheStatementsOfBackupsAreCockroachDBs(t *testing.T) {
+func TestCockroachDBAcceptsTheBackupStatements(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(project, "internal", "backup", "testdata", "cockroach.txt"))
 	if err != nil {

@@ -54,7 +54,7 @@ func TestQueryFiles(t *testing.T) {
 		"TwoStatementsAreFlagged":        {map[string]string{"a.sql": goodHead + "SELECT 1; SELECT 2"}, "one-statement", "2"},
 		"NoStatementIsFlagged":           {map[string]string{"a.sql": goodHead}, "one-statement", "0"},
 		"ASyntaxErrorIsFlagged":          {map[string]string{"a.sql": goodHead + "SELECT FROM WHERE"}, "grammar", "syntax error"},
-		"AFileNameIsAName":               {map[string]string{"ClaimInsert.sql": goodHead + "SELECT 1"}, "file-name", "lower case"},
+		"AFileNameIsLowerCase":           {map[string]string{"ClaimInsert.sql": goodHead + "SELECT 1"}, "file-name", "lower case"},
 		"OneNameIsOneStatement": {map[string]string{"a/claim_get.sql": goodHead + "SELECT 1", "b/claim_get.sql": goodHead + "SELECT 1"},
 			"file-name", "ClaimGet is also a/claim_get.sql"},
 		"TheRulesAreApplied": {map[string]string{"a.sql": goodHead + "SELECT $1"}, "cast", "$1"},
@@ -89,7 +89,7 @@ func TestMigrationFiles(t *testing.T) {
 		"ATransactionIsFlagged":     {map[string]string{"0001_a.sql": "-- +goose Up\n"}, "goose", "NO TRANSACTION"},
 		"AMissingUpIsFlagged":       {map[string]string{"0001_a.sql": "-- +goose NO TRANSACTION\n"}, "goose", "Up"},
 		"ASyntaxErrorIsFlagged":     {map[string]string{"0001_a.sql": top + "CREATE TABLE ("}, "grammar", "syntax error"},
-		"TheWayDownIsChecked":       {map[string]string{"0001_a.sql": top + "-- +goose Down\nDROP TABLE a"}, "idempotent", "DROP TABLE"},
+		"ADownMigrationIsChecked":   {map[string]string{"0001_a.sql": top + "-- +goose Down\nDROP TABLE a"}, "idempotent", "DROP TABLE"},
 		"TheRulesAreApplied":        {map[string]string{"0001_a.sql": top + "CREATE TABLE IF NOT EXISTS t (n INT)"}, "integer-size", "INT"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestMigrationFiles(t *testing.T) {
 		})
 	}
 
-	t.Run("TheSchemaIsWhatTheyMakeTogether", func(t *testing.T) {
+	t.Run("TheSchemaIsTheResultOfAllMigrations", func(t *testing.T) {
 		t.Parallel()
 		_, made, _, err := checkMigrations(os.DirFS("testdata/migrations"))
 		if err != nil {

@@ -26,7 +26,7 @@ func toCockroach(t *testing.T) []statement {
 
 // CockroachDB formats the localities in SHOW TABLES itself, and the product compares them with its own. With another spelling, every run of `ipamctl
 // migrate` would set every locality again, and rebuild a primary key without need.
-func TestLocalitiesAreSpelledAsCockroachDBSpellsThem(t *testing.T) {
+func TestLocalitiesHaveCockroachDBsSpelling(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, one := range toCockroach(t) {

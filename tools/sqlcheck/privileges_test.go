@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestWhatAStatementNeeds(t *testing.T) {
+func TestPrivilegesOfAStatement(t *testing.T) {
 	t.Parallel()
 	for sql, want := range map[string]string{
 		"SELECT a FROM b": "b: SELECT\n",
@@ -40,7 +40,7 @@ func TestWhatAStatementNeeds(t *testing.T) {
 var beyond = map[string][]string{serverRole: {"goose_db_version"}, retentionRole: {"goose_db_version"}}
 
 // internal/crdb/schema/grants.go grants each role exactly the privileges that its statements need.
-func TestWhatIsGrantedIsWhatTheStatementsNeed(t *testing.T) {
+func TestGrantsEqualThePrivilegesOfTheStatements(t *testing.T) {
 	t.Parallel()
 	need := map[string]privileges{serverRole: {}, retentionRole: {}, readerRole: {}, ownerRole: {}}
 	root := os.DirFS(project)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTheProject checks the project's own SQL. Each part fails when it finds nothing to check, because it would otherwise always pass.
-func TestTheProject(t *testing.T) {
+// TestProjectsSQLPassesEveryCheck checks the project's own SQL. Each part fails when it finds nothing to check, because it would otherwise always pass.
+func TestProjectsSQLPassesEveryCheck(t *testing.T) {
 	t.Parallel()
 	root := os.DirFS(filepath.Join("..", ".."))
 	sub := func(t *testing.T, folder string) fs.FS {
@@ -48,7 +48,7 @@ func TestTheProject(t *testing.T) {
 		findings, checked, err := checkQueries(sub(t, "internal"), known)
 		report(t, findings, checked, err)
 	})
-	t.Run("ItsOwnWordsForCockroachDBAreRead", func(t *testing.T) {
+	t.Run("ItsCockroachDBStatementsAreParsed", func(t *testing.T) {
 		t.Parallel()
 		// Regions, survival goals, localities, and the statements of the migration library. Tests in internal/crdb and its packages check that these are
 		// all.

@@ -202,7 +202,7 @@ var trialsInMigrations = map[string]trial{
 	},
 }
 
-func TestEveryRuleHasTeeth(t *testing.T) {
+func TestEveryRuleFindsItsViolations(t *testing.T) {
 	t.Parallel()
 	findings, known, _, err := checkMigrations(os.DirFS("testdata/migrations"))
 	if err != nil || len(findings) > 0 {
@@ -252,7 +252,7 @@ func judge(t *testing.T, text string, known schema, rules []rule) (names []strin
 }
 
 // CockroachDB's grammar refuses these texts, which PostgreSQL accepts. The test fails if a newer grammar accepts one.
-func TestTheGrammarRefusesWhatOnlyPostgresHas(t *testing.T) {
+func TestCockroachDBGrammarRefusesPostgreSQLOnlySyntax(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"SELECT family FROM pools",

@@ -121,20 +121,20 @@ func TestRegionsAreDerivedFromTheStatement(t *testing.T) {
 	}
 }
 
-func TestAHeadThatNamesAnotherIndexThanThePlanIsFound(t *testing.T) {
+func TestHeadWithAnotherIndexThanItsPlanIsFound(t *testing.T) {
 	t.Parallel()
 	owner := map[string]string{"claims_pkey": "claims", "claims_name_key": "claims", "pools_pkey": "pools"}
 	for name, c := range map[string]struct {
 		index, inserts, plan string
 		missing              int
 	}{
-		"TheOneOfThePlan":         {"claims_pkey", "", "Index Scan using claims_pkey on claims", 0},
-		"AnotherOne":              {"claims_name_key", "", "Index Scan using claims_pkey on claims", 1},
-		"OneMore":                 {"claims_pkey, pools_pkey", "", "Index Scan using claims_pkey on claims", 1},
-		"OneOfTwo":                {"claims_pkey or claims_name_key", "", "Index Scan using claims_name_key on claims", 0},
-		"NoneOfTwo":               {"claims_pkey or claims_name_key", "", "Index Scan using pools_pkey on pools", 2},
-		"NewRowsHaveOnesOfTheirs": {"claims_pkey", "claims", "Insert on claims", 0},
-		"NewRowsOfAnotherTable":   {"pools_pkey", "claims", "Insert on claims", 1},
+		"TheOneOfThePlan":               {"claims_pkey", "", "Index Scan using claims_pkey on claims", 0},
+		"AnotherOne":                    {"claims_name_key", "", "Index Scan using claims_pkey on claims", 1},
+		"OneMore":                       {"claims_pkey, pools_pkey", "", "Index Scan using claims_pkey on claims", 1},
+		"OneOfTwo":                      {"claims_pkey or claims_name_key", "", "Index Scan using claims_name_key on claims", 0},
+		"NoneOfTwo":                     {"claims_pkey or claims_name_key", "", "Index Scan using pools_pkey on pools", 2},
+		"NewRowsUseAnIndexOfTheirTable": {"claims_pkey", "claims", "Insert on claims", 0},
+		"NewRowsOfAnotherTable":         {"pools_pkey", "claims", "Insert on claims", 1},
 	} {
 		e := entry{remarks: map[string]string{"index": c.index}, inserts: c.inserts}
 		if missing := notInPlan(e, c.plan, owner); len(missing) != c.missing {

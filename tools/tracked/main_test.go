@@ -28,14 +28,14 @@ func TestProgramsAndLargeFilesAreRefused(t *testing.T) {
 	require.Equal(t, []string{"program is binary", "large.txt has 1.0 MB"}, findings)
 }
 
-func TestAListThatIsLongerThanItNeedsToBeIsRefused(t *testing.T) {
+func TestNeedlessListEntryIsRefused(t *testing.T) {
 	t.Parallel()
 	findings, err := check(fstest.MapFS{"small.go": {Data: []byte("package small")}}, []string{"small.go"}, map[string]string{"small.go": "it was large"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"small.go is on the list and need not be"}, findings)
 }
 
-func TestWhatIsAboutToBeCommittedIsSeen(t *testing.T) {
+func TestStagedFileIsChecked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	git := func(args ...string) {

@@ -825,8 +825,8 @@ export interface paths {
         };
         /**
          * Read a class
-         * @description Returns the class that the project's claims find by this name: the project's own, or else the shared one in
-         *     `platform`. `status` has exact current figures for the pools behind it for this project.
+         * @description Returns the class that the project's claims get by this name: the project's own class, or else the shared class in
+         *     `platform`. `status` describes the pools behind the class for this project, with exact current figures.
          */
         get: operations["getClass"];
         put?: never;
@@ -1111,14 +1111,15 @@ export interface paths {
         put?: never;
         /**
          * Release many claims
-         * @description Releases the claims that `select` matches, each as by `deleteClaim`, with the same effect on quotas, audit trail,
+         * @description Releases the claims that `select` matches. Each release has the same effect as `deleteClaim` on quotas, audit trail,
          *     history and cool-down. Claims in one pool share small transactions, and the server serves other requests between
          *     them; the operation is not all or nothing.
          *
          *     First send `?dryRun=true`: the response contains the number of matching claims (`count`), the first 100 of them, and
-         *     a `token`. With the token the server releases only claims that the dry run counted. A claim that was created or
-         *     changed since stays; if any other claim matches by now, the server releases nothing (`precondition_failed`). Without
-         *     a dry run, send `createdBefore` instead. Either way you can safely retry the request, so it takes no
+         *     a `token`. With the token the server releases only claims that the dry run counted; it keeps claims that were
+         *     created later. The server releases nothing (`precondition_failed`) if a counted claim was changed or is gone, or if
+         *     another older claim matches. It skips a claim that changes while the release runs. Without a dry run, send
+         *     `createdBefore` instead of the token. You can safely retry both kinds of request, so they take no
          *     `Idempotency-Key`: `gone` counts the claims that are gone already.
          *
          *     One request handles at most `limit` claims, and ends before its deadline. While the response has a `nextCursor`,
@@ -1489,10 +1490,10 @@ export interface paths {
         post?: never;
         /**
          * Delete a retained allocation
-         * @description Gives a `Retained` allocation's block back to its pool. The project that owns the pool can do this, and the block is
-         *     free at once. The project whose claim held the block can do it too, by its own path; where released blocks cool down
-         *     (`reuseAfter`), the block then cools down first. The project that owns the pool can also delete a `CoolingDown`
-         *     allocation, which ends the cool-down early.
+         * @description Gives a `Retained` allocation's block back to its pool. Two projects can do this, each with its own name in the path.
+         *     If the project that owns the pool does it, the block is free at once. If the project that had the claim does it, the
+         *     block first cools down when the class or the pool sets `reuseAfter`. The project that owns the pool can also delete
+         *     a `CoolingDown` allocation, which ends the cool-down early.
          *
          *     Fails with `in_use` while the allocation is `Bound`: instead delete the claim, the child pool or the reservation
          *     that holds the block.
@@ -3345,7 +3346,7 @@ export interface components {
             /** @description Dry run: the first 100 claims that match. */
             claims?: components["schemas"]["IPClaim"][];
             /**
-             * @description Dry run: token that stands for the claims shown.
+             * @description Dry run: token that stands for the counted claims.
              * @example eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
              */
             token?: string;
@@ -3359,7 +3360,7 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /**
              * @description Explanation in one sentence.
-             * @example Claim team-a/web-eu has changed since it was looked at.
+             * @example Claim team-a/web-eu has changed since it was read.
              */
             detail: string;
         };
@@ -3420,7 +3421,7 @@ export interface components {
             code?: components["schemas"]["ProblemCode"];
             /**
              * @description Explanation in one sentence.
-             * @example is the platform's default class of IPv4.
+             * @example It is the default class for IPv4 of project "platform"; the claim names none.
              */
             detail: string;
         };
@@ -3449,7 +3450,7 @@ export interface components {
             value?: string;
             /**
              * @description Explanation in one sentence.
-             * @example A /26 is free.
+             * @example Ask for a /26, the largest block that is free now.
              */
             detail: string;
         };
@@ -4094,7 +4095,7 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /**
              * @description Reason and next step, in one sentence.
-             * @example The server shuts down. Connect again and go on from the last cursor.
+             * @example The server shuts down. Connect again and continue from the last cursor.
              */
             detail: string;
             /** @description Position from which to continue. Absent if the client cannot continue. */
@@ -4806,8 +4807,8 @@ export interface components {
          */
         SubjectFilter: string;
         /**
-         * @description Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
-         *     `platform`.
+         * @description Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
+         *     created the project `platform`.
          */
         OperationFilter: components["schemas"]["AuditOperation"];
         /** @description Only events about this kind of resource. */
@@ -6440,8 +6441,8 @@ export interface operations {
                 /** @description The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`. */
                 within?: components["schemas"]["CIDR"];
                 /**
-                 * @description How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
-                 *     for each address if the block has fewer addresses.
+                 * @description Prefix length of the cells minus the block's prefix length. With `depth` N the map has 2^N cells. If the block
+                 *     has fewer addresses, the map has one cell for each address.
                  */
                 depth?: number;
                 /**
@@ -6491,7 +6492,7 @@ export interface operations {
                 since?: components["schemas"]["Time"];
                 /** @description Time at which the points end, after `since`; the default is now. */
                 until?: components["schemas"]["Time"];
-                /** @description Maximum number of points. The response has fewer if the points would be closer together than the records. */
+                /** @description Maximum number of points. The response has fewer if the range has fewer records. */
                 points?: number;
                 /**
                  * @description `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
@@ -8178,8 +8179,8 @@ export interface operations {
                  */
                 subject?: components["parameters"]["SubjectFilter"];
                 /**
-                 * @description Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
-                 *     `platform`.
+                 * @description Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
+                 *     created the project `platform`.
                  */
                 operation?: components["parameters"]["OperationFilter"];
                 /** @description Only events about this kind of resource. */

@@ -63,7 +63,9 @@ export async function verifyWebhook(
 /** An invalid secret is a configuration error, whatever the request is. */
 async function keyOf(secret: string, at: number): Promise<CryptoKey> {
   const key = decode(secret.replace(/^whsec_/, ""));
-  if (key === undefined || key.length < shortestKey) throw new TypeError(`carve: webhook secret ${at + 1} is not as the server answered it`);
+  if (key === undefined || key.length < shortestKey) {
+    throw new TypeError(`carve: webhook secret ${at + 1} is malformed: use the secret exactly as the server returned it`);
+  }
   return crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
 }
 

@@ -26,7 +26,7 @@ interface Contract {
   readonly paths: Record<string, Record<string, { readonly operationId?: string; readonly responses?: Record<string, { readonly content?: object }> }>>;
 }
 
-test("every success of the contract is accepted", async () => {
+test("every success status of the contract is accepted", async () => {
   const { paths } = (await (await fetch(`${direct}/openapi.json`)).json()) as Contract;
   const accepted = new Set<string>();
   for (const [path, item] of Object.entries(paths)) {

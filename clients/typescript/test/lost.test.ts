@@ -22,7 +22,7 @@ async function claimThroughLoss(losses: number, midway: boolean, options: Partia
 }
 
 for (const [name, midway] of [["before its first byte", false], ["in its middle", true]] as const) {
-  test(`an answer that is cut ${name} is answered again with the same block`, async () => {
+  test(`a retry after a response cut ${name} returns the same block`, async () => {
     const { got, lost, sent, rows } = await claimThroughLoss(3, midway);
     assert.deepEqual(lost, [got, got, got]);
     assert.equal(sent, 4);
@@ -30,7 +30,7 @@ for (const [name, midway] of [["before its first byte", false], ["in its middle"
   });
 }
 
-test("without the same key blocks are lost: the tests above would see it", async () => {
+test("a retry with a new key claims a second block", async () => {
   // A broken variant of the client that sends a new key with each attempt.
   const rekey: typeof fetch = (input, init) => {
     const request = new Request(input, init);
@@ -42,7 +42,7 @@ test("without the same key blocks are lost: the tests above would see it", async
   assert.notEqual(lost[0], got);
 });
 
-test("a claim by name and its release survive lost answers", async () => {
+test("a claim by name and its release succeed despite lost responses", async () => {
   const { carve, between, project } = await setUp();
   try {
     const spec = { poolRef: { name: "prod" }, prefixLength: 24 };
@@ -63,7 +63,7 @@ test("a claim by name and its release survive lost answers", async () => {
   }
 });
 
-test("what cannot be repeated safely says that it may be done", async () => {
+test("a lost DELETE without a revision is reported as possibly done", async () => {
   const { carve, between, project } = await setUp();
   try {
     await carve.claim(project, "web", { poolRef: { name: "prod" }, prefixLength: 24 });

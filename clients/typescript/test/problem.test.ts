@@ -34,7 +34,7 @@ test("a stale revision is a conflict", async (t) => {
   );
 });
 
-test("what is not Carve is told apart", async (t) => {
+test("the response of a proxy is a foreign error", async (t) => {
   const answers: Record<string, () => Response> = {
     "an error page": () => new Response("<h1>no</h1>", { status: 403 }),
     "a login page": () => new Response("<h1>log in</h1>", { headers: { "Content-Type": "text/html" } }),
@@ -49,7 +49,7 @@ test("what is not Carve is told apart", async (t) => {
   }
 });
 
-test("an unknown outcome names the key to repeat it with", async () => {
+test("an unknown outcome names the idempotency key", async () => {
   const problem = { code: "outcome_unknown", status: 503, detail: "Nobody knows.", type: "/problems/outcome_unknown", title: "" };
   const carve = createCarve({
     baseUrl: "https://carve.example.com",

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { direct } from "./between.js";
 
 // Does the same as a user: the package is packed and installed in a new project, where the program is type-checked and run.
-test("the quick start says what its page says, with the package as it is packed", (t) => {
+test("the quick start with the packed package prints the output on its page", (t) => {
   const project = mkdtempSync(join(tmpdir(), "carve-quickstart-"));
   t.after(() => rmSync(project, { recursive: true }));
   const run = (cwd: string, program: string, ...args: string[]) =>

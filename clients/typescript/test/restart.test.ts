@@ -25,7 +25,7 @@ async function start(folder: string, listen: string) {
 }
 
 // The watch may or may not yield the second claim before the server is killed. Afterwards it continues where it was.
-test("a watch outlives its server", async (t) => {
+test("a watch continues after a server restart", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "carve-restart-"));
   chmodSync(folder, 0o755); // PostgreSQL runs as another user if this one is root
   // The restarted server needs the same port. On Linux it has an address on which no other program listens meanwhile.

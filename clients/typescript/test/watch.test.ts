@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { createCarve, isProblem, type WatchEvent } from "../src/index.js";
 import { claimsOf, setUp } from "./between.js";
 
-test("a copy that a watch keeps is what the lists answer", async (t) => {
+test("a copy kept by a watch equals the lists", async (t) => {
   const { carve, between, project } = await setUp();
   t.after(() => between[Symbol.asyncDispose]());
   await carve.claim(project, "first", { poolRef: { name: "prod" }, prefixLength: 28 });
@@ -43,7 +43,7 @@ test("an allocation is named by its uid, and ends with its claim", async (t) => 
   assert.equal(told[0]?.type === "Put" ? told[0].object.metadata.uid : "", told.find((e) => e.type === "Delete")?.name);
 });
 
-test("a watch begins again when its cursor is too old, and says what has gone meanwhile", async () => {
+test("a watch lists again when its cursor has expired, and reports deletions", async () => {
   const item = (name: string) => ({ metadata: { name, uid: name }, spec: {}, status: {} });
   const problem = { type: "/problems/cursor_expired", title: "", status: 410, detail: "Too old.", code: "cursor_expired", traceId: "" };
   const answers = [
@@ -61,7 +61,7 @@ test("a watch begins again when its cursor is too old, and says what has gone me
   assert.deepEqual(told, ["Put a", "Put b", "Synced", "Put b", "Delete a", "Synced"]);
 });
 
-test("a refusal that stays ends a watch", async (t) => {
+test("a permanent refusal ends a watch", async (t) => {
   const { carve, between } = await setUp();
   t.after(() => between[Symbol.asyncDispose]());
   await assert.rejects(carve.watch("IPPool", { project: "nobody" }).next(), (e) => isProblem(e, "not_found"));

@@ -20,7 +20,7 @@ mock.timers.enable({ apis: ["Date"], now: sent * 1000 });
 const but = (changes: Record<string, string | undefined>) => ({ ...vector.headers, ...changes });
 const untrusted = (reason: string) => (thrown: unknown) => thrown instanceof WebhookUntrusted && thrown.reason === reason;
 
-test("what a server has sent is read", async () => {
+test("a message of the server is read", async () => {
   const bytes = new TextEncoder().encode(vector.body);
   const lower = Object.fromEntries(Object.entries(vector.headers).map(([name, value]) => [name.toLowerCase(), [value]]));
   for (const headers of [vector.headers, lower, new Headers(vector.headers)] satisfies WebhookHeaders[]) {
@@ -44,7 +44,7 @@ test("what a server has sent is read", async () => {
   await verifyWebhook(vector.secret, among, vector.body);
 });
 
-test("what is not from the server is not believed", async () => {
+test("a forged request is refused", async () => {
   const signature = vector.headers["Webhook-Signature"] ?? "";
   const wrong: [string | string[], WebhookHeaders, string][] = [
     [[], vector.headers, vector.body],
@@ -68,7 +68,7 @@ test("what is not from the server is not believed", async () => {
   }
 });
 
-test("a request of another time is not believed", async (t) => {
+test("a request outside the time tolerance is refused", async (t) => {
   t.after(() => mock.timers.setTime(sent * 1000));
   for (const [seconds, tolerance, believed] of [
     [300, undefined, true],
@@ -85,7 +85,7 @@ test("a request of another time is not believed", async (t) => {
   }
 });
 
-test("a message of another type, and one that is no JSON", async () => {
+test("an unknown message type is accepted, and invalid JSON is refused", async () => {
   const key = Buffer.from(other.slice("whsec_".length), "base64");
   const sign = (body: string) => ({
     "webhook-id": "1",

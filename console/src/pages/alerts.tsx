@@ -32,7 +32,7 @@ export function AlertsPage({ project }: { project: string }) {
   const done = () => { setEditing(undefined); rules.reload(); alerts.reload(); };
   return (
     <>
-      <Heading title="Alerts" note="Pools and quotas that are nearly full, or will be soon, as the rules say. Webhooks send them on.">
+      <Heading title="Alerts" note="Pools and quotas that have reached the threshold of a rule. Webhooks can send these alerts.">
         {may("provider", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New rule</button>}
       </Heading>
       <div class="stack">
@@ -90,7 +90,7 @@ function Line({ alert, project }: { alert: Alert; project: string }) {
 function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit: (rule: Rule) => void }) {
   if (rules.length === 0) return <Empty>There are no rules, so there are no alerts.</Empty>;
   return (
-    <Table label="Alert rules" head={["Rule", "About", "When", "Alerts", "Looked", "Change"]}>
+    <Table label="Alert rules" head={["Rule", "About", "When", "Alerts", "Checked", "Change"]}>
       {rules.map((rule) => (
         <tr key={rule.metadata.uid}>
           <th scope="row">{rule.metadata.name}</th>
@@ -180,13 +180,13 @@ function Edit({ project, rule, close, done }: { project: string; rule: Rule | un
         )}
         {form.about === "Pools" && form.by === "runway" ? (
           <Input label="Within how many days" inputMode="numeric" required value={form.days} change={(days) => set({ days })}
-            hint="If it goes on filling up as lately." />
+            hint="At the recent growth rate." />
         ) : (
           <Input label="Percent used, at least" inputMode="numeric" required value={form.percent} change={(percent) => set({ percent })} />
         )}
         <Input
           label={form.about === "Pools" ? "Only the pool" : "Only the quota"}
-          hint="Left empty, all of the project."
+          hint="If empty, all in the project."
           value={form.resourceName}
           change={(resourceName) => set({ resourceName })}
         />

@@ -52,7 +52,7 @@ export function AuditPage({ project }: { project: string }) {
           ))}
         </div>
         <Input label="Day" type="date" value={date} change={(v) => goQuery({ day: v })} />
-        <Input label="By whom" placeholder="key:team-a/ci" value={by} change={(v) => goQuery({ by: v })} />
+        <Input label="User or key" placeholder="key:team-a/ci" value={by} change={(v) => goQuery({ by: v })} />
         <Select
           label="Kind"
           value={kind}
@@ -60,11 +60,11 @@ export function AuditPage({ project }: { project: string }) {
           options={[["", "Any"], ...kinds.map((k): [string, string] => [k, k.replace(/^IP/, "").replace(/(?<=[a-z])(?=[A-Z])/, " ")])]}
         />
         <Input label="Name" value={name} change={(v) => goQuery({ name: v })} />
-        <Select label="What was done" value={did} change={(v) => goQuery({ did: v })}
-          options={[["", "Anything"], ...Object.entries(operationWords).map(([id, words]): [string, string] => [id, id === "putClaim" ? "claimed, or got again" : words])]} />
+        <Select label="Operation" value={did} change={(v) => goQuery({ did: v })}
+          options={[["", "Anything"], ...Object.entries(operationWords).map(([id, words]): [string, string] => [id, id === "putClaim" ? "claimed, or repeated a claim" : words])]} />
       </div>
       <Shown of={events} rows={10}>
-        {({ items, cursor }) => items.length === 0 ? <Empty>Nothing was changed {date ? "on this day" : "yet"} that fits.</Empty> : (
+        {({ items, cursor }) => items.length === 0 ? <Empty>No matching change {date ? "on this day" : "yet"}.</Empty> : (
           <>
             <People events={items} complete={cursor === undefined} />
             <Days events={items} project={project} />
@@ -233,7 +233,7 @@ function EventDetail({ event, project }: { event: Event; project: string }) {
 }
 
 function Diff({ changes }: { changes: [string, string | undefined, string | undefined][] }) {
-  if (changes.length === 0) return <p class="note">No fields are recorded for it.</p>;
+  if (changes.length === 0) return <p class="note">The trail has no fields for this change.</p>;
   return (
     <table class="diff">
       <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>

@@ -83,7 +83,7 @@ export function ClaimForm({ project }: { project: string }) {
   const taken = useLoad(name && !nameError(name) ? `claim-named:${project}:${name}` : undefined, () => ask(api.GET("/v1/projects/{project}/claims/{claim}", {
     params: { path: { project, claim: name } },
   })).catch(ignoreGone), ["IPClaim"]);
-  const nameTaken = taken.data && form.name === name ? "This project has a claim of this name already." : undefined;
+  const nameTaken = taken.data && form.name === name ? "This project already has a claim with this name." : undefined;
   const submit = async (e: Event) => {
     e.preventDefault();
     setBusy(true);
@@ -107,7 +107,7 @@ export function ClaimForm({ project }: { project: string }) {
     <>
       <Heading
         title="Claim a block"
-        note="The preview changes while you type. The block is yours only when you have claimed it."
+        note="The preview changes while you type and reserves nothing. Press Claim to get the block."
         crumbs={[{ to: to.page(project, "claims"), text: "Claims" }]}
       />
       <div class="columns form-page">
@@ -118,8 +118,8 @@ export function ClaimForm({ project }: { project: string }) {
           <button type="submit" class="primary" disabled={busy || !sound || !may("consumer", project)}>{busy ? "Claiming…" : "Claim"}</button>
         </form>
         <section aria-label="Preview" aria-live="polite">
-          {!complete ? <p class="note">{classes.loading && form.from === "" ? "Looking for classes…" : "Choose where the block comes from."}</p>
-            : !sound || nameTaken ? <p class="note">One of the fields needs a change.</p>
+          {!complete ? <p class="note">{classes.loading && form.from === "" ? "Looking for classes…" : "Choose the source of the block."}</p>
+            : !sound || nameTaken ? <p class="note">Correct the marked fields.</p>
               : <Shown of={explained} rows={3}>{(answer) => <Outcome answer={answer} apply={(r) => change(remedied(form, r))} />}</Shown>}
           <Same project={project} body={body} />
         </section>
@@ -141,7 +141,7 @@ function Fields({ form, change, classes, error, wrong }: FieldsProps) {
   const names = [...new Set(classes.data?.items.map((c) => c.metadata.name))]; // a class of the project hides a platform class of the same name
   return (
     <>
-      <Input label="Name" hint="Left empty, the server makes one up." value={form.name} change={(name) => set({ name })} error={wrong.name ?? errorAt(error, "Name")} />
+      <Input label="Name" hint="If empty, the server chooses a name." value={form.name} change={(name) => set({ name })} error={wrong.name ?? errorAt(error, "Name")} />
       <Select
         label="From"
         value={form.from}
@@ -156,7 +156,7 @@ function Fields({ form, change, classes, error, wrong }: FieldsProps) {
       {form.from === "class" && !classes.data?.nextCursor && (
         <Select
           label="Class"
-          hint={names.length === 0 && !classes.loading ? "This project sees no class. Claim from a pool." : undefined}
+          hint={names.length === 0 && !classes.loading ? "This project can use no class. Claim from a pool." : undefined}
           value={form.className}
           change={(className) => set({ className })}
           options={[["", "Choose…"], ...names.map((n): [string, string] => [n, n])]}
@@ -169,7 +169,7 @@ function Fields({ form, change, classes, error, wrong }: FieldsProps) {
       {form.from === "pool" && (
         <Input
           label="Pool"
-          hint="A pool of this project, or project/name of one that was granted to it."
+          hint="A pool in this project, or project/name of a granted pool."
           value={form.pool}
           error={errorAt(error, "Pool")}
           change={(pool) => set({ pool: pool.trim() })}
@@ -177,7 +177,7 @@ function Fields({ form, change, classes, error, wrong }: FieldsProps) {
       )}
       <Input
         label="Size"
-        hint="Length of the prefix, such as 28. Left empty, the default."
+        hint="Prefix length, such as 28. If empty, the default."
         inputMode="numeric"
         value={form.size}
         error={wrong.size ?? errorAt(error, "Size")}
@@ -185,8 +185,8 @@ function Fields({ form, change, classes, error, wrong }: FieldsProps) {
         disabled={form.cidr !== ""}
       />
       <Input
-        label="This very block or address"
-        hint="Left empty, the pool chooses."
+        label="Exact block or address"
+        hint="If empty, the pool chooses."
         value={form.cidr}
         error={wrong.cidr ?? errorAt(error, "Block")}
         change={(cidr) => set({ cidr: cidr.trim() })}

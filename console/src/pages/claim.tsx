@@ -39,7 +39,7 @@ function Details({ claim, project }: { claim: Claim; project: string }) {
         </div>
       </div>
       <div class="cards">
-        <Card title="What it is">
+        <Card title="Details">
           <Facts
             facts={[
               [
@@ -63,7 +63,7 @@ function Details({ claim, project }: { claim: Claim; project: string }) {
                 </>,
               ],
               ["Changed", metadata.updatedAt !== metadata.createdAt && <When at={metadata.updatedAt} />],
-              ["History", block && <Link to={to.address(project, status.allocatedCIDR.split("/")[0]!)}>Who held this address</Link>],
+              ["History", block && <Link to={to.address(project, status.allocatedCIDR.split("/")[0]!)}>Holders of this address</Link>],
             ]}
           />
         </Card>
@@ -89,7 +89,7 @@ function Consumers({ claim, project }: { claim: Claim; project: string }) {
     <Shown of={consumers} gone={<Empty>The claim is gone.</Empty>}>
       {({ items, nextCursor }) =>
         items.length === 0 ? (
-          <Empty>No consumer is attached. The project holds the block until somebody releases the claim.</Empty>
+          <Empty>No consumer is attached. The project keeps the block until a user releases the claim.</Empty>
         ) : (
           <>
           {nextCursor && <p class="note">The first {items.length}; there are more.</p>}
@@ -130,7 +130,7 @@ function Release({ claim, project, close }: { claim: Claim; project: string; clo
   return (
     <Dialog title={`Release ${claim.metadata.name}?`} close={close}>
       <p>{claim.status.reclaimPolicy === "Retain" ? "The block is retained: it stays with this project until its allocation is deleted."
-        : "Its block becomes free, at once or after the pool's cool-down, and somebody else may get it."}</p>
+        : "Its block becomes free, immediately or after the pool's cool-down, and another claim can get it."}</p>
       <p class="mono strong">{claim.status.allocatedCIDR}</p>
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">

@@ -37,7 +37,7 @@ export function ClaimsPage({ project }: { project: string }) {
   const all = useMemo(() => <ClaimTable project={project} claims={claims.data?.items ?? []} />, [claims.data]);
   return (
     <>
-      <Heading title="Claims" note={pool ? "The claims of this project in one pool, in order of address." : "The claims of this project, in order of name."}>
+      <Heading title="Claims" note={pool ? "The project's claims in one pool, by address." : "The project's claims, by name."}>
         {may("consumer", project) && <Link class="button primary" to={to.newClaim(project)}>Claim a block</Link>}
       </Heading>
       <div class="filters">
@@ -51,7 +51,7 @@ export function ClaimsPage({ project }: { project: string }) {
           return (
             <>
               <p class="note" role="status">{cursor ? `The first ${plural(fitting.length, "claim")}; there may be more.` : plural(fitting.length, "claim")}</p>
-              {fitting.length === 0 && <Empty>{cursor ? "None so far." : calm || pool ? "No claim fits." : "This project holds nothing yet."}</Empty>}
+              {fitting.length === 0 && <Empty>{cursor ? "None so far." : calm || pool ? "No claim matches." : "This project has no claims yet."}</Empty>}
               {fitting.length > 0 && (name === "" ? all : <ClaimTable project={project} claims={fitting} />)}
               {cursor && <button type="button" disabled={claims.loading} onClick={() => shown.set(atMost + page)}>{fitting.length === 0 ? "Look further" : "Show more"}</button>}
             </>
@@ -71,7 +71,7 @@ function ByName({ project, name, pool }: { project: string; name: string; pool: 
     <Shown of={found} rows={4}>
       {({ items, truncated }) => {
         const claims = items.filter((hit) => pool === "" || (hit.poolRef && refText(project, hit.poolRef) === pool));
-        const rest = truncated && <p class="note">Only the first {most} claims with such names{pool && ", in all pools,"} were looked at. Type more of the name.</p>;
+        const rest = truncated && <p class="note">The console checked only the first {most} claims with such names{pool && ", in all pools"}. Type more of the name.</p>;
         if (claims.length === 0) return <><Empty>No claim{truncated && " among these"} has a name that begins with “{name}”{pool && ` and is in pool ${pool}`}.</Empty>{rest}</>;
         return (
           <>

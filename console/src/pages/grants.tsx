@@ -35,7 +35,7 @@ export function GrantsPage({ project }: { project: string }) {
   const [adding, setAdding] = useState(false);
   return (
     <>
-      <Heading title="Grants" note="Which projects may claim from which pools. Only shared pools can be granted.">
+      <Heading title="Grants" note="The projects that can claim from each pool. Only shared pools can be granted.">
         {may("provider", project) && <button type="button" class="primary" onClick={() => setAdding(true)}>Grant a pool</button>}
       </Heading>
       <Shown of={matrix}>
@@ -72,13 +72,13 @@ function Grid({ matrix, project, reload }: { matrix: Matrix; project: string; re
   const shown = consumers.slice(0, 12);
   if (matrix.rows.length === 0) {
     if (matrix.more) return <Empty>No shared pool so far.</Empty>;
-    return <Empty>No pool of this project is shared. “Carve for a team” on a pool's page makes one and grants it.</Empty>;
+    return <Empty>No pool of this project is shared. “Carve for a team” on a pool's page creates one and grants it.</Empty>;
   }
   return (
     <>
       <Table
         label="Grants"
-        head={["Pool", "Block", ...shown.map((c) => (c === "*" ? "everybody" : c)), ...(consumers.length > 12 ? ["others"] : [])]}>
+        head={["Pool", "Block", ...shown.map((c) => (c === "*" ? "all projects" : c)), ...(consumers.length > 12 ? ["others"] : [])]}>
         {matrix.rows.map(({ pool, consumers: granted }) => (
           <tr key={pool.metadata.uid}>
             <th scope="row"><Link to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link></th>
@@ -154,7 +154,7 @@ function Withdraw({
   };
   return (
     <Dialog title={`Withdraw ${pool} from ${consumer}?`} close={close}>
-      <p>New claims stop at once. What {consumer} holds stays, and can be released.</p>
+      <p>New claims stop immediately. Existing claims by {consumer} stay, and can be released.</p>
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
         <button type="button" class="danger" onClick={() => void withdraw()}>

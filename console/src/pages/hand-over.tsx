@@ -82,15 +82,15 @@ export function HandOver({ project, name }: { project: string; name: string }) {
   return (
     <>
       <Heading title="Carve for a team" crumbs={[{ to: to.page(project, "pools"), text: "Pools" }, { to: to.pool(project, name), text: name }]}
-        note={`The team gets a pool of its own, carved from ${name}, and claims from it as it likes.`} />
+        note={`The team gets its own pool, carved from ${name}, and can claim from it.`} />
       {made ? <HandedOver pool={made} project={project} team={made.metadata.labels!.team!} /> : (
         <div class="columns form-page">
           <form onSubmit={submit}>
             <Restored form={form} />
-            <Team label="Team" hint="The project of the team." value={team} change={(next) => set({ team: next })} own={project} error={wrong.team} />
-            <Input label="Size" hint="Length of the prefix: a /24 has 256 addresses." inputMode="numeric" value={size} error={wrong.size}
+            <Team label="Team" hint="The team's project." value={team} change={(next) => set({ team: next })} own={project} error={wrong.team} />
+            <Input label="Size" hint="Prefix length: a /24 has 256 addresses." inputMode="numeric" value={size} error={wrong.size}
               change={(next) => set({ size: lengthText(next) })} />
-            <Input label="Name of the pool" placeholder={full.name} hint="Left empty, the team and the size." value={form.value.name}
+            <Input label="Name of the pool" placeholder={full.name} hint="If empty, the team and the size." value={form.value.name}
               error={wrong.name ?? errorAt(error, "Name")} change={(next) => set({ name: next })} />
             {error !== undefined && <Trouble error={error} fields={["Name"]} />}
             <button type="submit" class="primary" disabled={busy || !complete || current?.granted}>
@@ -112,7 +112,7 @@ function Ahead({ found: { pool, exists, granted }, project, team }: { found: Out
   return (
     <div class="outcome">
       <p><Link to={to.pool(project, pool.metadata.name)}>{pool.metadata.name}</Link> exists already, with <span class="mono strong">{pool.status.allocatedCIDR}</span>.</p>
-      <p>{granted ? `${team} may claim from it. For another pool choose another name.` : `${team} may not claim from it yet: the grant is missing.`}</p>
+      <p>{granted ? `${team} can claim from it. For another pool choose another name.` : `${team} cannot claim from it yet: the grant is missing.`}</p>
     </div>
   );
 }
@@ -132,7 +132,7 @@ export function Team({ label, hint, value, change, own, error }: TeamProps) {
       <Input label={label} hint={hint} required value={value} change={(next) => change(next.trim())} suggest={names} error={error} />
       {unknown && (
         <p class="warning" role="status">
-          You see no project {value}. Check the name: if there is none yet, the block belongs to the first project that is created with this name.
+          You can see no project {value}. Check the name: if it does not exist yet, the first project created with this name gets the block.
         </p>
       )}
     </>
@@ -143,7 +143,7 @@ function HandedOver({ pool, project, team }: { pool: Pool; project: string; team
   return (
     <div class="outcome good" role="status">
       <p>Project {team} can now claim from <span class="mono strong big">{pool.status.allocatedCIDR}</span>.</p>
-      <p>This command claims its first block. The name and the size can be others.</p>
+      <p>This command claims its first block. You can change the name and the size.</p>
       <Copy label="command for the team" text={claimCommand(team, project, pool)} />
       <p>
         <Link to={to.pool(project, pool.metadata.name)}>Open {pool.metadata.name}</Link> · <Link to={to.page(project, "grants")}>All grants</Link>

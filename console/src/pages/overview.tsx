@@ -108,7 +108,7 @@ function Fullest({ project, of: { fullest, looked, all }, further, busy }: Fulle
         ))}
       </ul>
       <p class="note small">
-        {all ? `Of all ${plural(looked, "pool")}` : `Of the first ${plural(looked, "pool")} in order of name`}, without those that are divided among child pools.
+        {all ? `Of all ${plural(looked, "pool")}` : `Of the first ${plural(looked, "pool")} in order of name`}, without pools that are divided among child pools.
         {!all && <>{" "}<button type="button" class="link" disabled={busy} onClick={further}>Look at more</button></>}
       </p>
     </>

@@ -101,8 +101,8 @@ export function PoolForm({ project }: { project: string }) {
           <button type="submit" class="primary" disabled={busy || !sound || form.name === ""}>{busy ? "Creating…" : "Create pool"}</button>
         </form>
         <section aria-label="Preview" aria-live="polite">
-          {!complete ? <p class="note">Give a size or a block to see what would be carved.</p>
-            : !sound ? <p class="note">One of the fields needs a change.</p>
+          {!complete ? <p class="note">Enter a size or a block to see the result.</p>
+            : !sound ? <p class="note">Correct the marked fields.</p>
               : <Shown of={preview} rows={2}>{(pool) => <Preview pool={pool} />}</Shown>}
         </section>
       </div>
@@ -132,8 +132,8 @@ function Fields({ form, set, project, wrong, error }: FieldsProps) {
         value={form.root ? "space" : "pool"}
         change={(v) => set({ root: v === "space" })}
         options={[
-          ["space", "A space: a root with a block of its own"],
-          ["pool", "Another pool: a child"],
+          ["space", "A space: a root pool with its own block"],
+          ["pool", "Another pool: a child pool"],
         ]}
       />
       {form.root && (
@@ -155,7 +155,7 @@ function Fields({ form, set, project, wrong, error }: FieldsProps) {
       {!form.root && (
         <Input
           label="Size"
-          hint="Length of the prefix, such as 20: the parent chooses where."
+          hint="Prefix length, such as 20: the parent chooses the block."
           inputMode="numeric"
           value={form.size}
           error={wrong.size ?? errorAt(error, "Size")}
@@ -164,8 +164,8 @@ function Fields({ form, set, project, wrong, error }: FieldsProps) {
         />
       )}
       <Input
-        label={form.root ? "Block" : "This very block"}
-        hint={form.root ? "Such as 10.0.0.0/8" : "Left empty, the parent chooses."}
+        label={form.root ? "Block" : "Exact block"}
+        hint={form.root ? "Such as 10.0.0.0/8" : "If empty, the parent chooses."}
         value={form.cidr}
         error={wrong.cidr ?? errorAt(error, "Block")}
         change={(cidr) => set({ cidr: cidr.trim() })}
@@ -174,7 +174,7 @@ function Fields({ form, set, project, wrong, error }: FieldsProps) {
       <Input label="Labels" hint="env=prod region=eu" value={form.labels} change={(labels) => set({ labels })} error={wrong.labels ?? errorAt(error, "Labels")} />
       <label class="check">
         <input type="checkbox" checked={form.shared} onChange={(e) => set({ shared: e.currentTarget.checked })} /> Shared: projects with a grant
-        may claim from it
+        can claim from it
       </label>
     </>
   );

@@ -25,8 +25,8 @@ export function PoolHistory({ pool }: { pool: Pool }) {
       <Shown of={used} rows={8}>
         {(of) => of.points.length < 2 ? (
           <Empty>
-            <p>Nothing is recorded yet but the present. Servers record once an hour how full each pool is; the chart begins with the second point.</p>
-            <p>The pool was made {formatTime(pool.metadata.createdAt)}.</p>
+            <p>Only the current value is recorded so far. Servers record the use of each pool once an hour; the chart begins with the second value.</p>
+            <p>The pool was created {formatTime(pool.metadata.createdAt)}.</p>
           </Empty>
         ) : (
           <>
@@ -38,7 +38,7 @@ export function PoolHistory({ pool }: { pool: Pool }) {
           </>
         )}
       </Shown>
-      <p class="note">Be told before it is full: <Link to={to.page(project, "alerts")}>make an alert rule</Link>.</p>
+      <p class="note">To get an alert before it is full, <Link to={to.page(project, "alerts")}>create an alert rule</Link>.</p>
     </>
   );
 }

@@ -57,11 +57,11 @@ function Shares({ pool }: { pool: Pool }) {
         <button type="button" class="link" onClick={() => goQuery({ tab: "claims" })}>
           held blocks
         </button>
-        ; those that nobody uses are under <Link to={to.page(project, "unused")}>Unused</Link>.
+        ; unused claims are under <Link to={to.page(project, "unused")}>Unused</Link>.
       </>,
     ],
-    ["Reserved", capacity.reserved, "Given to nobody until the reservations of the pool are changed."],
-    ["Cooling down", capacity.coolingDown, "Released, and free again when the cool-down is over. Nothing has to be done."],
+    ["Reserved", capacity.reserved, "Not available while the pool has these reservations."],
+    ["Cooling down", capacity.coolingDown, "Released, and free again after the cool-down. No action is needed."],
     ["Free", capacity.available, free(pool)],
   ];
   return (
@@ -78,7 +78,7 @@ function Shares({ pool }: { pool: Pool }) {
           <dt>Make room</dt>
           <dd class="note">
             Pools cannot grow. <Link to={to.newPool(project, pool.status.parentRef?.name)}>Carve another pool</Link>
-            {pool.status.parentRef ? ` from ${pool.status.parentRef.name}` : ""} and claim from that one; a class can have both behind it.
+            {pool.status.parentRef ? ` from ${pool.status.parentRef.name}` : ""} and claim from it; a class can use both pools.
           </dd>
         </div>
       )}
@@ -89,5 +89,5 @@ function Shares({ pool }: { pool: Pool }) {
 function free(pool: Pool): string {
   const largest = pool.status.largestFreePrefixLength;
   if (largest === undefined) return "";
-  return `The largest free block is a /${largest}. A larger one is not to be had, even if there are enough addresses in smaller blocks.`;
+  return `The largest free block is a /${largest}. No larger block can be claimed, even if smaller blocks together have enough addresses.`;
 }

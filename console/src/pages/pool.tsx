@@ -109,7 +109,7 @@ function DeletePool({ pool, project, close }: { pool: Pool; project: string; clo
     <Dialog title={`Delete pool ${pool.metadata.name}?`} close={close}>
       <p>
         Its block <span class="mono">{pool.status.allocatedCIDR}</span> goes back to{" "}
-        {pool.status.parentRef ? `pool ${pool.status.parentRef.name}` : "the space"}. A pool that still holds something is not deleted.
+        {pool.status.parentRef ? `pool ${pool.status.parentRef.name}` : "the space"}. The server deletes only an empty pool.
       </p>
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
@@ -129,11 +129,11 @@ function Summary({ pool }: { pool: Pool }) {
     <div class="summary">
       <div class="big">
         <span class="mono">{pool.status.allocatedCIDR}</span>
-        {divided && pool.status.phase === "Exhausted" ? <Badge>Handed out in full</Badge>
+        {divided && pool.status.phase === "Exhausted" ? <Badge>Fully carved</Badge>
           : <Badge kind={pool.status.phase === "Ready" ? "good" : "warn"}>{pool.status.phase}</Badge>}
       </div>
       <Bar percent={utilizationPercent} cooling={cooling} label="Addresses" divided={divided} />
-      {divided && <p class="note">Pools were carved from this one, and their whole blocks count as held here. Each child pool says how much of it is used.</p>}
+      {divided && <p class="note">The whole blocks of child pools count as held here. Each child pool shows its own use.</p>}
       <dl class="figures">
         <div><dt>Addresses</dt><dd>{formatCount(capacity.total)}</dd></div>
         <div><dt>{divided ? "Held or in child pools" : "Held"}</dt><dd>{formatCount(capacity.allocated)}</dd></div>
@@ -186,8 +186,8 @@ function Free({ pool }: { pool: Pool }) {
             <section aria-label="Free by size">
               <h2>By size</h2>
               <p class="note">
-                Could be claimed: the blocks of this size that the free space has room for.
-                {(minPrefixLength || maxPrefixLength) && ` This pool hands out /${minPrefixLength ?? whole.length} to /${maxPrefixLength ?? bits(whole.family)} only, so other sizes have 0.`}
+                Could be claimed: the number of blocks of this size that fit into the free space.
+                {(minPrefixLength || maxPrefixLength) && ` This pool allows only /${minPrefixLength ?? whole.length} to /${maxPrefixLength ?? bits(whole.family)}, so other sizes have 0.`}
               </p>
               <Table label="Free blocks by size" head={["Size", ["Free blocks", "right"], ["Could be claimed", "right"]]}>
                 {summary.map((row) => (
@@ -276,7 +276,7 @@ function About({ pool }: { pool: Pool }) {
         ["Visibility", spec.visibility],
         ["Strategy", bounds?.strategy],
         [
-          "Sizes handed out",
+          "Allowed sizes",
           bounds && (bounds.minPrefixLength || bounds.maxPrefixLength)
             ? `/${bounds.minPrefixLength ?? block?.length} to /${bounds.maxPrefixLength ?? (block?.family === 6 ? 128 : 32)}`
             : undefined,

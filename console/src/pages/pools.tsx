@@ -34,7 +34,7 @@ export function PoolsPage({ project }: { project: string }) {
   useChanges(["IPPool"], load, tree.complete ? 1000 : 5000);
   return (
     <>
-      <Heading title="Pools" note="Each pool below the one it is carved from. A violet bar counts the whole blocks of child pools, a blue or red one what is used.">
+      <Heading title="Pools" note="Each pool is below its parent. A violet bar counts the whole blocks of child pools; a blue or red bar counts used addresses.">
         {may("provider", project) && !isGone(state.error) && (
           <Link class="button primary" to={to.newPool(project)}>
             New pool
@@ -222,7 +222,7 @@ function Found({ project, text }: { project: string; text: string }) {
     return (
       <Empty>
         No pool {/[=!]/.test(text) ? "has such labels" : /[.:/]/.test(text) ? "contains this or lies in it" : `has a name that begins with “${text}”`}.
-        This project is large: give the beginning of a name, an address, a block, or a label such as env=prod.
+        This project is large: enter the beginning of a name, an address, a block, or a label such as env=prod.
       </Empty>
     );
   }

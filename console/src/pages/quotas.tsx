@@ -17,7 +17,7 @@ export function QuotasPage({ project }: { project: string }) {
   const [editing, setEditing] = useState<Quota | "new" | undefined>();
   return (
     <>
-      <Heading title="Quotas" note="A quota limits what the project may hold. A claim must fit into every quota that counts it.">
+      <Heading title="Quotas" note="A quota limits the project's addresses, claims and pools. A claim must fit into every quota that counts it.">
         {may("admin", project) && <button type="button" class="primary" onClick={() => setEditing("new")}>New quota</button>}
       </Heading>
       <Shown of={quotas}>
@@ -88,7 +88,7 @@ function Measure({ quota, measure }: { quota: Quota; measure: "addresses" | "cla
 type Scope = "all" | "IPv4" | "IPv6" | "pool" | "class";
 interface Form { name: string; scope: Scope; of: string; addresses: string; claims: string; pools: string; description: string }
 
-const numberError = (text: string) => (text === "" || /^\d+$/.test(text) ? undefined : "Give a whole number, or leave it empty for no limit.");
+const numberError = (text: string) => (text === "" || /^\d+$/.test(text) ? undefined : "Enter a whole number, or leave it empty for no limit.");
 
 function Edit({ project, quota, close, done }: { project: string; quota: Quota | undefined; close: () => void; done: () => void }) {
   const limits = quota?.spec.limits;
@@ -118,7 +118,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
   if (deleting) {
     return (
       <Dialog title={`Delete quota ${name}?`} close={close}>
-        <p>Nothing that the project holds changes. From then on the quota no longer limits it.</p>
+        <p>The project keeps its claims and pools. The quota no longer limits it.</p>
         {error !== undefined && <Trouble error={error} />}
         <div class="actions">
           <button type="button" class="danger" onClick={remove}>Delete the quota</button>
@@ -133,7 +133,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
     <Dialog title={quota ? `Change ${quota.metadata.name}` : "New quota"} close={close}>
       <form onSubmit={submit}>
         {!quota && <Input label="Name" required value={name} change={(next) => set({ name: next })} error={nameError(name) ?? errorAt(error, "Name")} />}
-        {quota ? <p class="note">Counts {scope(project, quota)}. To count something else, delete the quota and make another one.</p> : (
+        {quota ? <p class="note">Counts {scope(project, quota)}. To count something else, delete the quota and create another one.</p> : (
           <Select label="Counts" value={form.scope} change={(next) => set({ scope: next as Scope, of: "" })}
             options={[["all", "Everything"], ["IPv4", "IPv4 only"], ["IPv6", "IPv6 only"], ["pool", "One pool and its child pools"], ["class", "Claims by one class"]]} />
         )}
@@ -141,7 +141,7 @@ function Edit({ project, quota, close, done }: { project: string; quota: Quota |
           <Input label={form.scope === "pool" ? "Pool" : "Class"} required value={form.of} change={(of) => set({ of: of.trim() })}
             hint="Its name, or project/name of one that belongs to another project." error={errorAt(error, form.scope === "pool" ? "Pool" : "Class")} />
         )}
-        <Input label="Addresses" inputMode="numeric" hint="Left empty, no limit." value={addresses} change={(next) => set({ addresses: next.trim() })}
+        <Input label="Addresses" inputMode="numeric" hint="If empty, no limit." value={addresses} change={(next) => set({ addresses: next.trim() })}
           error={numberError(addresses) ?? errorAt(error, "Addresses")} />
         <Input label="Claims" inputMode="numeric" value={claims} change={(next) => set({ claims: next.trim() })} error={numberError(claims) ?? errorAt(error, "Claims")} />
         <Input label="Pools" inputMode="numeric" value={pools} change={(next) => set({ pools: next.trim() })} error={numberError(pools) ?? errorAt(error, "Pools")} />

@@ -13,7 +13,7 @@ function withAddress(hits: Hit[], text: string, project: string | undefined): Hi
   const block = !text.includes("/") && /[.:]/.test(text) ? parseBlock(text) : undefined;
   const owner = project ?? hits[0]?.project;
   return block && owner
-    ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "who holds it, and who did" }, ...hits]
+    ? [{ kind: "Address", project: owner, name: text.trim(), cidr: text.trim(), why: "current and earlier holders" }, ...hits]
     : hits;
 }
 
@@ -125,10 +125,10 @@ export function SearchPage() {
         {({ items, truncated }) => {
           const all = withAddress(items, text, project);
           return all.length === 0 ? (
-            <Empty>Nothing was found. Give an address, a block, the beginning of a name, or a label such as env=prod.</Empty>
+            <Empty>Nothing was found. Enter an address, a block, the beginning of a name, or a label such as env=prod.</Empty>
           ) : (
             <>
-              {truncated && <p class="note" role="status">The first {all.length}; there are more. Type more of the name, or write project/name to look in one project.</p>}
+              {truncated && <p class="note" role="status">The first {all.length}; there are more. Type more of the name, or write project/name to search one project.</p>}
               <ul class="plain">
                 {all.map((hit) => (
                   <li key={hit.kind + hit.project + hit.name + hit.cidr} class="line">

@@ -12,7 +12,7 @@ export function SignIn() {
   return (
     <main class="alone">
       <h1>Sign in to Carve</h1>
-      {signedOut.value && whoami.value && <p class="strip">Your session has ended. Sign in again to go on where you were.</p>}
+      {signedOut.value && whoami.value && <p class="strip">Your session has ended. Sign in again to continue.</p>}
       {issuers.map((issuer) => (
         <a key={issuer.name} class="button primary" href={`/console/login?issuer=${encodeURIComponent(issuer.name)}&return=${back}`}>
           Sign in with {issuer.name}
@@ -20,7 +20,7 @@ export function SignIn() {
       ))}
       {issuers.length > 0 && known?.methods.includes("key") && <p class="or"><span>or</span></p>}
       {known?.methods.includes("key") && <KeyForm />}
-      {known?.methods.includes("dev") && <button type="button" onClick={() => void begin()}>Go on without signing in</button>}
+      {known?.methods.includes("dev") && <button type="button" onClick={() => void begin()}>Continue without signing in</button>}
     </main>
   );
 }

@@ -91,7 +91,7 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
     }
   };
   const change = (part: Partial<typeof form.value>) => { setCarved(undefined); setError(undefined); form.set({ ...form.value, ...part }); };
-  if (lengths.length === 0) return <Empty>The sizes that this pool hands out make more than {most} parts.</Empty>;
+  if (lengths.length === 0) return <Empty>With the sizes that this pool allows, there are more than {most} parts.</Empty>;
   return (
     <>
       <div class="filters">
@@ -114,7 +114,7 @@ function Split({ pool, project }: { pool: Pool; project: string }) {
               <Parts parts={tried} />
               {free > 0 && (
                 <button type="button" class="primary" disabled={busy || preview.loading} onClick={() => void carve()}>
-                  {busy ? "Carving…" : `${count("there") > 0 ? "Go on: carve" : "Carve"} ${plural(free, "pool")}`}
+                  {busy ? "Carving…" : `${count("there") > 0 ? "Continue: carve" : "Carve"} ${plural(free, "pool")}`}
                 </button>
               )}
             </>
@@ -129,7 +129,7 @@ function sentence(free: number, there: number, refused: number): string {
   const all = free + there + refused;
   if (free === 0 && there === all) return `All ${plural(all, "part")} are child pools.`;
   const words = [`${plural(free, "part")} of ${all} can be carved`];
-  if (there > 0) words.push(`${there} ${there === 1 ? "is" : "are"} there already`);
+  if (there > 0) words.push(`${there} ${there === 1 ? "exists" : "exist"} already`);
   if (refused > 0) words.push(`${refused} ${refused === 1 ? "is" : "are"} refused`);
   return words.join(", ") + ".";
 }
@@ -141,7 +141,7 @@ function lengthsOf(pool: Pool): number[] {
   return Array.from({ length: 6 }, (_, i) => block.length + 1 + i).filter((l) => l >= minPrefixLength && l <= Math.min(maxPrefixLength, bits(block.family)));
 }
 
-const outcomes: { [outcome in Part["outcome"]]: [string, string] } = { free: ["Can be carved", "good"], refused: ["Refused", "bad"], there: ["There already", ""] };
+const outcomes: { [outcome in Part["outcome"]]: [string, string] } = { free: ["Can be carved", "good"], refused: ["Refused", "bad"], there: ["Exists already", ""] };
 
 function Parts({ parts }: { parts: Part[] }) {
   return (

@@ -29,7 +29,7 @@ export function decode(bytes: Uint8Array): string {
   } catch {
     throw unreadable(`It is not ${mark.toUpperCase()} text (line ${lineOfFault(bytes, mark)}). Save it as “CSV UTF-8” and choose it again.`);
   }
-  if (text.includes("\0")) throw unreadable("It is not a text file, or it is UTF-16 without the mark at its beginning. Save it as “CSV UTF-8” and choose it again.");
+  if (text.includes("\0")) throw unreadable("It is not a text file, or it is UTF-16 without a byte order mark. Save it as “CSV UTF-8” and choose it again.");
   return text;
 }
 
@@ -78,7 +78,7 @@ function field(source: string, from: number, separator: string, began: number): 
   if (source[from] !== '"') {
     let end = from;
     while (end < source.length && source[end] !== separator && source[end] !== "\r" && source[end] !== "\n") {
-      if (source[end] === '"') throw unreadable(`${where(end)}: a quotation mark inside a field that does not begin with one. Write the field in quotation marks, and the mark itself twice.`);
+      if (source[end] === '"') throw unreadable(`${where(end)}: a quotation mark inside a field that does not begin with one. Enclose the field in quotation marks, and double the mark inside it.`);
       end++;
     }
     return [source.slice(from, end), end, 0];
@@ -87,7 +87,7 @@ function field(source: string, from: number, separator: string, began: number): 
   let at = from + 1;
   for (;;) {
     const quote = source.indexOf('"', at);
-    if (quote < 0) throw unreadable(`${where(from)}: a quotation mark is opened and never closed.`);
+    if (quote < 0) throw unreadable(`${where(from)}: a quotation mark is not closed.`);
     text += source.slice(at, quote);
     at = quote + 1;
     if (source[at] !== '"') break;

@@ -49,7 +49,7 @@ export function ExportPage({ project }: { project: string }) {
     <>
       <Heading title="Export" crumbs={[{ to: to.project(project), text: project }]} note="A CSV file for a spreadsheet, or for the import of this project or another." />
       <fieldset class="plain-set" disabled={running}>
-        <legend>What goes into the file</legend>
+        <legend>Contents of the file</legend>
         <label class="check"><input type="checkbox" checked={with_.pools} onChange={(e) => setWith({ ...with_, pools: e.currentTarget.checked })} /> Pools</label>
         <label class="check"><input type="checkbox" checked={with_.claims} onChange={(e) => setWith({ ...with_, claims: e.currentTarget.checked })} /> Claims</label>
       </fieldset>
@@ -62,7 +62,7 @@ export function ExportPage({ project }: { project: string }) {
       </p>
       {error !== undefined && <Trouble error={error} retry={() => void run()} />}
       <p class="note small">The file has a row for each: its name, block, parent pool or pool, space, class, description, visibility and labels. Reservations, allocation bounds and consumers are not in it.
-        Cells that a spreadsheet would take for a formula begin with an apostrophe; import takes it away.</p>
+        If a spreadsheet would interpret a cell as a formula, the cell begins with an apostrophe; import removes it.</p>
     </>
   );
 }

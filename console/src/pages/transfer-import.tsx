@@ -69,7 +69,7 @@ export function ImportPage({ project }: { project: string }) {
   return (
     <>
       <Heading title="Import" crumbs={[{ to: to.project(project), text: project }]}
-        note="Pools and claims from a CSV file, as Export writes it. First you see what would be done; nothing that is there is ever changed or deleted.">
+        note="Pools and claims from a CSV file, as Export writes it. First you see a preview. The import never changes or deletes an existing object.">
         {plan && !busy && <button type="button" onClick={again}>Another file</button>}
       </Heading>
       {!plan && <Choose busy={busy} read={(file) => void read(file)} />}
@@ -79,7 +79,7 @@ export function ImportPage({ project }: { project: string }) {
         <>
           <p role="status" class="strong">{sentence(plan, phase)}</p>
           <div class="actions gap">
-            {(phase === "compared" || phase === "applied") && fresh > 0 && <button type="button" class="primary" onClick={() => void start()}>{phase === "compared" && !made(plan) ? "Import" : "Go on with"} {plural(fresh, "row")}</button>}
+            {(phase === "compared" || phase === "applied") && fresh > 0 && <button type="button" class="primary" onClick={() => void start()}>{phase === "compared" && !made(plan) ? "Import" : "Continue with"} {plural(fresh, "row")}</button>}
             {!busy && <button type="button" onClick={() => report(project, plan)}>Download the report</button>}
             {phase === "applied" && <button type="button" onClick={() => go(to.page(project, "claims"))}>Show the claims</button>}
           </div>
@@ -97,7 +97,7 @@ function sentence({ file, rows }: Plan, phase: Phase): string {
   const parts = [`${file}: ${plural(rows.length, "row")}`];
   if (count("made") > 0) parts.push(`${count("made").toLocaleString("en")} imported`);
   if (count("new") > 0) parts.push(`${count("new").toLocaleString("en")} new`);
-  parts.push(`${count("same").toLocaleString("en")} there already`, `${count("differs").toLocaleString("en")} different and left alone`, `${count("refused").toLocaleString("en")} refused`);
+  parts.push(`${count("same").toLocaleString("en")} existing`, `${count("differs").toLocaleString("en")} different and left unchanged`, `${count("refused").toLocaleString("en")} refused`);
   return parts.join(", ") + (phase === "compared" && count("made") === 0 ? ". Nothing was changed yet." : ".");
 }
 
@@ -109,7 +109,7 @@ function Choose({ busy, read }: { busy: boolean; read: (file: File) => void }) {
       onDrop={(e) => { e.preventDefault(); setOver(false); take(e.dataTransfer?.files); }}>
       <label for="import-file">CSV file</label>
       <input id="import-file" type="file" accept=".csv,text/csv" disabled={busy} aria-describedby="import-hint" onChange={(e) => take(e.currentTarget.files)} />
-      <small id="import-hint" class="note">Choose it, or drop it here. The first line names the columns: <code>{columns.join(", ")}</code>. The first three are needed; a block may be <code>/28</code> for any of that size.</small>
+      <small id="import-hint" class="note">Choose it, or drop it here. The first line names the columns: <code>{columns.join(", ")}</code>. The first three are required; a block can be <code>/28</code>, for any block of that size.</small>
       <button type="button" class="quiet" onClick={() => save("carve-example.csv", [line([...columns]), ...example.map(line)])}>An example to fill in</button>
     </div>
   );
@@ -135,7 +135,7 @@ function Under({ step, phase, halt }: { step: Step | undefined; phase: Phase; ha
 }
 
 const words: { [state in State]: [string, string] } = {
-  waiting: ["Not looked at", ""], new: ["New", "good"], made: ["Imported", "good"], same: ["Same", ""], differs: ["Differs", "warn"], refused: ["Refused", "bad"],
+  waiting: ["Not checked", ""], new: ["New", "good"], made: ["Imported", "good"], same: ["Same", ""], differs: ["Differs", "warn"], refused: ["Refused", "bad"],
 };
 const shownAtOnce = 100;
 

@@ -51,7 +51,7 @@ export function rowsOf(records: Record[]): Row[] {
   if (!head) throw unreadable("The file is empty.");
   const names = head.cells.map((c) => c.trim().toLowerCase());
   const strange = names.filter((name) => !columns.includes(name as Column) && !["outcome", "detail", "line", ""].includes(name));
-  if (strange.length > 0) throw unreadable(`The first line names columns that are not known: ${strange.join(", ")}. Known are ${columns.join(", ")}.`);
+  if (strange.length > 0) throw unreadable(`The first line names unknown columns: ${strange.join(", ")}. Use only ${columns.join(", ")}.`);
   const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
   if (twice !== undefined) throw unreadable(`The first line names the column ${twice} twice.`);
   for (const needed of ["kind", "name", "cidr"]) if (!names.includes(needed)) throw unreadable(`The first line has no column ${needed}. It names the columns: ${columns.join(", ")}.`);
@@ -66,7 +66,7 @@ export function rowsOf(records: Record[]): Row[] {
     const row: Row = { line: record.line, cells, kind, name: cells.name ?? "", state: "waiting", detail: "" };
     const before = seen.get(`${kind} ${row.name}`);
     const fields = record.cells.length;
-    const wrong = fields !== names.length ? `It has ${plural(fields, "field")}, and the first line has ${names.length}.` : before ? `Line ${before} has the same name.` : wrongWith(cells);
+    const wrong = fields !== names.length ? `The line has ${plural(fields, "field")}, but the first line has ${names.length}.` : before ? `Line ${before} has the same name.` : wrongWith(cells);
     if (wrong) refuse(row, wrong);
     else seen.set(`${kind} ${row.name}`, row.line);
     return row;
@@ -79,11 +79,11 @@ export function refuse(row: Row, why: string) {
 }
 
 function wrongWith(cells: Cells): string | undefined {
-  if (cells.kind !== "pool" && cells.kind !== "claim") return `kind is "${cells.kind}", and is to be pool or claim.`;
-  if (!cells.name) return "It has no name.";
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(cells.name)) return "A name has lower-case letters, digits and hyphens, at most 63.";
+  if (cells.kind !== "pool" && cells.kind !== "claim") return `kind is "${cells.kind}"; use pool or claim.`;
+  if (!cells.name) return "The name is missing.";
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(cells.name)) return "A name must have at most 63 lower-case letters, digits and hyphens.";
   const block = cells.cidr ?? "";
-  if (!/^\/\d{1,3}$/.test(block) && !(cells.kind === "claim" && block === "") && !parseBlock(block)) return `"${block}" is not a block: 10.0.0.0/24, or /24 for any of this size.`;
+  if (!/^\/\d{1,3}$/.test(block) && !(cells.kind === "claim" && block === "") && !parseBlock(block)) return `"${block}" is not a block. Use 10.0.0.0/24, or /24 for any block of this size.`;
   if (cells.kind === "pool" && !cells.pool && !parseBlock(block)) return "A pool without a parent needs a block.";
   for (const column of ["labels", "scope"] as const) {
     const bad = split(cells[column]).find((pair) => pair.indexOf("=") < 1);
@@ -92,7 +92,7 @@ function wrongWith(cells: Cells): string | undefined {
     const twice = keys.find((name, i) => keys.indexOf(name) !== i);
     if (twice !== undefined) return `${column} has ${twice} twice.`;
   }
-  if (cells.visibility && !["platform", "consumer", "shared"].includes(cells.visibility)) return "visibility is consumer, shared or platform.";
+  if (cells.visibility && !["platform", "consumer", "shared"].includes(cells.visibility)) return "visibility must be consumer, shared or platform.";
   return undefined;
 }
 
@@ -143,11 +143,11 @@ export function differences(row: Row, there: Cells): string[] {
     if (column === "cidr") {
       const block = parseBlock(has);
       const same = wanted === "" || (wanted.startsWith("/") ? block?.length === Number(wanted.slice(1)) : key(wanted) === key(has));
-      if (!same) out.push(`cidr: ${has} there, ${wanted} in the file`);
+      if (!same) out.push(`cidr: ${has} in Carve, ${wanted} in the file`);
       continue;
     }
     const plain = normal[column] ?? ((text: string) => text);
-    if (plain(wanted) !== plain(has)) out.push(`${column}: ${plain(has) || "nothing"} there, ${plain(wanted) || "nothing"} in the file`);
+    if (plain(wanted) !== plain(has)) out.push(`${column}: ${plain(has) || "nothing"} in Carve, ${plain(wanted) || "nothing"} in the file`);
   }
   return out;
 }

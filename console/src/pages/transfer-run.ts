@@ -63,7 +63,7 @@ async function whatIsThere(project: string, rows: Row[], stop: AbortSignal, prog
     await each(rows, async (row) => {
       const found = await patiently(stop, () => one(project, row, stop));
       if (found) there.set(name(row), found);
-      progress("Looking for what is there", ++done, rows.length);
+      progress("Looking for existing objects", ++done, rows.length);
     });
     return there;
   }
@@ -72,7 +72,7 @@ async function whatIsThere(project: string, rows: Row[], stop: AbortSignal, prog
     let read = 0;
     const take = (cells: Cells[]) => {
       for (const c of cells) there.set(`${kind} ${c.name}`, c);
-      progress(`Reading the ${kind}s that are there`, read += cells.length);
+      progress(`Reading the existing ${kind}s`, read += cells.length);
     };
     if (kind === "pool") await pageByPage(project, listPools, stop, (items) => take(items.map((pool) => cellsOfPool(project, pool))));
     else await pageByPage(project, listClaims, stop, (items) => take(items.map((claim) => cellsOfClaim(project, claim))));
@@ -106,7 +106,7 @@ export async function compare(project: string, rows: Row[], stop: AbortSignal, p
   const coming = new Map(made.filter((row) => row.kind === "pool" && row.state === "new").map((row) => [row.name, row]));
   refuseOutside(made, coming);
   const later = (row: Row) => coming.has(row.cells.pool ?? "");
-  for (const row of made) if (row.state === "new" && later(row)) row.detail = `Comes after pool ${row.cells.pool}, which is new as well.`;
+  for (const row of made) if (row.state === "new" && later(row)) row.detail = `Import creates it after pool ${row.cells.pool}, which is new too.`;
   const asked = made.filter((row) => row.state === "new" && !later(row));
   await place(project, asked, true, "", stop, progress, "new");
 }
@@ -126,7 +126,7 @@ function refuseOverlaps(rows: Row[]) {
     group.sort((a, b) => a.block.family - b.block.family || (a.block.base < b.block.base ? -1 : a.block.base > b.block.base ? 1 : a.block.length - b.block.length));
     let last = group[0]!;
     for (const next of group.slice(1)) {
-      if (contains(last.block, next.block)) refuse(next.row, `Its block overlaps that of ${last.row.name} in line ${last.row.line}.`);
+      if (contains(last.block, next.block)) refuse(next.row, `Its block overlaps the block of ${last.row.name} in line ${last.row.line}.`);
       else last = next;
     }
   }
@@ -137,7 +137,7 @@ function refuseOutside(rows: Row[], coming: Map<string, Row>) {
   for (const row of rows) {
     const outer = parseBlock(coming.get(row.cells.pool ?? "")?.cells.cidr ?? "");
     const inner = row.cells.cidr?.startsWith("/") ? undefined : parseBlock(row.cells.cidr ?? "");
-    if (row.state === "new" && outer && inner && !contains(outer, inner)) refuse(row, `Its block is not inside that of ${row.cells.pool}.`);
+    if (row.state === "new" && outer && inner && !contains(outer, inner)) refuse(row, `Its block is not inside the block of ${row.cells.pool}.`);
   }
 }
 

@@ -96,7 +96,7 @@ export function UnusedPage({ project }: { project: string }) {
     <>
       <Heading
         title="Unused"
-        note={"Claims that were not changed for a while and that have no consumer: no machine or service has reported to Carve that it uses them. "
+        note={"Claims without a consumer that have not changed for a while: no machine or service has reported to Carve that it uses them. "
           + "Carve does not see traffic, so ask their owners before you release them."}>
         {may("consumer", project) && chosen.size > 0 && (
           <button type="button" class="danger" onClick={() => setReleasing(true)}>
@@ -126,7 +126,7 @@ export function UnusedPage({ project }: { project: string }) {
       </p>
       {scan.count === 0 ? !scan.running && <None scan={scan} days={days} project={project} />
         : <Found claims={scan.found} project={project} chosen={chosen} choose={setChosen} />}
-      {scan.count > most && <p class="note">The {most} that were changed longest ago are shown.</p>}
+      {scan.count > most && <p class="note">The page shows the {most} claims with the oldest changes.</p>}
       {releasing && (
         <ReleaseMany
           project={project}
@@ -151,8 +151,8 @@ function None({ scan: { looked, done, oldest }, days, project }: { scan: Scan; d
       </p>
       {oldest && (
         <p>
-          Of the claims without a consumer <Link to={to.claim(project, oldest.metadata.name)}>{oldest.metadata.name}</Link> was changed
-          longest ago: <When at={oldest.metadata.updatedAt} />.{" "}
+          Among the claims without a consumer, <Link to={to.claim(project, oldest.metadata.name)}>{oldest.metadata.name}</Link> has
+          the oldest change: <When at={oldest.metadata.updatedAt} />.{" "}
           <button type="button" class="link" onClick={() => goQuery({ days: "0" })}>Show all of them</button>
         </p>
       )}
@@ -185,8 +185,8 @@ function Found({
   return (
     <>
       <label class="check">
-        <input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All that are
-        shown
+        <input type="checkbox" checked={all} onChange={() => choose(all ? new Set() : new Set(claims.map((c) => c.metadata.name)))} /> All shown
+        claims
       </label>
       <Table label="Unused claims" head={["Chosen", "Name", "Block", "Pool", "Owner", "Last change"]}>
         {claims.map((claim) => (
@@ -230,7 +230,7 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
       const params = { path: { project } };
       const body = { select: { names: asked }, limit: 1000 };
       const dry = await ask(api.POST("/v1/projects/{project}/claim-releases", { params: { ...params, query: { dryRun: true } }, body }));
-      if (!dry.token && (dry.count ?? 0) > 0) throw new Error("The server did not say which claims it would release.");
+      if (!dry.token && (dry.count ?? 0) > 0) throw new Error("The server did not list the claims that it would release.");
       let cursor: string | undefined;
       while (dry.token && !sum.over) {
         const answer = await ask(api.POST("/v1/projects/{project}/claim-releases", {
@@ -256,7 +256,7 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
         <p role="status">
           {plural(so.released, "claim")} released.{so.over && rest > 0 && ` ${plural(rest, "claim")} had been released before.`}
         </p>
-      ) : <p>Their blocks become free, at once or after a cool-down, and others may get them.</p>}
+      ) : <p>Their blocks become free, immediately or after a cool-down, and other claims can get them.</p>}
       {so.kept.length > 0 && <><p>{plural(so.kept.length, "claim")} kept:</p><ul class="blocks">{so.kept.slice(0, 12).map((each) => <li key={each}>{each}</li>)}</ul></>}
       {so.kept.length > 12 && <p class="note">and {so.kept.length - 12} more</p>}
       {!so.over && (
@@ -269,7 +269,7 @@ function ReleaseMany({ project, names, close, done }: { project: string; names: 
       )}
       {error !== undefined && <Trouble error={error} />}
       <div class="actions">
-        {!so.over && <button type="button" class="danger" disabled={busy} onClick={() => void release()}>{busy ? "Releasing…" : so.released > 0 ? "Go on" : `Release ${plural(asked.length, "claim")}`}</button>}
+        {!so.over && <button type="button" class="danger" disabled={busy} onClick={() => void release()}>{busy ? "Releasing…" : so.released > 0 ? "Continue" : `Release ${plural(asked.length, "claim")}`}</button>}
         <button type="button" autofocus onClick={() => { if (so.released > 0 && !so.over) done(); close(); }}>{so.over || so.released > 0 ? "Close" : "Keep them"}</button>
       </div>
     </Dialog>

@@ -34,9 +34,9 @@ const box = { left: 72, right: 12, top: 12, bottom: 26, width: 720, height: 240 
 /** Describes the runway in a sentence. */
 export function runwayWords({ runway, points }: Utilization): string {
   if (points.at(-1)?.usedPercent === 100) return "Nothing is free.";
-  if (!runway) return "When it will be full cannot be said: too little was recorded, or what is used does not rise in a line.";
-  const lately = runway.over === "P1D" ? "in the last day" : "in the last 14 days";
-  return `Full on ${formatTime(runway.runsOutAt)} if it goes on as ${lately}: ${formatPercent(runway.percentPerDay)} more each day.`;
+  if (!runway) return "There is no forecast: too few values are recorded, or the use does not grow steadily.";
+  const lately = runway.over === "P1D" ? "the last day" : "the last 14 days";
+  return `Full on ${formatTime(runway.runsOutAt)} at the rate of ${lately}: ${formatPercent(runway.percentPerDay)} more each day.`;
 }
 
 export function Chart({ of, days, label }: { of: Utilization; days: number; label: string }) {
@@ -82,8 +82,8 @@ export function Chart({ of, days, label }: { of: Utilization; days: number; labe
       <figcaption>
         <ul class="legend" aria-label="Legend">
           <li><span class="stroke used" aria-hidden="true" />Used</li>
-          <li><span class="stroke highest" aria-hidden="true" />Highest since the point before</li>
-          {runway && <li><span class="stroke ahead" aria-hidden="true" />If it goes on like this</li>}
+          <li><span class="stroke highest" aria-hidden="true" />Highest since the previous value</li>
+          {runway && <li><span class="stroke ahead" aria-hidden="true" />Forecast</li>}
         </ul>
         <p>{runwayWords(of)}</p>
       </figcaption>
@@ -100,7 +100,7 @@ function describe({ points }: Utilization): string {
 
 export function Points({ points }: { points: Point[] }) {
   return (
-    <Table label="What was used, over time" head={["When", ["Used", "right"], ["Highest", "right"], ["Addresses", "right"]]}>
+    <Table label="Use over time" head={["When", ["Used", "right"], ["Highest", "right"], ["Addresses", "right"]]}>
       {[...points].reverse().map((p) => (
         <tr key={p.at}>
           <th scope="row"><time dateTime={p.at}>{formatTime(p.at)}</time></th>

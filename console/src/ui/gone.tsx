@@ -19,8 +19,8 @@ export function Gone({ project, kind, name }: { project: string; kind: keyof typ
   return (
     <div class="outcome bad" role="alert">
       <p class="strong">There is no {nouns[kind]} {name} in project {project}.</p>
-      {last ? <Deletion event={last} /> : <p>It may have been {kind === "IPClaim" ? "released" : "deleted"}, or you have no role that lets you see it. Check the name.</p>}
-      {admin && <p><Link to={trail}>What the audit trail has about {name}</Link></p>}
+      {last ? <Deletion event={last} /> : <p>It may have been {kind === "IPClaim" ? "released" : "deleted"}, or you may have no role in its project. Check the name.</p>}
+      {admin && <p><Link to={trail}>Audit trail for {name}</Link></p>}
     </div>
   );
 }

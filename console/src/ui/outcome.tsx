@@ -28,7 +28,7 @@ export function Outcome({ answer, apply }: OutcomeProps) {
       <p>{answer.detail}</p>
       {answer.remedies.length > 0 && (
         <>
-          <p class="strong">What would help</p>
+          <p class="strong">Remedies</p>
           <ul class="remedies">{answer.remedies.map((r) => (
             <li key={r.detail}>
               <span>{r.detail}</span>

@@ -181,7 +181,7 @@ export function LabelList({ labels, most = 100 }: { labels: Record<string, strin
 /** Reports that a form has contents from an earlier visit, and offers to empty it. */
 export function Restored({ form }: { form: { restored: boolean; clear: () => void } }) {
   if (!form.restored) return null;
-  return <p class="note" role="status">The form has what you typed before. <button type="button" class="link" onClick={form.clear}>Empty it</button></p>;
+  return <p class="note" role="status">The form has your earlier input. <button type="button" class="link" onClick={form.clear}>Clear it</button></p>;
 }
 
 /** Shows a text with a button that copies it. */

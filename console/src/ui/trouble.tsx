@@ -7,24 +7,24 @@ import { Waiting } from "./parts";
 
 /** The remedy for each code in one sentence; the problem's page has the rest. */
 const remedies: Record<string, string> = {
-  pool_exhausted: "Ask for a smaller block, claim from another pool, or release what nobody uses.",
-  exhausted_by_cooldown: "Wait until the cool-down is over, or ask for a smaller block.",
-  quota_exceeded: "Release something that counts in the quota, or have an admin raise it.",
+  pool_exhausted: "Claim a smaller block, claim from another pool, or release unused claims.",
+  exhausted_by_cooldown: "Wait until the cool-down is over, or claim a smaller block.",
+  quota_exceeded: "Release claims that count in the quota, or ask an admin to raise it.",
   block_taken: "Choose another block, or let the pool choose.",
   overlap: "Choose a block that no other root of this space overlaps.",
-  in_use: "Release what it holds first.",
-  allocation_retained: "Give the retained blocks back first.",
-  precondition_failed: "Somebody changed it meanwhile. Look at it again, then repeat.",
+  in_use: "First release or delete its contents.",
+  allocation_retained: "First delete the retained allocations.",
+  precondition_failed: "Another user changed it meanwhile. Check it again, then repeat.",
   permission_denied: "Ask an admin of the project for the role.",
   already_exists: "Choose another name.",
   rate_limited: "Wait a moment, then repeat.",
   contention: "Repeat: it is safe.",
   unavailable: "Wait a moment, then repeat: it is safe.",
-  deadline: "Look whether it was done before you repeat it.",
-  outcome_unknown: "Look whether it was done before you repeat it.",
-  claim_released: "An earlier attempt succeeded, and its claim was released since. Send it again to get another claim.",
+  deadline: "Check whether it succeeded before you repeat it.",
+  outcome_unknown: "Check whether it succeeded before you repeat it.",
+  claim_released: "An earlier attempt succeeded, and its claim has since been released. Send it again to get another claim.",
   pool_draining: "Claim from another pool: this one is being emptied.",
-  not_found: "Check the name. What you have no role for looks as if it did not exist.",
+  not_found: "Check the name. An object in a project where you have no role looks as if it did not exist.",
 };
 
 /** Shows a problem. The fields named here show their errors themselves. */
@@ -35,7 +35,7 @@ export function ProblemNote({ problem, fields = [], children }: { problem: Probl
   return (
     <div class="trouble" role="alert">
       <strong>{problem.title}</strong>
-      <p>{marked ? "The fields that are marked need a change." : inWords(problem.detail)}</p>
+      <p>{marked ? "Correct the marked fields." : inWords(problem.detail)}</p>
       {errors && errors.length > 0 && (
         <ul>{errors.map((e) => <li key={e.pointer + e.detail}><strong>{e.pointer ? fieldName(e.pointer) : "Request"}</strong> {inWords(e.detail)}</li>)}</ul>
       )}
@@ -43,7 +43,7 @@ export function ProblemNote({ problem, fields = [], children }: { problem: Probl
       {children}
       {problem.code && (
         <p class="small">
-          <a href={`/problems/${problem.code}`} target="_blank" rel="noopener"><code>{problem.code}</code>: what it means</a>
+          <a href={`/problems/${problem.code}`} target="_blank" rel="noopener"><code>{problem.code}</code>: explanation</a>
           {problem.traceId && <> · trace <code>{problem.traceId}</code></>}
         </p>
       )}
@@ -62,7 +62,7 @@ export function Trouble({ error, retry, fields }: { error: unknown; retry?: (() 
     return (
       <div class="trouble" role="alert">
         <strong>No connection</strong>
-        <p>The server did not answer, so it may have done what you asked or not. Repeat it: the server does the same request only once.</p>
+        <p>The server did not respond, so the request may or may not have succeeded. Repeat it: the server carries out the same request only once.</p>
         {again}
       </div>
     );

@@ -2,27 +2,27 @@ package v1alpha1
 
 // Annotations of pods.
 const (
-	// ClaimsAnnotation asks for claims: a JSON list of entries with a name, and a template or a claim.
+	// ClaimsAnnotation requests claims: a JSON list of entries, each with a name and a template or a claim.
 	ClaimsAnnotation = "ipam.carve.dev/claims"
-	// StatusAnnotation is what came of it: a JSON object of claim, cidr and address by the names of entries. It is always written as a whole.
+	// StatusAnnotation has the results: a JSON object that maps each entry's name to its claim, cidr and address. The controller always writes it whole.
 	StatusAnnotation = "ipam.carve.dev/claims-status"
-	// NetworkStatusAnnotation is what Multus says of a pod's interfaces.
+	// NetworkStatusAnnotation has the state of a pod's interfaces. Multus writes it.
 	NetworkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status"
 )
 
 // Annotations of IPClaims.
 const (
-	// EntryAnnotation is the entry of its pod that a claim was made for.
+	// EntryAnnotation names the pod's entry for which a claim was created.
 	EntryAnnotation = "ipam.carve.dev/entry"
-	// TemplateAnnotation is the IPClaimTemplate that a claim was made from.
+	// TemplateAnnotation names the IPClaimTemplate from which a claim was created.
 	TemplateAnnotation = "ipam.carve.dev/template"
-	// InterfaceAnnotation is the interface of its pod that has the claim's address.
+	// InterfaceAnnotation names the pod's interface that has the claim's address.
 	InterfaceAnnotation = "ipam.carve.dev/interface"
-	// BlockAnnotation is the block that the claim has. The controller writes it: a backup and clusterctl keep it, and they do not keep the status.
+	// BlockAnnotation has the claim's block. The controller writes it, because backups and clusterctl keep annotations but not the status.
 	BlockAnnotation = "ipam.carve.dev/block"
-	// AbandonAnnotation, if it is "true", lets a claim that is deleted go without asking Carve, for a server that is gone for good.
+	// AbandonAnnotation, if it is "true", removes a deleted claim without a request to Carve. It is for a server that is lost for good.
 	AbandonAnnotation = "ipam.carve.dev/abandon"
 )
 
-// ClaimLabel is a label of IPClaims: the UID of the claim in Carve that has the block of [BlockAnnotation].
+// ClaimLabel is a label on IPClaims: the UID of the claim in Carve that has the block in [BlockAnnotation].
 const ClaimLabel = "ipam.carve.dev/claim"

@@ -2,7 +2,7 @@ package v1alpha1
 
 import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// IPClass is a class of Carve: one that it makes, or one that exists there and is shown. A class says how one kind of addresses is handed out.
+// IPClass is a class in Carve: the controller creates it, or shows an existing one. A class has the rules for allocating one kind of address space.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -16,119 +16,119 @@ import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="has(self.spec.existing) || has(self.spec.name) || self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="a name with dots or of more than 63 characters is none of a class: give the class another one in spec.name"
+// +kubebuilder:validation:XValidation:rule="has(self.spec.existing) || has(self.spec.name) || self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="a class's name cannot have dots or more than 63 characters: set spec.name"
 type IPClass struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the class that is to be.
+	// spec describes the class.
 	Spec IPClassSpec `json:"spec"`
-	// status is what it is in Carve.
+	// status has the class's state in Carve.
 	// +optional
 	Status IPClassStatus `json:"status,omitzero"`
 }
 
-// IPClassSpec says what the class is, in the words of Carve.
+// IPClassSpec describes a class. Its fields have the same names and meanings as in Carve.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.existing) != has(self.ipFamily)",message="exactly one of existing and ipFamily"
-// +kubebuilder:validation:XValidation:rule="!has(self.existing) || [has(self.name), has(self.allowedPrefixLengths), has(self.defaultPrefixLength), has(self.isDefault), has(self.strategy), has(self.poolSelection), has(self.reclaimPolicy), has(self.reuseAfter), has(self.reuseAfterLost), has(self.uniqueWithin), has(self.poolPer), has(self.poolPrefixLength), has(self.emptyPoolTTL), has(self.description)].filter(x, x).size() == 0",message="existing stands alone: a class that is only shown is changed in Carve"
-// +kubebuilder:validation:XValidation:rule="has(self.poolPer) == has(self.poolPrefixLength)",message="poolPer and poolPrefixLength belong together"
-// +kubebuilder:validation:XValidation:rule="has(self.existing) == has(oldSelf.existing) && (!has(self.existing) || self.existing == oldSelf.existing) && has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name) && (!has(self.ipFamily) || self.ipFamily == oldSelf.ipFamily) && has(self.uniqueWithin) == has(oldSelf.uniqueWithin) && (!has(self.uniqueWithin) || self.uniqueWithin == oldSelf.uniqueWithin) && has(self.poolPer) == has(oldSelf.poolPer) && (!has(self.poolPer) || (self.poolPer == oldSelf.poolPer && self.poolPrefixLength == oldSelf.poolPrefixLength))",message="existing, name, ipFamily, uniqueWithin, poolPer and poolPrefixLength are not changed: make another class"
+// +kubebuilder:validation:XValidation:rule="has(self.existing) != has(self.ipFamily)",message="set exactly one of existing and ipFamily"
+// +kubebuilder:validation:XValidation:rule="!has(self.existing) || [has(self.name), has(self.allowedPrefixLengths), has(self.defaultPrefixLength), has(self.isDefault), has(self.strategy), has(self.poolSelection), has(self.reclaimPolicy), has(self.reuseAfter), has(self.reuseAfterLost), has(self.uniqueWithin), has(self.poolPer), has(self.poolPrefixLength), has(self.emptyPoolTTL), has(self.description)].filter(x, x).size() == 0",message="existing excludes all other fields: change an existing class in Carve"
+// +kubebuilder:validation:XValidation:rule="has(self.poolPer) == has(self.poolPrefixLength)",message="set both poolPer and poolPrefixLength, or neither"
+// +kubebuilder:validation:XValidation:rule="has(self.existing) == has(oldSelf.existing) && (!has(self.existing) || self.existing == oldSelf.existing) && has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name) && (!has(self.ipFamily) || self.ipFamily == oldSelf.ipFamily) && has(self.uniqueWithin) == has(oldSelf.uniqueWithin) && (!has(self.uniqueWithin) || self.uniqueWithin == oldSelf.uniqueWithin) && has(self.poolPer) == has(oldSelf.poolPer) && (!has(self.poolPer) || (self.poolPer == oldSelf.poolPer && self.poolPrefixLength == oldSelf.poolPrefixLength))",message="existing, name, ipFamily, uniqueWithin, poolPer and poolPrefixLength cannot be changed: create another class"
 type IPClassSpec struct {
-	// existing is the name of a class that the project can use and that is shown: the controller neither changes nor deletes it.
+	// existing names an existing class that the project can use. The controller shows it, and neither changes nor deletes it.
 	// +optional
 	Existing Name `json:"existing,omitempty"`
-	// name is what the class is called in Carve; by default what this object is called.
+	// name is the class's name in Carve. By default this object's name.
 	// +optional
 	Name Name `json:"name,omitempty"`
-	// ipFamily is that of its blocks.
+	// ipFamily is the address family of the class's blocks.
 	// +optional
 	// +kubebuilder:validation:Enum=IPv4;IPv6
 	IPFamily string `json:"ipFamily,omitempty"`
-	// allowedPrefixLengths are which blocks can be claimed.
+	// allowedPrefixLengths limits the blocks that can be claimed.
 	// +optional
 	AllowedPrefixLengths *PrefixLengths `json:"allowedPrefixLengths,omitempty"`
-	// defaultPrefixLength is the length of a block whose claim does not say it.
+	// defaultPrefixLength is the prefix length for claims that set none.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
 	DefaultPrefixLength *int32 `json:"defaultPrefixLength,omitempty"`
-	// isDefault has it serve claims of its family that name nothing.
+	// isDefault lets the class serve claims of its family that name no class and no pool.
 	// +optional
 	IsDefault *bool `json:"isDefault,omitempty"`
-	// strategy is which of the free blocks that fit is taken; by default what the pool says.
+	// strategy selects among the free blocks that fit. By default the pool's strategy.
 	// +optional
 	// +kubebuilder:validation:Enum=BestFit;FirstFit;Random;Sparse
 	Strategy string `json:"strategy,omitempty"`
-	// poolSelection is the order in which its pools are tried.
+	// poolSelection is the order in which Carve tries the class's pools.
 	// +optional
 	// +kubebuilder:validation:Enum=FirstFit;LeastUtilized
 	PoolSelection string `json:"poolSelection,omitempty"`
-	// reclaimPolicy is what becomes of the block of a claim that does not say it.
+	// reclaimPolicy is the policy for claims that set none.
 	// +optional
 	// +kubebuilder:validation:Enum=Delete;Retain
 	ReclaimPolicy string `json:"reclaimPolicy,omitempty"`
-	// reuseAfter is for how long nobody gets a block that was released; by default what the pool says.
+	// reuseAfter is the cool-down: the time before a released block can be claimed again. By default the pool's.
 	// +optional
 	ReuseAfter Duration `json:"reuseAfter,omitempty"`
-	// reuseAfterLost is the same for a block whose last consumer was lost; 5m by default.
+	// reuseAfterLost is the cool-down for a block whose last consumer was lost. 5m by default.
 	// +optional
 	ReuseAfterLost Duration `json:"reuseAfterLost,omitempty"`
-	// uniqueWithin is within what no two claims overlap: the space of their pool (the default), or the class.
+	// uniqueWithin is the range in which two claims never overlap: the pool's space (the default), or the class.
 	// +optional
 	// +kubebuilder:validation:Enum=Space;Class
 	UniqueWithin string `json:"uniqueWithin,omitempty"`
-	// poolPer is whose claims have a pool of their own: project, and then roles of a claim's scope, such as node.
+	// poolPer lists the roles that get separate pools, one for each combination of values: project, and then roles in a claim's scope, such as node.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=9
 	PoolPer []Name `json:"poolPer,omitempty"`
-	// poolPrefixLength is the length of each such pool.
+	// poolPrefixLength is the prefix length of each pool that is carved for poolPer.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
 	PoolPrefixLength *int32 `json:"poolPrefixLength,omitempty"`
-	// emptyPoolTTL is after how long such a pool is given back that holds nothing; 24h by default. Slices of nodes want a long one.
+	// emptyPoolTTL is the time after which an empty pool of poolPer is deleted. 24h by default. Choose a long time for node slices.
 	// +optional
 	EmptyPoolTTL Duration `json:"emptyPoolTTL,omitempty"`
-	// description is for people.
+	// description is free text.
 	// +optional
 	Description Description `json:"description,omitempty"`
 }
 
-// PrefixLengths are those from min to max.
+// PrefixLengths is a range of prefix lengths.
 type PrefixLengths struct {
-	// min is that of the largest block.
+	// min is the prefix length of the largest block.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
 	Min *int32 `json:"min,omitempty"`
-	// max is that of the smallest block.
+	// max is the prefix length of the smallest block.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
 	Max *int32 `json:"max,omitempty"`
 }
 
-// IPClassStatus is what a class is in Carve, and what stands behind it. Counts of addresses are decimal strings.
+// IPClassStatus has the state of a class in Carve and of its pools. Address counts are decimal strings.
 type IPClassStatus struct {
 	Mirrored `json:",inline"`
 	// ipFamily is IPv4 or IPv6.
 	// +optional
 	IPFamily string `json:"ipFamily,omitempty"`
-	// backingPools is how many pools list the class.
+	// backingPools is the number of pools that list the class.
 	// +optional
 	BackingPools int64 `json:"backingPools,omitempty"`
-	// total is how many addresses they have together.
+	// total is the number of addresses in these pools.
 	// +optional
 	Total string `json:"total,omitempty"`
-	// used is how many of them nobody can claim now.
+	// used is the number of these addresses that cannot be claimed now.
 	// +optional
 	Used string `json:"used,omitempty"`
-	// free is how many of them can be claimed.
+	// free is the number of these addresses that can be claimed.
 	// +optional
 	Free string `json:"free,omitempty"`
-	// utilization is the share of used in total.
+	// utilization is the used share of total.
 	// +optional
 	Utilization string `json:"utilization,omitempty"`
 }

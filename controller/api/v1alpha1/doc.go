@@ -1,4 +1,4 @@
-// Package v1alpha1 are the objects of Carve in Kubernetes.
+// Package v1alpha1 defines Carve's objects in Kubernetes.
 //
 // +kubebuilder:object:generate=true
 // +groupName=ipam.carve.dev
@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is what the objects are known by.
+// GroupVersion is the API group and version of the objects.
 var GroupVersion = schema.GroupVersion{Group: "ipam.carve.dev", Version: "v1alpha1"}
 
-// AddToScheme makes the objects known to a scheme.
+// AddToScheme adds the objects to a scheme.
 func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion, &IPClaim{}, &IPClaimList{}, &IPClaimTemplate{}, &IPClaimTemplateList{})
 	addClusterScoped(s)

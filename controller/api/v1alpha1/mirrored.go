@@ -2,64 +2,64 @@ package v1alpha1
 
 import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Mirrored is what the status of every object has that is one of Carve: a pool, or a class.
+// Mirrored has the status fields that all mirrored objects share: pools and classes.
 type Mirrored struct {
-	// observedGeneration is the generation of the spec that this is about.
+	// observedGeneration is the generation of the spec to which this status applies.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// remote is what it is in Carve.
+	// remote identifies the object in Carve.
 	// +optional
 	Remote *Remote `json:"remote,omitempty"`
-	// conditions are Ready, Reconciling and Stalled, as kstatus reads them.
+	// conditions are Ready, Reconciling and Stalled, as kstatus defines them.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []meta.Condition `json:"conditions,omitempty"`
 }
 
-// Remote is something in Carve.
+// Remote identifies an object in Carve.
 type Remote struct {
-	// project is whose it is.
+	// project is the object's project.
 	Project string `json:"project"`
-	// name is what it is called there.
+	// name is the object's name in Carve.
 	Name string `json:"name"`
-	// uid tells it from others of that name.
+	// uid distinguishes the object from others with the same name.
 	UID string `json:"uid"`
-	// generation is that of its spec in Carve, as it was last seen.
+	// generation is the generation of the object's spec in Carve at the last comparison.
 	// +optional
 	Generation int64 `json:"generation,omitempty"`
-	// appliedGeneration is the generation of this object's spec that it was last given; none when it is only shown.
+	// appliedGeneration is the generation of this object's spec that was last applied in Carve. Absent if the object is only shown.
 	// +optional
 	AppliedGeneration int64 `json:"appliedGeneration,omitempty"`
 }
 
-// Duration is a time such as 30s, 5m or 24h.
+// Duration is a length of time, such as 30s, 5m or 24h.
 //
 // +kubebuilder:validation:MaxLength=32
 // +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(s|m|h))+$`
 type Duration string
 
-// Description is at most 1,024 bytes.
+// Description is free text of at most 1,024 bytes.
 //
 // +kubebuilder:validation:MaxLength=1024
 type Description string
 
-// Mirror is what the object has in its status as others of its sort do.
+// Mirror returns the status fields that pools and classes share.
 func (p *IPPool) Mirror() *Mirrored { return &p.Status.Mirrored }
 
-// Shows is the name of the pool that is only shown; empty when the object makes one.
+// Shows returns the name of the existing pool that the object only shows, or an empty name if the controller creates the pool.
 func (p *IPPool) Shows() Name { return p.Spec.Existing }
 
-// Called is what the pool is called in Carve.
+// Called returns the pool's name in Carve.
 func (p *IPPool) Called() string { return called(p.Spec.Existing, p.Spec.Name, p.Name) }
 
-// Mirror is what the object has in its status as others of its sort do.
+// Mirror returns the status fields that pools and classes share.
 func (c *IPClass) Mirror() *Mirrored { return &c.Status.Mirrored }
 
-// Shows is the name of the class that is only shown; empty when the object makes one.
+// Shows returns the name of the existing class that the object only shows, or an empty name if the controller creates the class.
 func (c *IPClass) Shows() Name { return c.Spec.Existing }
 
-// Called is what the class is called in Carve.
+// Called returns the class's name in Carve.
 func (c *IPClass) Called() string { return called(c.Spec.Existing, c.Spec.Name, c.Name) }
 
 func called(existing, chosen Name, own string) string {
@@ -73,20 +73,21 @@ func called(existing, chosen Name, own string) string {
 	}
 }
 
-// Reasons of the conditions of what is mirrored.
+// Reasons in the conditions of mirrored objects.
 const (
 	ReasonPoolCreated = "PoolCreated"
 	ReasonPoolUpdated = "PoolUpdated"
 	ReasonValidated   = "Validated"
 )
 
-// AbandonRemote is the annotation that, if it is "true", lets an object go whose pool or class cannot be deleted in Carve: what is there stays there.
+// AbandonRemote is an annotation. If it is "true", the controller removes a deleted object although its pool or class cannot be deleted in Carve: the pool or
+// class stays there.
 const AbandonRemote = "ipam.carve.dev/abandon"
 
-// Annotations of IPClaims whose block is written into another object.
+// Annotations of IPClaims whose block the controller writes into another object.
 const (
-	// PublishAnnotation asks for it: ConfigMap/NAME or Secret/NAME in the claim's namespace. Without a name it is that of the claim.
+	// PublishAnnotation names the other object: ConfigMap/NAME or Secret/NAME in the claim's namespace. The name is the claim's by default.
 	PublishAnnotation = "ipam.carve.dev/publish"
-	// PublishedAnnotation is the controller's: where it writes to.
+	// PublishedAnnotation names the object that the controller writes to. The controller sets it.
 	PublishedAnnotation = "ipam.carve.dev/published"
 )

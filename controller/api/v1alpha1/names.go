@@ -1,8 +1,8 @@
 package v1alpha1
 
-// What the controller writes on objects, and reads there.
+// Names that the controller writes on objects, and reads from them.
 const (
-	// Finalizer holds an IPClaim back until its block is released.
+	// Finalizer keeps a deleted IPClaim until its block is released.
 	Finalizer = "ipam.carve.dev/release"
 )
 
@@ -16,6 +16,6 @@ const (
 
 // Reasons of events.
 const (
-	// ReasonOrphansCleaned: Carve held a block for an IPClaim that does not exist any more, and the controller released it.
+	// ReasonOrphansCleaned reports that Carve had a block for an IPClaim that no longer exists, and that the controller released it.
 	ReasonOrphansCleaned = "OrphansCleaned"
 )

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// NodeSlicePool gives each node of the cluster a slice: a pool of its own, of a class whose poolPer has a role for the node.
+// NodeSlicePool gives each node in the cluster a slice: the node's own pool, from a class whose poolPer has a role for nodes.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -23,84 +23,84 @@ type NodeSlicePool struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is which nodes get slices, and of what.
+	// spec selects the nodes and the class of their slices.
 	Spec NodeSlicePoolSpec `json:"spec"`
-	// status is what they have.
+	// status has the nodes' slices.
 	// +optional
 	Status NodeSlicePoolStatus `json:"status,omitzero"`
 }
 
-// NodeSlicePoolSpec says which nodes get slices, and of what.
+// NodeSlicePoolSpec selects the nodes and the class of their slices.
 //
-// +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className && self.role == oldSelf.role && has(self.scope) == has(oldSelf.scope) && (!has(self.scope) || self.scope == oldSelf.scope)",message="className, role and scope are not changed: make another NodeSlicePool"
-// +kubebuilder:validation:XValidation:rule="!has(self.scope) || !(self.role in self.scope)",message="the role of the node is not in scope: each node has its own value"
+// +kubebuilder:validation:XValidation:rule="self.className == oldSelf.className && self.role == oldSelf.role && has(self.scope) == has(oldSelf.scope) && (!has(self.scope) || self.scope == oldSelf.scope)",message="className, role and scope cannot be changed: create another NodeSlicePool"
+// +kubebuilder:validation:XValidation:rule="!has(self.scope) || !(self.role in self.scope)",message="scope must not have a value for role: each node has its own value"
 type NodeSlicePoolSpec struct {
-	// className is the class of which each slice is a pool.
+	// className names the class that carves the slices.
 	ClassName Name `json:"className"`
-	// role is the one in the class's poolPer whose value is the UID of the node.
+	// role is the role in the class's poolPer whose value is the node's UID.
 	// +optional
 	// +kubebuilder:default=node
 	Role Name `json:"role,omitempty"`
-	// scope is the values of the other roles that the class asks for.
+	// scope has the values for the other roles that the class requires.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=8
 	Scope map[string]ScopeValue `json:"scope,omitempty"`
-	// prefixLength is the length of a slice, which the class decides: another one here is shown as an error, and nothing is moved.
+	// prefixLength is the expected prefix length of a slice. The class sets the length: the status shows a different value here as an error, and no slice changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=128
 	PrefixLength *int32 `json:"prefixLength,omitempty"`
-	// nodeSelector takes nodes by their labels; all of them by default.
+	// nodeSelector selects nodes by their labels. By default all nodes.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist'])",message="an operator is In, NotIn, Exists or DoesNotExist"
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn', 'Exists', 'DoesNotExist'])",message="an operator must be In, NotIn, Exists or DoesNotExist"
 	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, (e.operator in ['In', 'NotIn']) == (has(e.values) && e.values.size() > 0))",message="In and NotIn need values, Exists and DoesNotExist have none"
 	NodeSelector *meta.LabelSelector `json:"nodeSelector,omitempty"`
 }
 
-// NodeSlicePoolStatus is what nodes have.
+// NodeSlicePoolStatus has the nodes' slices.
 type NodeSlicePoolStatus struct {
-	// observedGeneration is the generation of the spec that this is about.
+	// observedGeneration is the generation of the spec to which this status applies.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// prefixLength is the length of a slice.
+	// prefixLength is the prefix length of a slice.
 	// +optional
 	PrefixLength int32 `json:"prefixLength,omitempty"`
-	// total is how many slices the pools behind the class have room for in all, a decimal string.
+	// total is the number of slices that fit into the class's pools, as a decimal string.
 	// +optional
 	Total string `json:"total,omitempty"`
-	// assigned is how many nodes have a slice.
+	// assigned is the number of nodes with a slice.
 	// +optional
 	Assigned string `json:"assigned,omitempty"`
-	// draining is how many slices of nodes that are gone are still in use.
+	// draining is the number of slices of deleted nodes that are still in use.
 	// +optional
 	Draining string `json:"draining,omitempty"`
-	// free is how many slices the pools behind the class have room for still.
+	// free is the number of further slices that fit into the class's pools.
 	// +optional
 	Free string `json:"free,omitempty"`
-	// assignments are which node has which slice, in order of name: the first hundred. All of them are in Carve.
+	// assignments lists the first 100 nodes with their slices, by name. Carve has all of them.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Assignments []SliceAssignment `json:"assignments,omitempty"`
-	// conditions are Ready, Reconciling and Stalled, as kstatus reads them.
+	// conditions are Ready, Reconciling and Stalled, as kstatus defines them.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	Conditions []meta.Condition `json:"conditions,omitempty"`
 }
 
-// SliceAssignment is the slice of a node.
+// SliceAssignment is a node's slice.
 type SliceAssignment struct {
-	// node is its name; empty when it is gone.
+	// node is the node's name. Empty if the node is deleted.
 	// +optional
 	Node string `json:"node,omitempty"`
-	// uid is its UID, by which Carve knows it.
+	// uid is the node's UID, which identifies it in Carve.
 	UID types.UID `json:"uid"`
-	// cidr is the slice.
+	// cidr is the slice's block.
 	CIDR string `json:"cidr"`
-	// pool is the slice in Carve, with its project.
+	// pool is the slice's pool in Carve, as project/name.
 	Pool string `json:"pool"`
-	// state is Assigned, or Draining when the node is gone: the slice is another's when nothing in it is held any more.
+	// state is Assigned, or Draining if the node is deleted: the slice becomes free when its last block is released.
 	// +kubebuilder:validation:Enum=Assigned;Draining
 	State string `json:"state"`
 }
@@ -111,7 +111,7 @@ const (
 	SliceDraining = "Draining"
 )
 
-// NodeSlicePoolList is a list of what gives nodes slices.
+// NodeSlicePoolList is a list of NodeSlicePools.
 //
 // +kubebuilder:object:root=true
 type NodeSlicePoolList struct {
@@ -120,7 +120,7 @@ type NodeSlicePoolList struct {
 	Items         []NodeSlicePool `json:"items"`
 }
 
-// addClusterScoped makes the objects known that are of no namespace.
+// addClusterScoped adds the objects without a namespace to a scheme.
 func addClusterScoped(s *runtime.Scheme) {
 	s.AddKnownTypes(GroupVersion, &IPPool{}, &IPPoolList{}, &IPClass{}, &IPClassList{}, &NodeSlicePool{}, &NodeSlicePoolList{})
 }

@@ -2,7 +2,7 @@ package v1alpha1
 
 import meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// IPClaimTemplate is what claims are made from, one for each pod that asks for it. Changing or deleting it changes no claim that was made.
+// IPClaimTemplate is a template for claims: the controller creates one claim for each pod that requests it. Changing or deleting the template does not affect existing claims.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=ipct,categories=carve
@@ -12,26 +12,26 @@ type IPClaimTemplate struct {
 	meta.TypeMeta   `json:",inline"`
 	meta.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what claims are made of.
+	// spec describes the claims.
 	Spec IPClaimTemplateSpec `json:"spec"`
 }
 
-// IPClaimTemplateSpec is what claims are made of.
+// IPClaimTemplateSpec describes the claims of a template.
 type IPClaimTemplateSpec struct {
-	// metadata is given to every claim.
+	// metadata is copied to each claim.
 	// +optional
 	Metadata TemplateMetadata `json:"metadata,omitzero"`
-	// spec is that of every claim.
+	// spec is the spec of each claim.
 	// +optional
 	Spec IPClaimSpec `json:"spec,omitzero"`
 }
 
-// TemplateMetadata are the labels and annotations of claims to be made.
+// TemplateMetadata has labels and annotations for new claims.
 type TemplateMetadata struct {
-	// labels are given to every claim.
+	// labels are added to each claim.
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// annotations are given to every claim.
+	// annotations are added to each claim.
 	// +optional
 	Annotations map[string]string `json:"annotations,omitempty"`
 }

@@ -13,7 +13,7 @@ import (
 type clusterAPI struct{ on bool }
 
 func (c *clusterAPI) flags(flag *flag.FlagSet) {
-	flag.BoolVar(&c.on, "cluster-api", false, "serve Cluster API's IPAddressClaims whose pool is an IPPool or IPClass of ours; its kinds must be installed")
+	flag.BoolVar(&c.on, "cluster-api", false, "serve Cluster API's IPAddressClaims for an IPPool or IPClass; the kinds of Cluster API must be installed")
 }
 
 func (c *clusterAPI) setup(manager ctrl.Manager, of *claims.Reconciler, workers int) error {

@@ -17,17 +17,17 @@ import (
 func (s *settings) connected(flag *flag.FlagSet) {
 	flag.StringVar(&s.carve, "carve", "", "`URL` of Carve")
 	flag.StringVar(&s.keyFile, "carve-key-file", "", "file with the API key; read again for each call")
-	flag.StringVar(&s.caFile, "carve-ca-file", "", "file (PEM) with the CAs of which Carve has its certificate, in place of the system's")
-	flag.StringVar(&s.clientCert, "carve-client-cert", "", "file (PEM) with the certificate to show to Carve; read again for each connection")
-	flag.StringVar(&s.clientKey, "carve-client-key", "", "file (PEM) with the certificate's key")
-	flag.BoolVar(&s.insecure, "carve-insecure-http", false, "send the key in the clear to a Carve at http:// beyond this machine")
+	flag.StringVar(&s.caFile, "carve-ca-file", "", "PEM file of CA certificates used to verify Carve (default: system roots)")
+	flag.StringVar(&s.clientCert, "carve-client-cert", "", "PEM file with the client certificate for Carve; read again for each connection")
+	flag.StringVar(&s.clientKey, "carve-client-key", "", "PEM file with the client certificate's key")
+	flag.BoolVar(&s.insecure, "carve-insecure-http", false, "send the key unencrypted to an http:// address on another machine")
 }
 
 // toCarve returns the client for Carve, and the transport that records its calls.
 func (s *settings) toCarve() (*carve.Carve, *telemetry.Carve, error) {
 	base, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return nil, nil, errors.New("the default transport of HTTP is none of Go's")
+		return nil, nil, errors.New("the default HTTP transport is not Go's own")
 	}
 	transport := base.Clone()
 	transport.MaxIdleConnsPerHost = s.workers + 2 // plus renewals and the feed

@@ -25,8 +25,8 @@ import (
 // importCommand is the first argument that selects the import.
 const importCommand = "import-whereabouts"
 
-const importUsage = `carve-controller import-whereabouts takes over the addresses that pods have by the records of whereabouts: it makes IPClaims of them, which the
-controller holds in Carve. It changes nothing unless --dry-run=false is given, and may be run again. It ends with 4 if a record was not taken.
+const importUsage = `carve-controller import-whereabouts imports the addresses of pods from the records of whereabouts: it creates an IPClaim for each address, and the
+controller allocates the address in Carve. Without --dry-run=false it changes nothing. It can be repeated, and exits with 4 if a record was not imported.
 
 `
 
@@ -49,11 +49,11 @@ func importWhereabouts(args, environ []string, stdout, stderr io.Writer) int {
 	}
 	config.RegisterFlags(f)
 	s.connected(f)
-	f.StringVar(&s.project, "project", "", "project of Carve that claims")
-	f.StringVar(&s.pool, "pool", "", "pool of Carve to take all addresses from (default: the smallest of the project's that has the address)")
-	f.StringVar(&s.files, "files", "", "files, with commas between, that `kubectl get -o json` has written (default: the objects of the cluster)")
-	f.BoolVar(&s.dryRun, "dry-run", true, "only say what would be done")
-	f.DurationVar(&s.wait, "wait", time.Minute, "how long the controller is waited for")
+	f.StringVar(&s.project, "project", "", "Carve project that claims")
+	f.StringVar(&s.pool, "pool", "", "pool for all addresses (default: the project's smallest pool that contains the address)")
+	f.StringVar(&s.files, "files", "", "comma-separated files with the output of kubectl get -o json (default: read the objects from the cluster)")
+	f.BoolVar(&s.dryRun, "dry-run", true, "only report the changes")
+	f.DurationVar(&s.wait, "wait", time.Minute, "maximum time to wait for the controller")
 	err := f.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
@@ -62,7 +62,7 @@ func importWhereabouts(args, environ []string, stdout, stderr io.Writer) int {
 		err = fromEnvironment(f, environ)
 	}
 	if err == nil && (s.carve == "" || s.project == "" || f.NArg() > 0) {
-		err = errors.New("--carve and --project are required, and there are flags only")
+		err = errors.New("--carve and --project are required; use only flags, no other arguments")
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "carve-controller: %v\n", err)

@@ -16,14 +16,14 @@ type leadership struct {
 }
 
 func (l *leadership) flags(flag *flag.FlagSet) {
-	flag.BoolVar(&l.on, "leader-elect", true, "let one of several controllers work")
-	flag.StringVar(&l.namespace, "leader-elect-resource-namespace", "", "namespace of their lease (default: that of the controller's pod)")
-	flag.DurationVar(&l.lease, "leader-elect-lease-duration", 15*time.Second, "how long a leader is waited for that does not answer")
+	flag.BoolVar(&l.on, "leader-elect", true, "use leader election, so that only one of several controllers is active")
+	flag.StringVar(&l.namespace, "leader-elect-resource-namespace", "", "namespace of the lease (default: the namespace of the controller's pod)")
+	flag.DurationVar(&l.lease, "leader-elect-lease-duration", 15*time.Second, "time that the others wait for a leader that does not respond; at least 3s")
 }
 
 func (l *leadership) check() error {
 	if l.lease < 3*time.Second {
-		return errors.New("--leader-elect-lease-duration must be 3s at least")
+		return errors.New("--leader-elect-lease-duration must be at least 3s")
 	}
 	return nil
 }

@@ -23,15 +23,15 @@ type objects struct {
 }
 
 func (o *objects) flags(flag *flag.FlagSet) {
-	flag.DurationVar(&o.every, "reconcile-interval", 30*time.Second, "how often pools, classes and slices are compared with Carve, by one list each")
-	flag.DurationVar(&o.grace, "node-gone-grace", time.Minute, "how long a node must have been gone before its slice is drained")
+	flag.DurationVar(&o.every, "reconcile-interval", 30*time.Second, "interval between comparisons of pools, classes and slices with Carve, by one list request each")
+	flag.DurationVar(&o.grace, "node-gone-grace", time.Minute, "time after a node's deletion until its slice is drained")
 	flag.BoolVar(&o.publishSlices, "publish-node-slices", false, "annotate each node with its slice")
-	flag.StringVar(&o.publish, "publish", "", "into what blocks may be written on demand: configmaps, secrets, or both with a comma (default: nothing)")
+	flag.StringVar(&o.publish, "publish", "", "kinds of objects to publish blocks in: configmaps, secrets, or both, separated by a comma (default: none)")
 }
 
 func (o *objects) check() error {
 	if o.every < time.Second {
-		return errors.New("--reconcile-interval must be 1s at least")
+		return errors.New("--reconcile-interval must be at least 1s")
 	}
 	if o.grace < 0 {
 		return errors.New("--node-gone-grace must not be negative")
@@ -49,7 +49,7 @@ func (o *objects) kinds() (kinds []string, err error) {
 		case "secrets":
 			kinds = append(kinds, "Secret")
 		default:
-			return nil, fmt.Errorf("--publish: what is %q?", word)
+			return nil, fmt.Errorf("--publish: %q is not configmaps or secrets", word)
 		}
 	}
 	return kinds, nil

@@ -22,17 +22,17 @@ type podSettings struct {
 func (p *podSettings) flags(flag *flag.FlagSet) {
 	flag.BoolVar(&p.judge.CleanupTerminating, "cleanup-terminating-pods", false, "release when the deletion of a pod begins")
 	flag.BoolVar(&p.judge.CleanupDisrupted, "cleanup-disrupted-pods", true, "release when the taint manager has decided to delete a pod")
-	flag.BoolVar(&p.judge.VerifyNetworkStatus, "verify-network-status", true, "release what the network status of a pod does not have, twice in a row")
-	flag.DurationVar(&p.network, "network-status-interval", 30*time.Second, "how long after the first look at a network status that lacks an address the second one is")
-	flag.DurationVar(&p.sweep, "sweep-interval", 10*time.Minute, "how often it is looked for what was missed, beside once at the start")
+	flag.BoolVar(&p.judge.VerifyNetworkStatus, "verify-network-status", true, "release a pod's block that is missing from its network status twice in a row")
+	flag.DurationVar(&p.network, "network-status-interval", 30*time.Second, "time between the first and the second check of a network status that lacks an address")
+	flag.DurationVar(&p.sweep, "sweep-interval", 10*time.Minute, "interval between sweeps for missed changes; one more runs at the start")
 }
 
 func (p *podSettings) check() error {
 	if p.sweep < time.Second {
-		return errors.New("--sweep-interval must be 1s at least")
+		return errors.New("--sweep-interval must be at least 1s")
 	}
 	if p.network <= 0 {
-		return errors.New("--network-status-interval must be longer than nothing")
+		return errors.New("--network-status-interval must be greater than 0")
 	}
 	return nil
 }

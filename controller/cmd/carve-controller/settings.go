@@ -22,9 +22,9 @@ func parse(args, environ []string) (s settings, text string, err error) {
 	f.SetOutput(io.Discard)
 	config.RegisterFlags(f)
 	s.flags(f)
-	ask := f.Bool("version", false, "print the version and end")
+	ask := f.Bool("version", false, "print the version and exit")
 	var usage bytes.Buffer
-	usage.WriteString("carve-controller makes the IPClaims of a Kubernetes cluster true in Carve; carve-controller import-whereabouts --help takes over others.\n\n" +
+	usage.WriteString("carve-controller allocates blocks in Carve for the IPClaims of a Kubernetes cluster. carve-controller import-whereabouts --help shows how to import addresses from whereabouts.\n\n" +
 		"Flags (each also an environment variable: --renew-interval is CARVE_RENEW_INTERVAL, --carve CARVE_SERVER, --carve-key-file CARVE_API_KEY_FILE):\n")
 	f.SetOutput(&usage)
 	f.PrintDefaults()
@@ -36,7 +36,7 @@ func parse(args, environ []string) (s settings, text string, err error) {
 	case *ask:
 		return s, versionText(), errVersion
 	case f.NArg() > 0:
-		return s, "", fmt.Errorf("what is %q? There are flags only, as --name=value", f.Arg(0))
+		return s, "", fmt.Errorf("unexpected argument %q: use only flags, as --name=value", f.Arg(0))
 	}
 	if err := fromEnvironment(f, environ); err != nil {
 		return s, "", err
@@ -90,17 +90,17 @@ func (s *settings) check() error {
 	case s.carve == "":
 		return errors.New("--carve is required: the URL of Carve")
 	case s.project == "":
-		return errors.New("--project is required: the project of Carve that claims")
+		return errors.New("--project is required: the Carve project that claims")
 	case s.renew <= 0 || s.ttl < 2*s.renew:
-		return fmt.Errorf("--consumer-ttl %s is not twice --renew-interval %s at least", s.ttl, s.renew)
+		return fmt.Errorf("--consumer-ttl %s is less than twice --renew-interval %s", s.ttl, s.renew)
 	case s.ttl > longest:
-		return fmt.Errorf("--consumer-ttl %s is more than %s, the longest that Carve gives", s.ttl, longest)
+		return fmt.Errorf("--consumer-ttl %s is more than %s, the maximum in Carve", s.ttl, longest)
 	case s.workers < 1:
-		return fmt.Errorf("--workers %d is not 1 at least", s.workers)
+		return fmt.Errorf("--workers %d is less than 1", s.workers)
 	case s.logFormat != "text" && s.logFormat != "json":
 		return fmt.Errorf("--log-format %q is not one of text, json", s.logFormat)
 	case (s.clientCert == "") != (s.clientKey == ""):
-		return errors.New("--carve-client-cert and --carve-client-key belong together")
+		return errors.New("set both --carve-client-cert and --carve-client-key, or neither")
 	}
 	if err := s.level.UnmarshalText([]byte(s.logLevel)); err != nil {
 		return fmt.Errorf("--log-level %q is not one of debug, info, warn, error", s.logLevel)
@@ -118,6 +118,6 @@ func (s *settings) check() error {
 func (s *settings) observed(flag *flag.FlagSet) {
 	flag.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	flag.StringVar(&s.logFormat, "log-format", "text", "text or json")
-	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "where metrics are served; 0 for nowhere")
-	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "where /healthz and /readyz are served")
+	flag.StringVar(&s.metrics, "metrics-bind-address", ":8080", "address that serves metrics; 0 for none")
+	flag.StringVar(&s.probes, "health-probe-bind-address", ":8081", "address that serves /healthz and /readyz; 0 for none")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFlagsAndVariables(t *testing.T) {
+func TestFlagsOverrideVariables(t *testing.T) {
 	t.Parallel()
 	s, _, err := parse([]string{"--carve=http://127.0.0.1:1", "--workers=7"}, []string{"CARVE_PROJECT=a", "CARVE_WORKERS=9", "CARVE_SERVER=http://other", "HOME=/", "CARVE_CONSUMER_TTL=2h"})
 	require.NoError(t, err)
@@ -23,14 +23,14 @@ func TestFlagsAndVariables(t *testing.T) {
 	assert.Equal(t, 2*time.Hour, s.ttl)
 }
 
-func TestWhatIsWrongIsSaidAtTheStart(t *testing.T) {
+func TestInvalidSettingIsRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for want, with := range map[string]struct{ args, environ []string }{
 		"--carve is required":                           {args: []string{"--project=a"}},
 		"--project is required":                         {args: []string{"--carve=http://127.0.0.1:1"}},
-		"--consumer-ttl 1h0m0s is not twice":            {args: []string{"--consumer-ttl=1h", "--renew-interval=31m"}},
+		"--consumer-ttl 1h0m0s is less than twice":      {args: []string{"--consumer-ttl=1h", "--renew-interval=31m"}},
 		"--consumer-ttl 169h0m0s is more than 168h0m0s": {args: []string{"--consumer-ttl=169h"}},
 		"--workers 0":                                   {args: []string{"--workers=0"}},
 		`--log-format "xml" is not one of`:              {args: []string{"--log-format=xml"}},
@@ -38,11 +38,11 @@ func TestWhatIsWrongIsSaidAtTheStart(t *testing.T) {
 		"--carve-key-file: open /nowhere":               {args: []string{"--carve-key-file=/nowhere"}},
 		"--carve-key-file: " + empty + " is empty":      {args: []string{"--carve-key-file=" + empty}},
 		"--carve-ca-file: " + empty + " has no cert":    {args: []string{"--carve-ca-file=" + empty}},
-		"belong together":                               {args: []string{"--carve-client-cert=x"}},
+		"set both --carve-client-cert and":              {args: []string{"--carve-client-cert=x"}},
 		"--carve-client-cert: open x":                   {args: []string{"--carve-client-cert=x", "--carve-client-key=y"}},
 		"--carve: ":                                     {args: []string{"--carve=http://carve.example.com"}},
 		"--leader-elect-lease-duration":                 {args: []string{"--leader-elect-lease-duration=1s"}},
-		`what is "go"?`:                                 {args: []string{"go"}},
+		`unexpected argument "go"`:                      {args: []string{"go"}},
 		"not defined: -projekt":                         {args: []string{"--projekt=a"}},
 		"unknown environment variable CARVE_WORKER":     {environ: []string{"CARVE_WORKER=1"}},
 		"environment variable CARVE_WORKERS: ":          {environ: []string{"CARVE_WORKERS=many"}},
@@ -56,7 +56,7 @@ func TestWhatIsWrongIsSaidAtTheStart(t *testing.T) {
 	}
 }
 
-func TestHelpAndVersionAreNoMistakes(t *testing.T) {
+func TestHelpAndVersionPrintTheirText(t *testing.T) {
 	t.Parallel()
 	_, text, err := parse([]string{"--help"}, nil)
 	require.ErrorIs(t, err, flag.ErrHelp)
@@ -66,8 +66,8 @@ func TestHelpAndVersionAreNoMistakes(t *testing.T) {
 	assert.Regexp(t, `^carve controller dev, go`, text)
 }
 
-// TestAKeyThatIsReplacedIsReadAgain replaces the key's file, as an update of a mounted Secret does.
-func TestAKeyThatIsReplacedIsReadAgain(t *testing.T) {
+// TestReplacedKeyFileIsReadAgain replaces the key's file, as an update of a mounted Secret does.
+func TestReplacedKeyFileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	var shown string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -169,7 +169,7 @@ func (s story) held() (n int) {
 	return n
 }
 
-func TestAClaimOfClusterAPIGetsItsAddress(t *testing.T) {
+func TestIPAddressClaimGetsItsAddressAndReleasesIt(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	claim := s.claim("machine-0", "")
@@ -195,7 +195,7 @@ func TestAClaimOfClusterAPIGetsItsAddress(t *testing.T) {
 	require.Zero(t, s.held())
 }
 
-func TestClaimsWaitForRoom(t *testing.T) {
+func TestClaimsOnAFullPoolWaitForARelease(t *testing.T) {
 	s := begin(t)
 	s.run()
 	var claims []*unstructured.Unstructured
@@ -211,7 +211,7 @@ func TestClaimsWaitForRoom(t *testing.T) {
 	s.ready(late, "True", "Allocated")
 }
 
-func TestWhatIsPausedIsLeftAsItIs(t *testing.T) {
+func TestPausedClusterGetsNoAddress(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	cluster := s.object("Cluster", "blue")
@@ -232,7 +232,7 @@ func TestWhatIsPausedIsLeftAsItIs(t *testing.T) {
 	s.vanishes(paused)
 }
 
-func TestTheAddressOfAnotherIsNotTouched(t *testing.T) {
+func TestForeignIPAddressIsLeftUnchanged(t *testing.T) {
 	s := begin(t)
 	other := s.object("IPAddress", "machine-0")
 	other.Object["spec"] = map[string]any{

@@ -206,8 +206,8 @@ func TestDeletedIPClaimKeepsTheAddressOfItsMachine(t *testing.T) {
 	s.fills(2)
 }
 
-// TestAddressOfAClaimThatIsGoneVanishes imitates an API server that deletes a claim while the controller creates its IPAddress.
-func TestAddressOfAClaimThatIsGoneVanishes(t *testing.T) {
+// TestIPAddressOfADeletedClaimIsDeleted imitates an API server that deletes a claim while the controller creates its IPAddress.
+func TestIPAddressOfADeletedClaimIsDeleted(t *testing.T) {
 	s := begin(t)
 	s.run()
 	claim := s.claim("m1", "")

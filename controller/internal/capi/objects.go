@@ -82,7 +82,7 @@ func (r *Reconciler) find(ctx context.Context, ref poolRef) (*pool, error) {
 		p = &pool{object: &o, called: o.Called(), v6: o.Status.IPFamily == "IPv6", ready: o.Status.IPFamily != ""}
 	}
 	if api.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // that there is none is what was asked
+		return nil, nil //nolint:nilnil // the caller asks whether it exists
 	}
 	return p, err
 }

@@ -40,7 +40,7 @@ type Reconciler struct {
 	Project string
 }
 
-// again is the pause before the next look at a claim whose cluster is paused or whose pool is missing.
+// again is the pause before the next reconciliation of a claim whose cluster is paused or whose pool is not ready.
 const again = 15 * time.Second
 
 // Setup adds the reconciler to a manager. The cluster must have the kinds of Cluster API.
@@ -81,7 +81,7 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 		return ctrl.Result{}, err
 	}
 	if from == nil || !from.ready {
-		return ctrl.Result{RequeueAfter: again}, r.tells(ctx, claim, "PoolNotReady", fmt.Sprintf("%s %s is not there, or not ready", ref.kind, ref.name))
+		return ctrl.Result{RequeueAfter: again}, r.tells(ctx, claim, "PoolNotReady", fmt.Sprintf("%s %s does not exist or is not ready", ref.kind, ref.name))
 	}
 	held, err := r.held(ctx, claim, ref, from)
 	if err != nil {
@@ -105,8 +105,8 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 	return ctrl.Result{}, r.tells(ctx, claim, "", "")
 }
 
-// held returns the IPClaim of a claim, and creates it if it does not exist. A claim that was moved or restored has an IPAddress already. Its IPClaim
-// then requests that address.
+// held returns the IPClaim of an IPAddressClaim, and creates it if it does not exist. An IPAddressClaim that was moved or restored already has an
+// IPAddress. Its IPClaim then requests that address.
 func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
 	length := int32(32)
 	if from.v6 {
@@ -144,11 +144,11 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 	case ownedBy(there, claim):
 		return there, nil
 	case !former(there, claim) || there.Annotations[ipam.BlockAnnotation] == "":
-		return nil, fmt.Errorf("IPClaim %s is another's", there.Name)
+		return nil, fmt.Errorf("IPClaim %s belongs to another owner", there.Name)
 	case there.DeletionTimestamp != nil:
 		return nil, errGoes
 	}
-	if _, err := r.has(ctx, claim); err != nil { // the IPAddress must belong to the claim before the IPClaim takes its address over
+	if _, err := r.has(ctx, claim); err != nil { // the claim must own the IPAddress before it owns the IPClaim
 		return nil, err
 	}
 	return there, r.own(ctx, there, claim)
@@ -193,17 +193,17 @@ func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructur
 	case err != nil:
 		return "", err
 	case !ownedBy(there, claim):
-		return fmt.Sprintf("IPAddress %s is there, and of another claim", there.GetName()), nil
+		return fmt.Sprintf("IPAddress %s belongs to another claim", there.GetName()), nil
 	case text(there, "spec", "address") != held.Status.Address:
-		return fmt.Sprintf("IPAddress %s says %s, and %s is held", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
-	case there.GetDeletionTimestamp() != nil: // since its former claim is gone; a later reconciliation creates it again
+		return fmt.Sprintf("IPAddress %s has %s, but the allocated address is %s", there.GetName(), text(there, "spec", "address"), held.Status.Address), nil
+	case there.GetDeletionTimestamp() != nil: // Kubernetes deletes it with its former claim; a later reconciliation creates a new one
 		return "", errors.Join(r.unguard(ctx, there), errGoes)
 	}
 	return "", nil
 }
 
 // errGoes reports that an object of a former claim with this name is being deleted.
-var errGoes = errors.New("an object of a former claim of this name is being deleted")
+var errGoes = errors.New("an object of an earlier claim with this name is being deleted")
 
 // own makes a claim the controller of an object that a former claim with the same name controlled.
 func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructured.Unstructured) error {
@@ -212,7 +212,7 @@ func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructur
 	}
 	before, ok := o.DeepCopyObject().(client.Object)
 	if !ok {
-		return fmt.Errorf("%T is no object", o)
+		return fmt.Errorf("%T is not a Kubernetes object", o)
 	}
 	o.SetOwnerReferences(append(owners(claim, nil), slices.DeleteFunc(o.GetOwnerReferences(), func(owner meta.OwnerReference) bool {
 		return owner.Kind == claimKind.Kind
@@ -269,7 +269,7 @@ func (r *Reconciler) release(ctx context.Context, claim *unstructured.Unstructur
 			return err
 		}
 	}
-	if ownedBy(held, claim) { // the deletion's end reconciles the claim again
+	if ownedBy(held, claim) { // when the IPClaim is gone, its event reconciles the claim again
 		if held.DeletionTimestamp != nil {
 			return nil
 		}
@@ -286,7 +286,7 @@ func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) 
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
-// tells writes into the status whether a claim has its address. An empty reason means that it does.
+// tells writes into a claim's status whether the claim has its address. An empty reason means that it has.
 func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
 	helper, err := patch.NewPatchHelper(claim, r.Client)
 	if err != nil {

@@ -55,11 +55,11 @@ func (r *Reconciler) abort(ctx context.Context, name types.NamespacedName, uid t
 	}
 	for _, c := range begun.consumers {
 		if err := r.Realm.Detach(ctx, begun.name, types.UID(c.UID)); err != nil && !carve.IsNotFound(err) {
-			return fmt.Errorf("detaching a pod from the block of a claim that was deleted: %w", err)
+			return fmt.Errorf("detach a pod from the block of a deleted claim: %w", err)
 		}
 	}
 	if err := r.giveBack(ctx, begun.name, begun.uid); err != nil {
-		return fmt.Errorf("releasing the block of a claim that was deleted: %w", err)
+		return fmt.Errorf("release the block of a deleted claim: %w", err)
 	}
 	r.begun.remove(name)
 	return nil

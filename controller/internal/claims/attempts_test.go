@@ -61,8 +61,8 @@ func (v *vanishing) wroteLateTo(name string) bool {
 	return v.late[name]
 }
 
-// TestClaimThatIsDeletedWhileItIsMadeHoldsNothing runs the controller without the sweep, which would release the blocks later.
-func TestClaimThatIsDeletedWhileItIsMadeHoldsNothing(t *testing.T) {
+// TestClaimDeletedDuringItsCreationHoldsNoBlock runs the controller without the sweep, which would release the blocks later.
+func TestClaimDeletedDuringItsCreationHoldsNoBlock(t *testing.T) {
 	s := begin(t)
 	way := &vanishing{story: s, late: map[string]bool{}}
 	toCluster := rest.CopyConfig(world.Config)

@@ -46,7 +46,7 @@ func TestAClaimIsHeldUntilItIsDeleted(t *testing.T) {
 	require.Empty(t, s.held())
 }
 
-func TestAFullPoolIsToldUntilThereIsRoom(t *testing.T) {
+func TestClaimOnAFullPoolIsStalledUntilARelease(t *testing.T) {
 	s := begin(t)
 	s.run()
 	length := int32(28)
@@ -58,7 +58,7 @@ func TestAFullPoolIsToldUntilThereIsRoom(t *testing.T) {
 	require.True(t, condition.IsStatusConditionFalse(c.Status.Conditions, conditions.Stalled))
 }
 
-func TestWhatIsReleasedInCarveIsShownAndNotTakenAgain(t *testing.T) {
+func TestClaimReleasedInCarveIsStalledAndNotClaimedAgain(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	c := s.bound(s.claim("web", one))
@@ -72,7 +72,7 @@ func TestWhatIsReleasedInCarveIsShownAndNotTakenAgain(t *testing.T) {
 	s.vanishes(c)
 }
 
-func TestThePodOfAClaim(t *testing.T) {
+func TestEndOfThePodReleasesItsClaim(t *testing.T) {
 	for name, end := range map[string]func(story, *core.Pod){
 		"finishes":    func(s story, p *core.Pod) { s.phase(p, core.PodSucceeded) },
 		"is removed":  func(s story, p *core.Pod) { s.remove(p) },
@@ -99,7 +99,7 @@ func TestThePodOfAClaim(t *testing.T) {
 	}
 }
 
-func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
+func TestDeletedClaimKeepsItsBlockWhileItsPodLives(t *testing.T) {
 	s := begin(t)
 	s.run()
 	pod, owner := s.pod("web-0")
@@ -112,9 +112,9 @@ func TestAClaimOutlivesItsDeletionWhileItsPodUsesIt(t *testing.T) {
 	require.Empty(t, s.held())
 }
 
-// TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace copies a claim to a namespace without the pod that owns it. The pod lives in the claim's own
+// TestCopiedClaimEndsNoPodOfAnotherNamespace copies a claim to a namespace without the pod that owns it. The pod lives in the claim's own
 // namespace.
-func TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace(t *testing.T) {
+func TestCopiedClaimEndsNoPodOfAnotherNamespace(t *testing.T) {
 	s := begin(t)
 	s.run()
 	pod, owner := s.pod("web-0")
@@ -135,17 +135,17 @@ func TestAClaimThatWasCopiedEndsNoPodOfAnotherNamespace(t *testing.T) {
 	require.Equal(t, []string{c.Status.CIDR}, s.held())
 }
 
-func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
+func TestAPIServerRefusesAnInvalidClaim(t *testing.T) {
 	s := begin(t)
 	const later = ipam.BindingWaitForFirstConsumer
 	for name, spec := range map[string]ipam.IPClaimSpec{
 		"at most one of className and poolRef":          {ClassName: "a", PoolRef: &ipam.PoolRef{Name: "b"}},
 		"at most one of cidr, address and prefixLength": {CIDR: "10.0.0.0/24", PrefixLength: &length32},
-		"without bits behind its length":                {CIDR: "10.0.0.1/24"},
+		"without bits set after its prefix":             {CIDR: "10.0.0.1/24"},
 		"must be an address such as":                    {Address: "10.0.0"},
-		"nodeRole needs the bindingMode":                {NodeRole: "node"},
-		"nodeRole is for claims of one pod":             {NodeRole: "node", BindingMode: later, MaxConsumers: 2},
-		"the role of the node has a value in scope":     {NodeRole: "node", BindingMode: later, Scope: map[string]ipam.ScopeValue{"node": "a"}},
+		"nodeRole requires the bindingMode":             {NodeRole: "node"},
+		"nodeRole requires maxConsumers 1":              {NodeRole: "node", BindingMode: later, MaxConsumers: 2},
+		"scope must not have a value for nodeRole":      {NodeRole: "node", BindingMode: later, Scope: map[string]ipam.ScopeValue{"node": "a"}},
 		"should be less than or equal to 256":           {MaxConsumers: 257},
 		"Unsupported value":                             {BindingMode: "Later"},
 	} {
@@ -156,13 +156,13 @@ func TestWhatMakesNoSenseIsRefusedByTheAPIServer(t *testing.T) {
 	c := s.claim("web", one)
 	c.Spec.Address = "10.20.0.3"
 	c.Spec.PrefixLength = nil
-	require.ErrorContains(t, world.Client.Update(t.Context(), c), "a claim is not changed")
+	require.ErrorContains(t, world.Client.Update(t.Context(), c), "a claim cannot be changed")
 	require.NoError(t, world.Client.Delete(t.Context(), c)) // or the controller of a later test would claim a block for it
 }
 
-// TestWhatALostPodHadCoolsDown gives a pod the taint manager's condition. The taint manager does not see the pod, which may still send from its
+// TestBlockOfALostPodCoolsDown gives a pod the taint manager's condition. The taint manager does not see the pod, which may still send from its
 // address.
-func TestWhatALostPodHadCoolsDown(t *testing.T) {
+func TestBlockOfALostPodCoolsDown(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.run()

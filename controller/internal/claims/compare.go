@@ -24,7 +24,7 @@ func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...
 	held = drift == ""
 	for _, user := range users {
 		if drift == "" && r.ended.has(user) {
-			drift = "pod " + string(user) + " has ended in Carve, or is not known there, and lives"
+			drift = "pod " + string(user) + " lives, but Carve has ended it or does not know it"
 		}
 	}
 	if drift != "" {
@@ -36,8 +36,8 @@ func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...
 }
 
 const (
-	driftReleased = "the claim was released in Carve; delete the IPClaim, and make another for another block"
-	driftReplaced = "the claim was replaced in Carve by another of its name; delete the IPClaim, and make another"
+	driftReleased = "the claim was released in Carve; to get another block, delete the IPClaim and create another one"
+	driftReplaced = "another claim has replaced the claim in Carve under its name; delete the IPClaim and create another one"
 	driftChanged  = "the claim was changed in Carve: "
 )
 
@@ -63,9 +63,9 @@ func differs(claim *ipam.IPClaim, held *carve.IPClaim, realm string) string {
 	case held.Metadata.UID != claim.Status.Claim.UID:
 		return driftReplaced
 	case held.Status.AllocatedCIDR != claim.Status.CIDR:
-		return driftChanged + "it has the block " + held.Status.AllocatedCIDR
+		return driftChanged + "its block is " + held.Status.AllocatedCIDR
 	case held.Metadata.Labels[realmLabel] != realm:
-		return driftChanged + "the label " + realmLabel + " is another"
+		return driftChanged + "the label " + realmLabel + " has another value"
 	default:
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 
 // ErrElsewhere reports that the cluster's claims belong to another project or realm than the controller's. The controller would not renew the claims'
 // pods, and Carve would release the blocks of live pods.
-var ErrElsewhere = errors.New("the IPClaims of this cluster have their blocks elsewhere")
+var ErrElsewhere = errors.New("another project or realm has the blocks of this cluster's IPClaims")
 
 // Confirm returns [ErrElsewhere] if Carve holds claims of this cluster in another project or realm, and none in this one. Any other error leaves the
 // question open.
@@ -55,7 +55,7 @@ func (r *Reconciler) Confirm(ctx context.Context) error {
 func (r *Reconciler) elsewhere(ctx context.Context, claim *ipam.IPClaim) error {
 	name, remote := client.ObjectKeyFromObject(claim), claim.Status.Claim
 	if remote.Project != r.Realm.Project {
-		return fmt.Errorf("%w: IPClaim %s has its block in the project %s; start the controller with --project=%s", ErrElsewhere, name, remote.Project, remote.Project)
+		return fmt.Errorf("%w: the block of IPClaim %s is in the project %s; start the controller with --project=%s", ErrElsewhere, name, remote.Project, remote.Project)
 	}
 	got, err := r.Realm.Carve.GetClaim(ctx, remote.Project, remote.Name)
 	if carve.IsNotFound(err) {
@@ -65,7 +65,7 @@ func (r *Reconciler) elsewhere(ctx context.Context, claim *ipam.IPClaim) error {
 		return err
 	}
 	if in := got.Metadata.Labels[realmLabel]; got.Metadata.UID == remote.UID && in != "" && in != r.Realm.Name {
-		return fmt.Errorf("%w: IPClaim %s has its block in the realm %s, and this controller is of the realm %s; start it with --realm=%s",
+		return fmt.Errorf("%w: the block of IPClaim %s is in the realm %s, but this controller's realm is %s; start it with --realm=%s",
 			ErrElsewhere, name, in, r.Realm.Name, in)
 	}
 	return nil

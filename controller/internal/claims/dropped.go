@@ -48,6 +48,6 @@ func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s si
 	} else if err := entries.Withdraw(ctx, r.Client, pod, claim.Name, patch.While("spec", "nodeName")); err != nil {
 		return s, err
 	}
-	s.pod, s.verdict, s.why, s.dropped = pod, judge.Gone, "the pod does not ask for it any more", true
+	s.pod, s.verdict, s.why, s.dropped = pod, judge.Gone, "the pod no longer requests it", true
 	return s, nil
 }

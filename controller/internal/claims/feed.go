@@ -44,7 +44,7 @@ func (f *feed) Start(ctx context.Context) error {
 			return list, err
 		}
 		cache := follow.NewCache(source, func(e follow.Event[carve.IPClaim]) { f.compare(ctx, e.Name) }, func(err error) {
-			ctrl.LoggerFrom(ctx).Error(err, "following the claims of the realm")
+			ctrl.LoggerFrom(ctx).Error(err, "cannot follow the claims of the realm")
 		})
 		f.held.Store(cache)
 		_ = cache.Run(ctx) // the cache has logged its error
@@ -109,7 +109,7 @@ func (f *feed) compare(ctx context.Context, name string) {
 		which = append(which, client.MatchingFields{ByRemoteName: name})
 	}
 	if err := f.of.Client.List(ctx, &claims, which...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for what changed in Carve", "claim", name)
+		ctrl.LoggerFrom(ctx).Error(err, "cannot read a changed claim from Carve", "claim", name)
 		return
 	}
 	for i := range claims.Items {

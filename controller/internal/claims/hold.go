@@ -158,7 +158,7 @@ func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error
 	}
 	problem, refusal := carve.AsProblem(err)
 	if !refusal || problem.Status >= 500 || problem.Code == carve.ProblemCodeRateLimited {
-		if told := r.waits(ctx, claim, "Carve does not answer"); told != nil {
+		if told := r.waits(ctx, claim, "Carve does not respond"); told != nil {
 			return ctrl.Result{}, told
 		}
 		return ctrl.Result{}, err

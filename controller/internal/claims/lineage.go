@@ -38,7 +38,7 @@ func (r *Reconciler) holder(claim *ipam.IPClaim) carve.Annotations {
 	}
 }
 
-// holderOf answers the UID of the IPClaim that has a claim of Carve; empty when no controller has made the claim.
+// holderOf returns the UID of the IPClaim that has a claim in Carve. It is empty if no controller created the claim.
 func holderOf(held *carve.IPClaim) types.UID {
 	owner := held.Spec.OwnerRef
 	if owner == nil || owner.Kind != kindIPClaim || held.Metadata.Name != remotePrefix+owner.UID {
@@ -47,8 +47,8 @@ func holderOf(held *carve.IPClaim) types.UID {
 	return types.UID(held.Metadata.Annotations[uidAnnotation])
 }
 
-// durable says whether a claim outlives its UID: it keeps its block when somebody moves or restores it. Another pod has another network, and a claim that
-// waits for its first pod takes another block with each.
+// durable reports whether a claim keeps its block when it is moved or restored under another UID. A claim that a pod owns does not, because another pod
+// has another network. A claim that waits for its first pod does not either, because it gets another block each time.
 func durable(claim *ipam.IPClaim) bool { return PodOf(claim) == nil && !delayed(claim) }
 
 // record writes the block of a claim into its metadata.
@@ -62,7 +62,7 @@ func (r *Reconciler) record(ctx context.Context, claim *ipam.IPClaim, held *carv
 	})
 }
 
-// claim claims a block in Carve: the one that the claim's metadata records, or else what the spec asks for.
+// claim claims a block in Carve: the block that the claim's metadata records, or else the block that the spec requests.
 func (r *Reconciler) claim(ctx context.Context, claim *ipam.IPClaim, wanted carve.IPClaimPut) (*carve.IPClaim, error) {
 	block := claim.Annotations[ipam.BlockAnnotation]
 	if block == "" || !durable(claim) {
@@ -80,15 +80,15 @@ func (r *Reconciler) claim(ctx context.Context, claim *ipam.IPClaim, wanted carv
 	return held, err
 }
 
-// keptError is a block that a claim has recorded and cannot have.
+// keptError reports a block that a claim has recorded and cannot get.
 type keptError struct{ block, why string }
 
 func (e *keptError) Error() string {
-	return fmt.Sprintf("the block %s, which the annotation %s records, is held in Carve: %s. A claim without the annotation and the label %s gets another block.",
+	return fmt.Sprintf("the block %s, which the annotation %s records, is in use in Carve: %s. To get another block, create a claim without the annotation and the label %s.",
 		e.block, ipam.BlockAnnotation, e.why, ipam.ClaimLabel)
 }
 
-// takeOver takes the claim of Carve that has a block over from an IPClaim that is gone. The block stays held all the time.
+// takeOver takes over the claim in Carve that has a block from a deleted IPClaim. The block stays allocated throughout.
 func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block string, wanted carve.IPClaimSpec) (*carve.IPClaim, error) {
 	held, err := r.heldBy(ctx, claim, block, wanted)
 	if err != nil {
@@ -108,12 +108,12 @@ func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block st
 	return r.Realm.Carve.PatchClaim(ctx, r.Realm.Project, held.Metadata.Name, change, carve.PatchClaimParams{IfMatch: new(strconv.Quote(held.Metadata.Revision))})
 }
 
-// heldBy answers the claim of the project that has a block, or nil. Several spaces may have the block: it is the claim that the label names, or one from the
-// pool or the class.
+// heldBy returns the project's claim that has a block, or nil. Several spaces may have the block: heldBy prefers the claim that the label names, and
+// otherwise takes one from the pool or the class.
 func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block string, wanted carve.IPClaimSpec) (*carve.IPClaim, error) {
 	prefix, err := netip.ParsePrefix(block)
 	if err != nil {
-		return nil, &keptError{block, "it is no block"}
+		return nil, &keptError{block, "it is not a block in CIDR notation"}
 	}
 	var found *carve.IPClaim
 	address := prefix.Addr().String()
@@ -139,11 +139,11 @@ func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block stri
 func (r *Reconciler) keeps(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) (why string, err error) {
 	switch {
 	case held == nil:
-		return "a claim of another project, or something else, has it", nil
+		return "a claim in another project, or another object, has it", nil
 	case holderOf(held) == "":
-		return "claim " + held.Metadata.Name + " has it, which is of no IPClaim", nil
+		return "claim " + held.Metadata.Name + " has it, and belongs to no IPClaim", nil
 	case held.Metadata.Labels[realmLabel] != r.Realm.Name:
-		return fmt.Sprintf("claim %s of the realm %s has it, and this controller is of the realm %s; see --realm",
+		return fmt.Sprintf("claim %s in the realm %s has it, but this controller's realm is %s; see --realm",
 			held.Metadata.Name, held.Metadata.Labels[realmLabel], r.Realm.Name), nil
 	case holderOf(held) == claim.UID:
 		return "", nil
@@ -162,22 +162,22 @@ func (r *Reconciler) keeps(ctx context.Context, claim *ipam.IPClaim, held *carve
 	case err != nil:
 		return "", err
 	case others:
-		return "an object of another shows it to its users", nil
+		return "another owner's object shows it to its users", nil
 	case !shows && claim.Labels[ipam.ClaimLabel] != held.Metadata.UID:
 		return "the label " + ipam.ClaimLabel + " does not name claim " + held.Metadata.Name + ", which has it", nil
 	}
 	return "", nil
 }
 
-// Place is where an address is: several spaces may have the same one. It names the pool as `project/name`, or the class.
+// Place identifies an address together with its pool, as `project/name`, or its class, because several spaces may have the same address.
 type Place struct{ Pool, Class, Address string }
 
-// placeOf answers the places by which others may name an address.
+// placeOf returns the places by which other objects may name an address.
 func placeOf(pool, class, address string) []Place {
 	return []Place{{Pool: pool, Address: address}, {Class: class, Address: address}}
 }
 
-// shownBy says whether an object of the owner of a claim shows an address to its users, or an object of others does.
+// shownBy reports whether an object of the claim's owner shows an address to its users, and whether an object of another owner does.
 func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []Place) (own, others bool, err error) {
 	if places[0].Address == "" || r.Shown == nil {
 		return false, false, nil
@@ -196,8 +196,8 @@ func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []
 	return false, len(owners) > 0, nil
 }
 
-// heir answers what shows the block of a claim that is being deleted, and is another object: the claim was moved, or somebody has made a copy that waits
-// for the block. The API server itself is asked.
+// heir returns the name of another object that shows the block of a claim that is being deleted: the claim was moved, or a copy of it waits for the block.
+// It asks the API server itself.
 func (r *Reconciler) heir(ctx context.Context, claim *ipam.IPClaim) (string, error) {
 	if claim.Status.Claim == nil || !durable(claim) {
 		return "", nil
@@ -218,7 +218,7 @@ func (r *Reconciler) heir(ctx context.Context, claim *ipam.IPClaim) (string, err
 	return "", err
 }
 
-// heirs answers the claims that record the block of a claim that was deleted.
+// heirs returns requests for the claims that record the block of a deleted claim.
 func (r *Reconciler) heirs(ctx context.Context, claim client.Object) (requests []reconcile.Request) {
 	block := claim.GetAnnotations()[ipam.BlockAnnotation]
 	if block == "" {
@@ -226,7 +226,7 @@ func (r *Reconciler) heirs(ctx context.Context, claim client.Object) (requests [
 	}
 	var all ipam.IPClaimList
 	if err := r.Client.List(ctx, &all, client.MatchingFields{byBlock: block}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for claims that record a block", "block", block)
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list claims that record a block", "block", block)
 		return nil
 	}
 	for i := range all.Items {
@@ -235,7 +235,7 @@ func (r *Reconciler) heirs(ctx context.Context, claim client.Object) (requests [
 	return requests
 }
 
-// deletions takes the deletions of objects alone.
+// deletions accepts only the deletions of objects.
 func deletions() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false },

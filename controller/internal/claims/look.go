@@ -51,7 +51,7 @@ func (r *Reconciler) podIn(ctx context.Context, reader client.Reader, namespace,
 	pod := new(core.Pod)
 	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, pod)
 	if api.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // that there is none is what was asked
+		return nil, nil //nolint:nilnil // the caller asks whether it exists
 	}
 	return pod, err
 }

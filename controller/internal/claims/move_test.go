@@ -100,9 +100,9 @@ func TestMovedClaimKeepsItsBlock(t *testing.T) {
 	}
 }
 
-// TestRestoredClaimTakesNoBlockOfAnother restores a claim after Carve has released its block. The restored claim gets the block only once no other
-// claim has it.
-func TestRestoredClaimTakesNoBlockOfAnother(t *testing.T) {
+// TestRestoredClaimWaitsWhileAnotherClaimHasItsBlock restores a claim after Carve has released its block. The restored claim gets the block only once
+// no other claim has it.
+func TestRestoredClaimWaitsWhileAnotherClaimHasItsBlock(t *testing.T) {
 	s := begin(t)
 	s.run()
 	s.bound(s.claim("first", one))
@@ -122,9 +122,9 @@ func TestRestoredClaimTakesNoBlockOfAnother(t *testing.T) {
 	require.Equal(t, c.Annotations[ipam.BlockAnnotation], s.bound(restored).Status.CIDR)
 }
 
-// TestNothingIsReleasedThatALiveClaimRecords sweeps while the block belongs to a moved claim and its target waits. The target may not take the block
+// TestSweepKeepsABlockThatALiveClaimRecords sweeps while the block belongs to a moved claim and its target waits. The target may not take the block
 // over yet.
-func TestNothingIsReleasedThatALiveClaimRecords(t *testing.T) {
+func TestSweepKeepsABlockThatALiveClaimRecords(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	c := s.bound(s.claim("web", one))

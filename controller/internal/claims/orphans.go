@@ -22,12 +22,12 @@ func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 			Namespace: held.Metadata.Annotations[namespaceAnnotation], Name: held.Metadata.Annotations[nameAnnotation], UID: holderOf(held),
 		}}
 		s.Of.Events.Eventf(gone, nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
-			"%s was held in Carve for this IPClaim, which does not exist any more, and is released", held.Status.AllocatedCIDR)
+			"released %s, which Carve had for this IPClaim: the IPClaim no longer exists", held.Status.AllocatedCIDR)
 		blocks[held.Status.PoolRef.Project+"/"+held.Status.PoolRef.Name]++
 	}
 	var pools ipam.IPPoolList
 	if err := s.Of.Client.List(ctx, &pools); err != nil {
-		return fmt.Errorf("looking for the pools of orphans: %w", err)
+		return fmt.Errorf("list the pools of orphans: %w", err)
 	}
 	for i := range pools.Items {
 		remote := pools.Items[i].Status.Remote
@@ -36,7 +36,7 @@ func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 		}
 		if n := blocks[remote.Project+"/"+remote.Name]; n > 0 {
 			s.Of.Events.Eventf(&pools.Items[i], nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
-				"%d blocks were held in Carve for IPClaims that do not exist any more, and are released", n)
+				"released %d blocks that Carve had for IPClaims that no longer exist", n)
 		}
 	}
 	return nil

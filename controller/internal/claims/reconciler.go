@@ -72,7 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	if abandoned(&claim) {
-		r.Events.Eventf(&claim, nil, core.EventTypeWarning, "Abandoned", "Release", "the claim goes without Carve; what it held may be held there still")
+		r.Events.Eventf(&claim, nil, core.EventTypeWarning, "Abandoned", "Release", "the claim was removed without a request to Carve, which may still have its block")
 		return ctrl.Result{}, r.free(ctx, &claim)
 	}
 	bring := func() (ctrl.Result, error) { return r.share(ctx, &claim) }

@@ -18,7 +18,7 @@ import (
 )
 
 // inUse is the status message for a deleted claim while its block has consumers.
-const inUse = "the block is in use; it is released when its consumers have ended"
+const inUse = "the block is in use; Carve releases it when its consumers have ended"
 
 // release releases the block of a claim that is being deleted, and removes the finalizer afterwards. It waits while the block has consumers. It keeps
 // the block if another IPClaim has taken it over.
@@ -31,7 +31,7 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 		return ctrl.Result{}, err
 	}
 	if heir != "" {
-		r.Events.Eventf(claim, nil, core.EventTypeNormal, "HandedOver", "Release", "the block stays held in Carve: %s has it", heir)
+		r.Events.Eventf(claim, nil, core.EventTypeNormal, "HandedOver", "Release", "Carve keeps the block for another object: %s", heir)
 		return ctrl.Result{}, r.free(ctx, claim)
 	}
 	err = r.giveBack(ctx, remoteName(claim), claim.UID)
@@ -39,7 +39,7 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, inUse)
 	}
 	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("releasing the block: %w", err)
+		return ctrl.Result{}, fmt.Errorf("release the block: %w", err)
 	}
 	return ctrl.Result{}, r.free(ctx, claim)
 }

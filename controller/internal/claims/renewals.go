@@ -25,7 +25,7 @@ type Renewals struct {
 
 // Start renews until the context ends.
 func (r *Renewals) Start(ctx context.Context) error {
-	return repeat(ctx, r.Every, "renewing pods", r.renew)
+	return repeat(ctx, r.Every, "cannot renew pods", r.renew)
 }
 
 // repeat calls do at once and then at intervals, until the context ends. After a failure it waits one minute at most.

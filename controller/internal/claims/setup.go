@@ -116,7 +116,7 @@ func claimsOf(pod client.Object) (names []string) {
 func (r *Reconciler) usedBy(ctx context.Context, pod client.Object) []reconcile.Request {
 	var claims ipam.IPClaimList
 	if err := r.Client.List(ctx, &claims, client.InNamespace(pod.GetNamespace()), client.MatchingFields{ByPod: string(pod.GetUID())}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for the claims of a pod", "pod", pod.GetName())
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list the claims of a pod", "pod", pod.GetName())
 		return nil
 	}
 	names := claimsOf(pod)

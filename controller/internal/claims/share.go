@@ -166,7 +166,7 @@ func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*co
 		return r.take(ctx, claim, r.wanted(claim, ""))
 	}
 	if len(asking) == 0 {
-		return ctrl.Result{}, r.waits(ctx, claim, "no pod that has a node asks for the claim yet")
+		return ctrl.Result{}, r.waits(ctx, claim, "no pod with a node requests the claim yet")
 	}
 	first := asking[0]
 	node, err := r.nodeFor(ctx, claim, first)

@@ -27,7 +27,7 @@ type Sweep struct {
 
 // Start sweeps until the context ends.
 func (s *Sweep) Start(ctx context.Context) error {
-	return repeat(ctx, s.Every, "looking for what was missed", s.sweep)
+	return repeat(ctx, s.Every, "cannot sweep for missed changes", s.sweep)
 }
 
 // sweep reads from Carve first and from the API server afterwards. An object that Carve has and the API server lacks is therefore gone, as no UID
@@ -155,7 +155,7 @@ func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]j
 	}
 	if many(len(gone), len(pods)) {
 		gone, lost = nil, append(lost, gone...)
-		ctrl.LoggerFrom(ctx).Info("many pods of the realm are in no list; Carve decides on them", "pods", len(lost), "of", len(pods))
+		ctrl.LoggerFrom(ctx).Info("many pods of the realm are not in the cluster; Carve decides whether to end them", "pods", len(lost), "of", len(pods))
 	}
 	for _, uid := range gone {
 		if err := s.Of.Realm.End(ctx, uid); err != nil {
@@ -194,7 +194,7 @@ func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, there *invent
 		}
 	}
 	if many(len(orphans), len(held)) {
-		ctrl.LoggerFrom(ctx).Info("many claims in Carve are of no IPClaim; they are left alone", "claims", len(orphans), "of", len(held))
+		ctrl.LoggerFrom(ctx).Info("many claims in Carve belong to no IPClaim; the sweep does not release them", "claims", len(orphans), "of", len(held))
 		return nil
 	}
 	for _, c := range orphans {

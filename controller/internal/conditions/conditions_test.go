@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// TestNeverBothUnderWayAndStuck guards against a wrong result in kstatus, which uses the first true condition of the two.
-func TestNeverBothUnderWayAndStuck(t *testing.T) {
+// TestReconcilingAndStalledAreNeverBothTrue guards against a wrong result in kstatus, which uses the first true condition of the two.
+func TestReconcilingAndStalledAreNeverBothTrue(t *testing.T) {
 	t.Parallel()
 	var all []meta.Condition
 	for _, step := range []struct {

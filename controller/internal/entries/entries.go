@@ -40,7 +40,7 @@ func Of(pod client.Object) ([]Entry, error) {
 		return nil, fmt.Errorf("%s: %w", ipam.ClaimsAnnotation, err)
 	}
 	if len(all) > most {
-		return nil, fmt.Errorf("%s: %d entries are more than %d", ipam.ClaimsAnnotation, len(all), most)
+		return nil, fmt.Errorf("%s: %d entries are more than the maximum of %d", ipam.ClaimsAnnotation, len(all), most)
 	}
 	names := map[string]bool{}
 	for _, e := range all {
@@ -48,7 +48,7 @@ func Of(pod client.Object) ([]Entry, error) {
 			return nil, fmt.Errorf("%s: entry %q: %w", ipam.ClaimsAnnotation, e.Name, err)
 		}
 		if names[e.Name] {
-			return nil, fmt.Errorf("%s: entry %q is there twice", ipam.ClaimsAnnotation, e.Name)
+			return nil, fmt.Errorf("%s: entry %q is listed twice", ipam.ClaimsAnnotation, e.Name)
 		}
 		names[e.Name] = true
 	}
@@ -57,13 +57,13 @@ func Of(pod client.Object) ([]Entry, error) {
 
 func (e Entry) check() error {
 	if len(validation.IsDNS1123Label(e.Name)) > 0 {
-		return errors.New("name must be of at most 63 lower case letters, digits and hyphens")
+		return errors.New("name must have at most 63 lower case letters, digits and hyphens")
 	}
 	if (e.Template == "") == (e.Claim == "") {
-		return errors.New("exactly one of template and claim is needed")
+		return errors.New("set exactly one of template and claim")
 	}
 	if len(validation.IsDNS1123Subdomain(e.Template+e.Claim)) > 0 {
-		return errors.New("there is no such name of a template or a claim")
+		return errors.New("the template or claim is not a valid name")
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func pod(text string) *core.Pod {
 }
 
 // R-11.
-func TestWhatIsNotKnownOfAnEntryIsAnError(t *testing.T) {
+func TestInvalidEntryIsAnError(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`[{"name": "a", "template": "t", "colour": "red"}]`: `unknown field`,
@@ -29,12 +29,12 @@ func TestWhatIsNotKnownOfAnEntryIsAnError(t *testing.T) {
 		`[{"name": "a", "template": "t", "claim": "c"}]`:                "exactly one of template and claim",
 		`[{"name": "", "template": "t"}]`:                               "lower case letters",
 		`[{"name": "a.b", "template": "t"}]`:                            "lower case letters",
-		`[{"name": "a", "template": "T t"}]`:                            "no such name",
-		`[{"name": "a", "template": "t"}, {"name": "a", "claim": "c"}]`: "there twice",
+		`[{"name": "a", "template": "T t"}]`:                            "not a valid name",
+		`[{"name": "a", "template": "t"}, {"name": "a", "claim": "c"}]`: "listed twice",
 		`{"name": "a", "template": "t"}`:                                "cannot unmarshal",
 		`[{"name": "a", "template": "t"}] x`:                            "invalid character",
 		"":                                                              "unexpected end",
-		"[" + strings.TrimSuffix(strings.Repeat(`{"name": "a", "template": "t"},`, 33), ",") + "]": "more than 32",
+		"[" + strings.TrimSuffix(strings.Repeat(`{"name": "a", "template": "t"},`, 33), ",") + "]": "maximum of 32",
 	} {
 		_, err := entries.Of(pod(text))
 		require.ErrorContains(t, err, want, text)
@@ -48,7 +48,7 @@ func TestWhatIsNotKnownOfAnEntryIsAnError(t *testing.T) {
 }
 
 // R-2; scenario 40.
-func TestNamesAreValidDistinctAndBothPartsCanBeRecognised(t *testing.T) {
+func TestClaimNamesAreValidUniqueAndShowPodAndEntry(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, of := range []string{"a", "web-0", "db.example", strings.Repeat("long.", 50) + "x", strings.Repeat("p", 253)} {
@@ -69,7 +69,7 @@ func TestNamesAreValidDistinctAndBothPartsCanBeRecognised(t *testing.T) {
 	}
 }
 
-func TestWhatAPodWasToldIsReadBack(t *testing.T) {
+func TestStatusAnnotationIsReadBack(t *testing.T) {
 	t.Parallel()
 	told := entries.Outcomes{"a": {Claim: "c", CIDR: "10.0.0.1/32", Address: "10.0.0.1"}, "b": {Claim: "d"}}
 	require.JSONEq(t, `{"a":{"claim":"c","cidr":"10.0.0.1/32","address":"10.0.0.1"},"b":{"claim":"d"}}`, told.String())

@@ -52,9 +52,9 @@ func (c Checks) report() Report {
 	r := Report{Ready: closed(c.Started), Leads: closed(c.Leads), Carve: c.Carve()}
 	switch {
 	case !r.Ready:
-		r.Message = "what the API server has is being read"
+		r.Message = "the controller is reading the objects from the API server"
 	case r.Carve.Asked && !r.Carve.Reachable:
-		r.Message = "Carve cannot be reached: no block is given out, and none is freed, until it can"
+		r.Message = "Carve cannot be reached: no block is allocated or freed until it can"
 	}
 	return r
 }
@@ -71,5 +71,5 @@ func closed(c <-chan struct{}) bool {
 func answer(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // who has gone is not told
+	_ = json.NewEncoder(w).Encode(body) //nolint:errchkjson // the client may have disconnected
 }

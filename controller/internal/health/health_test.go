@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-func TestReadyFromWhenItHasRead(t *testing.T) {
+func TestReadyOnceTheCachesAreRead(t *testing.T) {
 	t.Parallel()
 	started, leads := make(chan struct{}), make(chan struct{})
 	reach := telemetry.Reach{}
@@ -26,10 +26,10 @@ func TestReadyFromWhenItHasRead(t *testing.T) {
 		status int
 		says   string
 	}{
-		{func() {}, http.StatusServiceUnavailable, "is being read"},
+		{func() {}, http.StatusServiceUnavailable, "is reading the objects"},
 		{func() { close(started) }, http.StatusOK, `{"ready":true,"leads":false,"carve":{"asked":false,"reachable":false}}`},
 		{func() { close(leads) }, http.StatusOK, `"leads":true`},
-		{func() { reach = telemetry.Reach{Asked: true, Error: "no route"} }, http.StatusOK, "no block is given out, and none is freed"},
+		{func() { reach = telemetry.Reach{Asked: true, Error: "no route"} }, http.StatusOK, "no block is allocated or freed"},
 		{func() { reach = telemetry.Reach{Asked: true, Reachable: true} }, http.StatusOK, `"reachable":true}`},
 	} {
 		step.then()

@@ -26,8 +26,8 @@ func page(t *testing.T) string {
 
 var block = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
 
-// TestTheExamplesOfThePageWork applies the examples one after another. An example without a kind shows the resulting state of the object before it.
-func TestTheExamplesOfThePageWork(t *testing.T) {
+// TestExamplesOnThePageWork applies the examples one after another. An example without a kind shows the resulting state of the object before it.
+func TestExamplesOnThePageWork(t *testing.T) {
 	s := begin(t, given(t))
 	s.start()
 	var made []*unstructured.Unstructured

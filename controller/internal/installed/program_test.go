@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-func TestTheProgramSaysWhatItDoes(t *testing.T) {
+func TestProgramReportsItsWorkInProbesMetricsAndLogs(t *testing.T) {
 	s := begin(t, given(t))
 	p := s.start()
 	pod, owner := s.pod("worker")
@@ -83,7 +83,7 @@ func TestAControllerIsReadyWhileCarveIsAway(t *testing.T) {
 	assert.Equal(t, http.StatusOK, p.get(p.probes, "/readyz").status)
 	s.eventually("the claim says so too", func() bool {
 		s.get(claim)
-		return len(claim.Status.Conditions) > 0 && claim.Status.Conditions[0].Message == "Carve does not answer"
+		return len(claim.Status.Conditions) > 0 && claim.Status.Conditions[0].Message == "Carve does not respond"
 	})
 	assert.Contains(t, p.get(p.metrics, "/metrics").body, `carve_controller_call_duration_seconds_count{method="PUT",outcome="unanswered"}`)
 	p.stop()

@@ -90,8 +90,8 @@ func allows(r rbac.PolicyRule, q request, verb string) bool {
 		(len(r.ResourceNames) == 0 || slices.Contains(r.ResourceNames, q.Object.Name))
 }
 
-// TestTheRightsAreAllThatIsNeededAndNoMore performs all actions of the program. It compares the program's requests to the API server with its rights.
-func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
+// TestRightsAreSufficientAndAllUsed performs all actions of the program. It compares the program's requests to the API server with its rights.
+func TestRightsAreSufficientAndAllUsed(t *testing.T) {
 	s := begin(t, given(t))
 	p := s.start("--publish=configmaps,secrets", "--publish-node-slices", "--cluster-api", "--reconcile-interval=1s")
 	for _, does := range everything {
@@ -122,8 +122,8 @@ func TestTheRightsAreAllThatIsNeededAndNoMore(t *testing.T) {
 	}
 }
 
-// TestARightThatIsMissingIsMissed is the counterpart: without a right the program cannot work, and reports that.
-func TestARightThatIsMissingIsMissed(t *testing.T) {
+// TestMissingRightIsReported is the counterpart: without a right the program cannot work, and reports that.
+func TestMissingRightIsReported(t *testing.T) {
 	of := given(t)
 	of.Cluster = slices.DeleteFunc(of.Cluster, func(r right) bool { return slices.Contains(r.Resources, "ipclaims/status") })
 	s := begin(t, of)

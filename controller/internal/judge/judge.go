@@ -46,7 +46,7 @@ func Pod(pod *core.Pod, uid types.UID, o Options) (verdict Verdict, why string) 
 	case o.CleanupDisrupted && tainted(pod):
 		return Lost, "the taint manager deletes the pod"
 	case pod.DeletionTimestamp != nil && pod.Spec.NodeName == "":
-		return Gone, "the pod is deleted before it had a node"
+		return Gone, "the pod was deleted before it had a node"
 	case pod.DeletionTimestamp != nil && o.CleanupTerminating:
 		return Lost, "the pod terminates"
 	case pod.Status.Phase == core.PodUnknown && pod.Status.Reason == reasonNodeLost:

@@ -63,8 +63,8 @@ func TestEachRowOfTheDecisionTable(t *testing.T) {
 	require.Equal(t, judge.Gone, verdict)
 }
 
-// TestAnAddressIsLookedForInTheNetworkStatus tests W-24 and scenario 61.
-func TestAnAddressIsLookedForInTheNetworkStatus(t *testing.T) {
+// TestAddressIsSearchedInTheNetworkStatus tests W-24 and scenario 61.
+func TestAddressIsSearchedInTheNetworkStatus(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		status, block string

@@ -12,7 +12,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 )
 
-func TestAClassIsMadeChangedAndGoesWhenNobodyNamesIt(t *testing.T) {
+func TestClassIsCreatedChangedAndDeletedOnceUnused(t *testing.T) {
 	s := begin(t)
 	s.run()
 	length := int32(30)
@@ -37,14 +37,14 @@ func TestAClassIsMadeChangedAndGoesWhenNobodyNamesIt(t *testing.T) {
 	s.becomes(c, meta.ConditionTrue, ipam.ReasonReconciled, "")
 
 	s.remove(c)
-	s.becomes(c, meta.ConditionUnknown, ipam.ReasonReconciling, "It goes when nothing is left")
+	s.becomes(c, meta.ConditionUnknown, ipam.ReasonReconciling, "The object is deleted when it is empty")
 	s.release("a")
 	s.remove(p)
 	s.vanishes(p)
 	s.vanishes(c)
 }
 
-func TestAClassThatExistsIsShown(t *testing.T) {
+func TestExistingClassIsShownAndNotOwned(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreateClass(t.Context(), s.project, carve.IPClassCreate{
 		Metadata: carve.CreateMetadata{Name: "old"}, Spec: carve.IPClassSpec{IPFamily: carve.IPFamilyIPv6},

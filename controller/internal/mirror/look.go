@@ -42,7 +42,7 @@ func (r *Reconciler[O, R]) Start(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := r.look(ctx); err != nil && ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "looking at what is in Carve", "kind", r.kind.what)
+			ctrl.LoggerFrom(ctx).Error(err, "cannot list objects in Carve", "kind", r.kind.what)
 		}
 	}
 }

@@ -23,8 +23,8 @@ func (s story) force(o client.Object) {
 	require.NoError(s, client.IgnoreNotFound(world.Client.Delete(s.Context(), o)))
 }
 
-// TestRestoredPoolHasItsPoolInCarve recreates an IPPool under its name, as a restore does. It has another UID and no status.
-func TestRestoredPoolHasItsPoolInCarve(t *testing.T) {
+// TestRestoredPoolAdoptsItsPoolInCarve recreates an IPPool under its name, as a restore does. It has another UID and no status.
+func TestRestoredPoolAdoptsItsPoolInCarve(t *testing.T) {
 	s := begin(t)
 	s.run()
 	p := s.pool("web", sixteen)
@@ -61,7 +61,7 @@ func (v *vanishing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-func TestNoPoolStaysThatIsDeletedWhileItIsMade(t *testing.T) {
+func TestPoolDeletedDuringItsCreationIsDeletedInCarve(t *testing.T) {
 	s := begin(t)
 	way := &vanishing{story: s}
 	toCluster := rest.CopyConfig(world.Config)

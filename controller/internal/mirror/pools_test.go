@@ -18,8 +18,8 @@ import (
 
 var sixteen = ipam.IPPoolSpec{CIDR: "10.30.0.0/28"}
 
-// TestW27AndW31AndD10FiguresOfAPool checks that figures are exact, decimal and recent.
-func TestW27AndW31AndD10FiguresOfAPool(t *testing.T) {
+// TestFiguresOfAPoolAreExactAndDecimal checks that figures are exact, decimal and recent (W-27, W-31, D-10).
+func TestFiguresOfAPoolAreExactAndDecimal(t *testing.T) {
 	s := begin(t)
 	s.run()
 	p := s.pool("web", sixteen)
@@ -41,8 +41,8 @@ func TestW27AndW31AndD10FiguresOfAPool(t *testing.T) {
 	require.Equal(t, "5192296858534827628530496329220096", huge.Status.Total)
 }
 
-// TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten checks that the figures of one pool cause no write to another, and no call but lists.
-func TestW8AndW30InSteadyStateThereIsOneListAndNothingIsWritten(t *testing.T) {
+// TestSteadyStateCausesListsOnlyAndNoWrites checks that the figures of one pool cause no write to another, and no call but lists (W-8, W-30).
+func TestSteadyStateCausesListsOnlyAndNoWrites(t *testing.T) {
 	s := begin(t)
 	s.run()
 	var pools []*ipam.IPPool
@@ -77,8 +77,8 @@ func (s story) space(name string) *ipam.PoolRef {
 	return &ipam.PoolRef{Name: ipam.Name(name)}
 }
 
-// TestD7AFullPoolIsShownUntilThereIsRoom checks that the status derives fullness from the figures.
-func TestD7AFullPoolIsShownUntilThereIsRoom(t *testing.T) {
+// TestFullPoolIsShownUntilARelease checks that the status derives fullness from the figures (D-7).
+func TestFullPoolIsShownUntilARelease(t *testing.T) {
 	s := begin(t)
 	s.run()
 	p := s.pool("web", sixteen)
@@ -91,8 +91,8 @@ func TestD7AFullPoolIsShownUntilThereIsRoom(t *testing.T) {
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
 }
 
-// TestW29APoolThatIsInUseGoesWhenItIsEmpty checks that a deletion frees no claim, admits no new one, and ends when the pool is empty.
-func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
+// TestDeletedPoolInUseIsRemovedOnceEmpty checks that a deletion frees no claim, admits no new one, and ends when the pool is empty (W-29).
+func TestDeletedPoolInUseIsRemovedOnceEmpty(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	p := s.pool("web", sixteen)
@@ -113,8 +113,8 @@ func TestW29APoolThatIsInUseGoesWhenItIsEmpty(t *testing.T) {
 	s.eventually("gone in Carve", func() bool { return s.remote("web") == nil })
 }
 
-// TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt kills the controller between two calls.
-func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
+// TestPoolWhoseCreationWasNotRecordedIsDeleted kills the controller between two calls.
+func TestPoolWhoseCreationWasNotRecordedIsDeleted(t *testing.T) {
 	s := begin(t)
 	p := s.pool("web", sixteen)
 	made := carve.CreateMetadata{Name: "web", Annotations: carve.Annotations{"ipam.carve.dev/uid": string(p.UID)}}
@@ -132,8 +132,9 @@ func TestAPoolIsDeletedWhichWasMadeBeforeAnybodyRecordedIt(t *testing.T) {
 	require.Nil(t, s.remote("web"))
 }
 
-// TestScenario58KilledAtAnyCall loses each response once and stops the controller. The next controller finds the pool and does not create it twice.
-func TestScenario58KilledAtAnyCall(t *testing.T) {
+// TestPoolIsCreatedOnceAfterAKillAtAnyCall loses each response once and stops the controller. The next controller finds the pool and does not create
+// it twice (scenario 58).
+func TestPoolIsCreatedOnceAfterAKillAtAnyCall(t *testing.T) {
 	for last := int64(1); last <= 6; last++ {
 		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
 			s := begin(t)
@@ -179,8 +180,8 @@ func (s story) settled(p *ipam.IPPool) {
 	})
 }
 
-// TestDriftIsShownAndLeft changes a pool in Carve. The change stays until a user changes the object; then the specification applies again.
-func TestDriftIsShownAndLeft(t *testing.T) {
+// TestDriftIsShownAndNotReverted changes a pool in Carve. The change stays until a user changes the object; then the specification applies again.
+func TestDriftIsShownAndNotReverted(t *testing.T) {
 	s := begin(t)
 	s.run()
 	spec := sixteen
@@ -217,8 +218,8 @@ func TestDriftIsShownAndLeft(t *testing.T) {
 	s.vanishes(p)
 }
 
-// TestAPoolThatExistsIsShownAndNeverChanged names an existing pool to adopt it.
-func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
+// TestExistingPoolIsShownAndNeverChanged names an existing pool to adopt it.
+func TestExistingPoolIsShownAndNeverChanged(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.project, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "web"}, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28", Description: "old"},
@@ -252,8 +253,8 @@ func TestAPoolThatExistsIsShownAndNeverChanged(t *testing.T) {
 	s.becomes(none, meta.ConditionTrue, ipam.ReasonValidated, "")
 }
 
-// TestScenario54PoolsThatOverlapAreRefusedInOneSpace checks that the second pool is created as soon as it has room.
-func TestScenario54PoolsThatOverlapAreRefusedInOneSpace(t *testing.T) {
+// TestOverlappingPoolInOneSpaceIsRefused checks that the second pool is created as soon as it has room (scenario 54).
+func TestOverlappingPoolInOneSpaceIsRefused(t *testing.T) {
 	s := begin(t)
 	s.run()
 	first := s.pool("first", sixteen)
@@ -267,27 +268,29 @@ func TestScenario54PoolsThatOverlapAreRefusedInOneSpace(t *testing.T) {
 	s.becomes(second, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
 }
 
-func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
+// Scenario 57.
+func TestPoolDuringACarveOutageKeepsItsFigures(t *testing.T) {
 	s := begin(t)
 	s.run()
 	p := s.pool("web", sixteen)
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonPoolCreated, "")
 	s.line.cut.Store(true)
-	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not answer")
+	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not respond")
 	require.Equal(t, "16", p.Status.Total, "what was known can be read")
 	s.line.cut.Store(false)
 	s.becomes(p, meta.ConditionTrue, ipam.ReasonReconciled, "")
 
 	s.line.cut.Store(true)
 	s.remove(p)
-	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not answer")
+	s.becomes(p, meta.ConditionUnknown, ipam.ReasonReconciling, "Carve does not respond")
 	s.update(p, func() { p.Annotations = map[string]string{ipam.AbandonRemote: "true"} })
 	s.vanishes(p)
 	require.NotNil(t, s.remote("web"))
 }
 
-// TestChildrenAndTheirParent checks that a child waits for room in its parent, and that the deletion of the parent waits for its children.
-func TestChildrenAndTheirParent(t *testing.T) {
+// TestChildWaitsForRoomAndParentForItsChildren checks that a child waits for room in its parent, and that the deletion of the parent waits for its
+// children.
+func TestChildWaitsForRoomAndParentForItsChildren(t *testing.T) {
 	s := begin(t)
 	s.run()
 	length := int32(29)
@@ -312,15 +315,15 @@ func TestChildrenAndTheirParent(t *testing.T) {
 	s.vanishes(parent)
 }
 
-func TestWhatMakesNoSenseOfAPoolIsRefusedByTheAPIServer(t *testing.T) {
+func TestAPIServerRefusesAnInvalidPool(t *testing.T) {
 	s := begin(t)
 	length := int32(29)
 	for says, spec := range map[string]ipam.IPPoolSpec{
-		"existing stands alone":                {Existing: "web", Description: "mine"},
+		"existing excludes all other fields":   {Existing: "web", Description: "mine"},
 		"one of existing, cidr, and parentRef": {Description: "nothing"},
-		"prefixLength is for a parentRef":      {CIDR: "10.0.0.0/24", PrefixLength: &length},
+		"prefixLength requires parentRef":      {CIDR: "10.0.0.0/24", PrefixLength: &length},
 		"at most one of parentRef and":         {CIDR: "10.0.0.0/24", ParentRef: &ipam.ParentRef{Name: "a"}, SpaceRef: &ipam.PoolRef{Name: "b"}},
-		"without bits behind its length":       {CIDR: "10.0.0.1/24"},
+		"without bits set after its prefix":    {CIDR: "10.0.0.1/24"},
 		"one of cidr, first, last, and from":   {CIDR: "10.0.0.0/24", Reservations: []ipam.Reservation{{From: "10.0.0.1"}}},
 	} {
 		err := world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "x"}, Spec: spec})
@@ -328,10 +331,10 @@ func TestWhatMakesNoSenseOfAPoolIsRefusedByTheAPIServer(t *testing.T) {
 		require.ErrorContains(t, err, says)
 	}
 	err := world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "a.b"}, Spec: sixteen})
-	require.ErrorContains(t, err, "give the pool another one in spec.name")
+	require.ErrorContains(t, err, "set spec.name")
 	named := sixteen
 	named.Name = "a-b"
 	p := s.pool("a.b", named)
 	p.Spec.CIDR = "10.30.0.0/27"
-	require.ErrorContains(t, world.Client.Update(t.Context(), p), "are not changed: make another pool")
+	require.ErrorContains(t, world.Client.Update(t.Context(), p), "cannot be changed: create another pool")
 }

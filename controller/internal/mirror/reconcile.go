@@ -41,10 +41,10 @@ func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) 
 }
 
 // errForeign reports that Carve has an object with this name for another owner.
-var errForeign = errors.New("is there in Carve and was not made for this object: name it in spec.existing to have it shown, or choose another name")
+var errForeign = errors.New("exists in Carve and was not created for this object: to show it, name it in spec.existing; otherwise choose another name")
 
 // errGone reports that an object in Carve has disappeared.
-var errGone = errors.New("was deleted in Carve, or replaced by another of its name; delete this object, and make another")
+var errGone = errors.New("was deleted in Carve, or replaced by another one with its name; delete this object and create another one")
 
 // outcome writes the result of a reconciliation into the status.
 func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason string, err error) error {
@@ -59,9 +59,9 @@ func (r *Reconciler[O, R]) outcome(ctx context.Context, o O, remote *R, reason s
 	case refused:
 		return r.stuck(ctx, o, ipam.ReasonError, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 	case r.absent(err):
-		return errors.Join(r.working(ctx, o, "Carve does not answer"), err)
+		return errors.Join(r.working(ctx, o, "Carve does not respond"), err)
 	case o.Mirror().ObservedGeneration != o.GetGeneration() && !conflict.IsConflict(err):
-		return errors.Join(r.working(ctx, o, "tried again: "+err.Error()), err) // once, so that Ready never refers to an older specification
+		return errors.Join(r.working(ctx, o, "retrying: "+err.Error()), err) // once, so that Ready never refers to an older specification
 	default:
 		return err
 	}
@@ -178,7 +178,7 @@ func (r *Reconciler[O, R]) release(ctx context.Context, o O) (ctrl.Result, error
 		if err := r.empty(ctx, o, r.kind.meta(remote).UID); err != nil {
 			return r.later(ctx, o, err)
 		}
-		if err := r.working(ctx, o, fmt.Sprintf("%s It goes when nothing is left in it.", problem.Detail)); err != nil {
+		if err := r.working(ctx, o, fmt.Sprintf("%s The object is deleted when it is empty.", problem.Detail)); err != nil {
 			return ctrl.Result{}, err
 		}
 		return ctrl.Result{RequeueAfter: r.Every}, nil

@@ -39,7 +39,7 @@ func lasting(m *ipam.Mirrored, done string) string {
 }
 
 func changed(fields []string) string {
-	return "changed in Carve, and left so: " + strings.Join(fields, ", ") + "; make the object's spec the same, or change it to have it applied again"
+	return "changed in Carve, and not reverted: " + strings.Join(fields, ", ") + "; make the object's spec match, or change the spec to apply it again"
 }
 
 // used returns total minus free. All figures are exact.
@@ -86,7 +86,7 @@ func (r *Reconciler[O, R]) settle(ctx context.Context, o O, remote *R, reason st
 		case full != "":
 			conditions.Done(&m.Conditions, o.GetGeneration(), ipam.ReasonPoolFull, full)
 		default:
-			conditions.Done(&m.Conditions, o.GetGeneration(), lasting(m, reason), fmt.Sprintf("the %s is in Carve as it is to be", r.kind.what))
+			conditions.Done(&m.Conditions, o.GetGeneration(), lasting(m, reason), fmt.Sprintf("the %s in Carve matches the spec", r.kind.what))
 		}
 	})
 }

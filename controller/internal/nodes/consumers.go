@@ -85,7 +85,7 @@ func (r *Renewals) Start(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		if err := r.renew(ctx); err != nil && ctx.Err() == nil {
-			ctrl.LoggerFrom(ctx).Error(err, "renewing nodes")
+			ctrl.LoggerFrom(ctx).Error(err, "cannot renew nodes")
 		}
 		select {
 		case <-ctx.Done():

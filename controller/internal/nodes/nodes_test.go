@@ -18,8 +18,9 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 )
 
-// TestW41AndW49EveryNodeHasASlice creates slices in order of the nodes' names, whatever happens in between. A restarted controller changes nothing.
-func TestW41AndW49EveryNodeHasASlice(t *testing.T) {
+// TestEveryNodeGetsASliceInOrderOfNames creates slices in order of the nodes' names, whatever happens in between. A restarted controller changes
+// nothing (W-41, W-49).
+func TestEveryNodeGetsASliceInOrderOfNames(t *testing.T) {
 	s := begin(t, 4)
 	a, b := s.node("a"), s.node("b")
 	stop := s.run()
@@ -49,7 +50,8 @@ func TestW41AndW49EveryNodeHasASlice(t *testing.T) {
 	require.Equal(t, "10.50.0.32/28", s.slice(c))
 }
 
-func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
+// Scenario 48.
+func TestSliceOfARemovedNodeIsReusedOnlyOnceEmpty(t *testing.T) {
 	s := begin(t, 1)
 	s.run()
 	a := s.node("a")
@@ -58,7 +60,7 @@ func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	_, err := s.claim("x", a)
 	require.NoError(t, err)
 	s.remove(a)
-	s.becomes(p, ipam.ReasonReconciling, "drain until nothing in them is held", "0", "1")
+	s.becomes(p, ipam.ReasonReconciling, "drain until their last block is released", "0", "1")
 	require.Equal(t, ipam.SliceDraining, p.Status.Assignments[0].State)
 	found, err := world.Carve.GetConsumer(t.Context(), s.project, s.realm, string(a.UID))
 	require.NoError(t, err)
@@ -77,8 +79,8 @@ func TestScenario48ASliceInUseIsHandedOnOnlyWhenItIsEmpty(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "each node has its slice", "1", "0")
 }
 
-// TestScenario49ANodeThatReturns checks that the node still has its slice. Another node with the same name gets another slice.
-func TestScenario49ANodeThatReturns(t *testing.T) {
+// TestReturningNodeKeepsItsSlice checks that the node still has its slice. Another node with the same name gets another slice (scenario 49).
+func TestReturningNodeKeepsItsSlice(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -107,8 +109,9 @@ func TestScenario49ANodeThatReturns(t *testing.T) {
 	require.Equal(t, map[string]string{string(again.UID): s.slice(again)}, s.remote())
 }
 
-// TestW44AndD7AndScenario50TwoNodesAndOneSlot checks that the status counts the nodes without a slice, and that the condition ends by itself.
-func TestW44AndD7AndScenario50TwoNodesAndOneSlot(t *testing.T) {
+// TestNodeWithoutASliceIsShownUntilOneIsFree checks that the status counts the nodes without a slice, and that the condition ends by itself (W-44,
+// D-7, scenario 50).
+func TestNodeWithoutASliceIsShownUntilOneIsFree(t *testing.T) {
 	s := begin(t, 1)
 	s.run()
 	a, b := s.node("a"), s.node("b")
@@ -119,7 +122,8 @@ func TestW44AndD7AndScenario50TwoNodesAndOneSlot(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 }
 
-func TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough(t *testing.T) {
+// W-43.
+func TestSliceOfAMissingNodeIsKeptDuringTheGracePeriod(t *testing.T) {
 	s := begin(t, 2)
 	s.grace = time.Hour
 	s.run()
@@ -127,15 +131,15 @@ func TestW43NothingHappensToASliceBeforeTheNodeHasBeenGoneForLongEnough(t *testi
 	p := s.slices("workers", nil)
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 	s.remove(a)
-	s.becomes(p, ipam.ReasonReconciling, "1 slices are of nodes that are gone: 0 of them drain", "1", "0")
+	s.becomes(p, ipam.ReasonReconciling, "1 slices belong to deleted nodes: 0 of them drain", "1", "0")
 	calls := s.calls.Load()
 	s.eventually("looked at again", func() bool { return s.calls.Load() > calls+6 })
 	_, err := s.claim("x", a)
 	require.NoError(t, err, "not drained yet")
 }
 
-// TestScenario56NoLiveNodeIsTakenForGone hides a node from the cache while the API server has it.
-func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
+// TestNodeMissingOnlyFromTheCacheKeepsItsSlice hides a node from the cache while the API server has it (scenario 56).
+func TestNodeMissingOnlyFromTheCacheKeepsItsSlice(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -155,8 +159,8 @@ func TestScenario56NoLiveNodeIsTakenForGone(t *testing.T) {
 	require.Empty(t, found.Status.EndedAt, "the node lives")
 }
 
-// TestScenario58KilledAtAnyCall loses each response once and stops the controller. In the end every node has one slice.
-func TestScenario58KilledAtAnyCall(t *testing.T) {
+// TestEveryNodeHasOneSliceAfterAKillAtAnyCall loses each response once and stops the controller. In the end every node has one slice (scenario 58).
+func TestEveryNodeHasOneSliceAfterAKillAtAnyCall(t *testing.T) {
 	for last := int64(1); last <= 8; last++ {
 		t.Run(fmt.Sprint("after call ", last), func(t *testing.T) {
 			s := begin(t, 4)
@@ -180,15 +184,16 @@ func TestScenario58KilledAtAnyCall(t *testing.T) {
 	}
 }
 
-// TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone checks that known slices stay readable, and that work resumes as soon as Carve is back.
-func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
+// TestSlicesDuringACarveOutageAreKeptAndWorkResumes checks that known slices stay readable, and that work resumes as soon as Carve is back (scenario
+// 57).
+func TestSlicesDuringACarveOutageAreKeptAndWorkResumes(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
 	p := s.slices("workers", nil)
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 	s.last.Store(1)
-	s.becomes(p, ipam.ReasonReconciling, "Carve does not answer", "1", "0")
+	s.becomes(p, ipam.ReasonReconciling, "Carve does not respond", "1", "0")
 	b := s.node("b")
 	calls := s.calls.Load()
 	s.eventually("tried again and again", func() bool { return s.calls.Load() > calls+20 })
@@ -198,7 +203,8 @@ func TestScenario57WithoutCarveNothingIsKnownAndNothingIsDone(t *testing.T) {
 	require.Equal(t, map[string]string{string(a.UID): s.slice(a), string(b.UID): s.slice(b)}, s.remote())
 }
 
-func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
+// Scenario 52.
+func TestAnotherPrefixLengthIsRefusedAndMovesNoSlice(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -214,14 +220,15 @@ func TestScenario52AnotherLengthMovesNothing(t *testing.T) {
 	}
 	length := int32(27)
 	change(&length)
-	s.becomes(p, ipam.ReasonError, "has slices of /28, and not /27: nothing is moved", "1", "0")
+	s.becomes(p, ipam.ReasonError, "has slices of /28, not /27: no slice changes", "1", "0")
 	require.Equal(t, map[string]string{string(a.UID): first}, s.remote())
 	change(nil)
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 }
 
-// TestScenario65TwoThatDisagreeAreBothTold checks that both report the conflict until they agree, and that no node loses its slice meanwhile.
-func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
+// TestConflictingNodeSlicePoolsBothReportIt checks that both report the conflict until they agree, and that no node loses its slice meanwhile
+// (scenario 65).
+func TestConflictingNodeSlicePoolsBothReportIt(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -249,8 +256,8 @@ func TestScenario65TwoThatDisagreeAreBothTold(t *testing.T) {
 	require.Equal(t, map[string]string{string(a.UID): first}, s.remote(), "the other one has them still")
 }
 
-// TestScenario64AndW42HeartbeatsMakeNoWork writes the nodes' statuses 1,000 times and expects no reconciliation from that.
-func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
+// TestHeartbeatsOfNodesCauseNoReconciliation writes the nodes' statuses 1,000 times and expects no reconciliation from that (scenario 64, W-42).
+func TestHeartbeatsOfNodesCauseNoReconciliation(t *testing.T) {
 	s := begin(t, 2)
 	s.every = time.Hour
 	s.run()
@@ -288,8 +295,8 @@ func TestScenario64AndW42HeartbeatsMakeNoWork(t *testing.T) {
 	require.LessOrEqual(t, quiet()-before, int64(3*ofOnePass), "the node that came and was labelled, and no heartbeat")
 }
 
-// TestScenario35SlicesOfAnotherClusterAreNobodysBusiness creates a slice of another cluster in the same class and project.
-func TestScenario35SlicesOfAnotherClusterAreNobodysBusiness(t *testing.T) {
+// TestSliceOfAnotherClusterIsLeftAlone creates a slice of another cluster in the same class and project (scenario 35).
+func TestSliceOfAnotherClusterIsLeftAlone(t *testing.T) {
 	s := begin(t, 2)
 	_, err := world.Carve.PutScopePool(t.Context(), s.project, "pods", "node=of-another-cluster")
 	require.NoError(t, err)
@@ -306,8 +313,9 @@ func TestScenario35SlicesOfAnotherClusterAreNobodysBusiness(t *testing.T) {
 	require.Contains(t, s.remote(), "of-another-cluster")
 }
 
-// TestW46WithTheLastOneGoAllSlices deletes the last NodeSlicePool. Empty slices go at once, and slices in use when they are empty.
-func TestW46WithTheLastOneGoAllSlices(t *testing.T) {
+// TestDeletingTheLastNodeSlicePoolRemovesAllSlices deletes the last NodeSlicePool. Empty slices go at once, and slices in use when they are empty
+// (W-46).
+func TestDeletingTheLastNodeSlicePoolRemovesAllSlices(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a, b := s.node("a"), s.node("b")
@@ -327,8 +335,8 @@ func TestW46WithTheLastOneGoAllSlices(t *testing.T) {
 	s.eventually("all are gone", func() bool { return len(s.remote()) == 0 })
 }
 
-// TestWhatPeopleDrainStaysDrained drains a slice by hand. The controller keeps it drained.
-func TestWhatPeopleDrainStaysDrained(t *testing.T) {
+// TestSliceDrainedByHandStaysDrained drains a slice by hand. The controller keeps it drained.
+func TestSliceDrainedByHandStaysDrained(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -347,7 +355,7 @@ func TestWhatPeopleDrainStaysDrained(t *testing.T) {
 	s.becomes(p, ipam.ReasonReconciled, "", "1", "0")
 }
 
-func TestAClassThatHasNoSlicesIsTold(t *testing.T) {
+func TestClassWithoutSlicesIsReported(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	p := s.slices("workers", func(spec *ipam.NodeSlicePoolSpec) { spec.ClassName = "none" })

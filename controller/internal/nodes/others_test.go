@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/nodes"
 )
 
-// TestEachOfAClassAnnotatesItsOwnNodes checks that each NodeSlicePool leaves the others' nodes alone, also when it is deleted.
-func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
+// TestNodeSlicePoolAnnotatesOnlyItsOwnNodes checks that each NodeSlicePool leaves the others' nodes alone, also when it is deleted.
+func TestNodeSlicePoolAnnotatesOnlyItsOwnNodes(t *testing.T) {
 	s := begin(t, 2)
 	s.class("pods-of-zones", "10.51.0.0/27", "zone")
 	a, b := s.node("a"), s.node("b")
@@ -49,8 +49,8 @@ func TestEachOfAClassAnnotatesItsOwnNodes(t *testing.T) {
 	require.Equal(t, before.ResourceVersion, now(b).ResourceVersion, "nothing is written")
 }
 
-// TestSlicesOfOthersHoldUpNoOther deletes a NodeSlicePool. It drains the slices that it may drain, and goes.
-func TestSlicesOfOthersHoldUpNoOther(t *testing.T) {
+// TestRefusedSlicesDoNotDelayTheOthers deletes a NodeSlicePool. It drains the slices that it may drain, and goes.
+func TestRefusedSlicesDoNotDelayTheOthers(t *testing.T) {
 	for code, status := range map[carve.ProblemCode]int{
 		carve.ProblemCodeNotFound: http.StatusNotFound, carve.ProblemCodePermissionDenied: http.StatusForbidden,
 	} {

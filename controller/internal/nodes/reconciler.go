@@ -123,7 +123,7 @@ func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view)
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("a slice for node %s: %w", node.Name, err)
+				return fmt.Errorf("claim a slice for node %s: %w", node.Name, err)
 			}
 			v.slices[node.UID], v.made = made, true
 		}

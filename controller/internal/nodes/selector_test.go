@@ -25,7 +25,7 @@ func (s story) vanishes(o client.Object) {
 	s.eventually("gone", func() bool { return api.IsNotFound(world.Client.Get(s.Context(), client.ObjectKeyFromObject(o), o)) })
 }
 
-func TestInvalidSelectorIsShownAndHoldsUpNoDeletion(t *testing.T) {
+func TestInvalidSelectorIsShownAndAllowsDeletion(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	s.node("a")
@@ -46,7 +46,7 @@ func TestInvalidSelectorIsShownAndHoldsUpNoDeletion(t *testing.T) {
 	s.vanishes(p)
 }
 
-func TestSelectorThatBecomesInvalidEndsReadyAndChangesNoSlice(t *testing.T) {
+func TestSelectorChangedToAnInvalidOneKeepsTheSlices(t *testing.T) {
 	s := begin(t, 2)
 	s.run()
 	a := s.node("a")
@@ -67,7 +67,7 @@ func TestSelectorThatBecomesInvalidEndsReadyAndChangesNoSlice(t *testing.T) {
 	}
 }
 
-func TestAPIServerRefusesASelectorWithoutSense(t *testing.T) {
+func TestAPIServerRefusesAnInvalidSelector(t *testing.T) {
 	s := begin(t, 2)
 	for name, expression := range map[string]meta.LabelSelectorRequirement{
 		"UnknownOperator":  {Key: "of", Operator: "Inn", Values: []string{"a"}},

@@ -47,7 +47,7 @@ func turned() predicate.Predicate {
 func (r *Reconciler) all(ctx context.Context, _ client.Object) (requests []reconcile.Request) {
 	var pools ipam.NodeSlicePoolList
 	if err := r.Client.List(ctx, &pools); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for what gives nodes slices")
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list NodeSlicePools")
 		return nil
 	}
 	for i := range pools.Items {

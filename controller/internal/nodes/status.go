@@ -40,9 +40,9 @@ func (r *Reconciler) show(ctx context.Context, p *ipam.NodeSlicePool, class *car
 			conditions.Stuck(&s.Conditions, generation, ipam.ReasonPoolFull,
 				fmt.Sprintf("%d nodes have no slice (%s): %s", len(v.without), some(v.without), v.full))
 		case missed > 0:
-			message := fmt.Sprintf("%d slices are of nodes that are gone: %d of them drain until nothing in them is held", missed, draining)
+			message := fmt.Sprintf("%d slices belong to deleted nodes: %d of them drain until their last block is released", missed, draining)
 			if len(v.stays) > 0 {
-				message += fmt.Sprintf("; %s cannot be drained here, and go back when they have been empty for the class's emptyPoolTTL", some(v.stays))
+				message += fmt.Sprintf("; the controller cannot drain %s, which Carve deletes when they have been empty for the class's emptyPoolTTL", some(v.stays))
 			}
 			conditions.Working(&s.Conditions, generation, ipam.ReasonReconciling, message)
 		default:
@@ -111,9 +111,9 @@ func (r *Reconciler) refused(ctx context.Context, p *ipam.NodeSlicePool, err err
 		return r.stuck(ctx, p, fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 	}
 	if _, unanswered := errors.AsType[*carve.Error](err); unanswered {
-		ctrl.LoggerFrom(ctx).Error(err, "asking Carve for slices")
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list slices in Carve")
 		return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
-			conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "Carve does not answer")
+			conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "Carve does not respond")
 		})
 	}
 	return err
@@ -125,7 +125,7 @@ func (r *Reconciler) failed(ctx context.Context, p *ipam.NodeSlicePool, err erro
 		return nil
 	}
 	return r.update(ctx, p, func(s *ipam.NodeSlicePoolStatus) {
-		conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "tried again: "+err.Error())
+		conditions.Working(&s.Conditions, p.Generation, ipam.ReasonReconciling, "retrying: "+err.Error())
 	})
 }
 

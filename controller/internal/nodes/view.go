@@ -66,7 +66,7 @@ func selectorOf(p *ipam.NodeSlicePool) (labels.Selector, error) {
 	}
 	selector, err := meta.LabelSelectorAsSelector(p.Spec.NodeSelector)
 	if err != nil {
-		return nil, fmt.Errorf("spec.nodeSelector is not valid, and no slice is changed until it is: %w", err)
+		return nil, fmt.Errorf("spec.nodeSelector is invalid, and no slice changes until it is valid: %w", err)
 	}
 	return selector, nil
 }
@@ -131,7 +131,7 @@ func (r *Reconciler) disagreeing(ctx context.Context, p *ipam.NodeSlicePool) (st
 		return "", err
 	}
 	slices.Sort(names)
-	return fmt.Sprintf("%s disagree about the slices of class %s: nothing is done until their specs are the same", strings.Join(names, " and "), p.Spec.ClassName), err
+	return fmt.Sprintf("%s disagree about the slices of class %s: no slice changes until their specs are equal", strings.Join(names, " and "), p.Spec.ClassName), err
 }
 
 // misfit returns the reason why a class cannot provide slices for nodes, or "".
@@ -141,11 +141,11 @@ func misfit(p *ipam.NodeSlicePoolSpec, class *carve.IPClassSpec) string {
 	}
 	for _, role := range class.PoolPer {
 		if _, given := p.Scope[role]; !given && role != string(p.Role) && role != "project" {
-			return fmt.Sprintf("class %s asks for the role %s: give it in scope", p.ClassName, role)
+			return fmt.Sprintf("class %s requires the role %s: set it in scope", p.ClassName, role)
 		}
 	}
 	if p.PrefixLength != nil && int(*p.PrefixLength) != *class.PoolPrefixLength {
-		return fmt.Sprintf("class %s has slices of /%d, and not /%d: nothing is moved; make another class for others",
+		return fmt.Sprintf("class %s has slices of /%d, not /%d: no slice changes; create another class for another length",
 			p.ClassName, *class.PoolPrefixLength, *p.PrefixLength)
 	}
 	return ""

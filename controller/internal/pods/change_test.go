@@ -19,7 +19,7 @@ func (s *story) shown(p *core.Pod) entries.Outcomes {
 }
 
 // At the moment at which the next pod gets an address, the previous pod must not have it in its status.
-func TestPodThatGaveUpAnAddressIsNotToldIt(t *testing.T) {
+func TestReleasedAddressLeavesThePodsStatus(t *testing.T) {
 	for name, end := range map[string]func(*story, *core.Pod){
 		"AnnotationRemoved": func(s *story, p *core.Pod) {
 			require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
@@ -57,7 +57,7 @@ func TestPodThatGaveUpAnAddressIsNotToldIt(t *testing.T) {
 }
 
 // A finished pod does not keep its own address in its status either.
-func TestPodThatHasFinishedIsToldNothing(t *testing.T) {
+func TestFinishedPodLosesItsStatusAnnotation(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.run()
@@ -69,7 +69,7 @@ func TestPodThatHasFinishedIsToldNothing(t *testing.T) {
 	s.eventually("the annotation is removed", func() bool { s.shown(pod); return pod.Annotations[ipam.StatusAnnotation] == "" })
 }
 
-func TestEntryThatChangesBeforeThePodHasANodeReleasesItsClaim(t *testing.T) {
+func TestEntryChangedBeforeSchedulingReleasesItsClaim(t *testing.T) {
 	for name, row := range map[string]struct {
 		asks string
 		want []string
@@ -103,7 +103,7 @@ func TestEntryThatChangesBeforeThePodHasANodeReleasesItsClaim(t *testing.T) {
 }
 
 // A pod that has a node may use its address. The controller therefore neither releases nor hides the address.
-func TestEntryThatChangesOfAPodThatRunsKeepsItsClaim(t *testing.T) {
+func TestEntryChangedOnAScheduledPodKeepsItsClaim(t *testing.T) {
 	for name, row := range map[string]struct{ asks, entry string }{
 		"Renamed":         {`[{"name": "net2", "template": "web"}]`, "net1"},
 		"AnotherTemplate": {`[{"name": "net1", "template": "other"}]`, "net1"},

@@ -30,8 +30,8 @@ func tainted(s *story, p *core.Pod) {
 
 func deleted(s *story, p *core.Pod) { require.NoError(s, world.Client.Delete(s.Context(), p)) }
 
-// W-18 to W-23, R-19: each row of the decision table with both values of each option, for a pod's own claim and for a shared claim.
-func TestScenario60EachRowOfTheDecisionTable(t *testing.T) {
+// W-18 to W-23, R-19: each row of the decision table with both values of each option, for a pod's own claim and for a shared claim (scenario 60).
+func TestEachRowOfTheDecisionTable(t *testing.T) {
 	usual := judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}
 	for name, row := range map[string]struct {
 		end  func(*story, *core.Pod)
@@ -85,7 +85,7 @@ func TestScenario60EachRowOfTheDecisionTable(t *testing.T) {
 }
 
 // deleted before it got a node.
-func TestAPodThatIsDeletedBeforeItHadANodeUsesNothing(t *testing.T) {
+func TestPodDeletedBeforeSchedulingReleasesItsClaim(t *testing.T) {
 	s := begin(t)
 	s.run()
 	pod := s.pod("web-0", "", net1)
@@ -102,7 +102,7 @@ func TestAPodThatIsDeletedBeforeItHadANodeUsesNothing(t *testing.T) {
 }
 
 // Scenario 63: the replacement for a pod that was removed by force has another address at once, and the old address cools down.
-func TestScenario63AReplacementHasAnotherAddressAtOnce(t *testing.T) {
+func TestReplacementPodGetsAnotherAddressAtOnce(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "cool"}, Spec: carve.IPPoolSpec{CIDR: "10.30.0.0/28", ReuseAfter: "1h"},

@@ -8,9 +8,9 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim delays the watch of IPClaims. The controller sees the end of the pod while its cache has the
+// TestPodThatEndsBeforeTheCacheListsItIsDetached delays the watch of IPClaims. The controller sees the end of the pod while its cache has the
 // claim without the pod. No sweep runs within the test.
-func TestPodThatEndsBeforeTheCacheNamesItLeavesItsClaim(t *testing.T) {
+func TestPodThatEndsBeforeTheCacheListsItIsDetached(t *testing.T) {
 	s := begin(t)
 	s.run()
 	stays := s.pod("web-0", "node", shared)

@@ -11,7 +11,7 @@ import (
 )
 
 // On a real node Multus writes the network status first. Afterwards the kubelet reports that the pod runs.
-func TestClaimIsLostWhenThePodRunsAfterItsNetworkStatusWasWritten(t *testing.T) {
+func TestClaimMissingFromTheNetworkStatusIsLostOnceThePodRuns(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.run()

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/judge"
 )
 
-// W-18, R-20: while the cache lags, the controller treats no live pod as gone.
-func TestScenario56NoLivingPodIsGoneBecauseTheCacheLags(t *testing.T) {
+// W-18, R-20: while the cache lags, the controller treats no live pod as gone (scenario 56).
+func TestLivePodKeepsItsClaimWhileTheCacheLags(t *testing.T) {
 	s := begin(t)
 	s.sweeps = 50 * time.Millisecond
 	s.run()
@@ -40,8 +40,8 @@ func TestScenario56NoLivingPodIsGoneBecauseTheCacheLags(t *testing.T) {
 	require.ElementsMatch(t, []string{s.bound(c).Status.CIDR, s.bound(owned).Status.CIDR}, s.held())
 }
 
-// W-18: a sweep stops when a list fails.
-func TestScenario57WithoutTheAPIServerNothingIsReleased(t *testing.T) {
+// W-18: a sweep stops when a list fails (scenario 57).
+func TestAPIServerOutageReleasesNoClaim(t *testing.T) {
 	s := begin(t)
 	s.sweeps = 20 * time.Millisecond
 	s.run()
@@ -66,7 +66,8 @@ func (s *story) renewed(p *core.Pod) time.Time {
 	return got.Status.RenewedAt
 }
 
-func TestScenario57WithoutCarveNothingIsReleasedAndWhatIsNewWaits(t *testing.T) {
+// Scenario 57.
+func TestCarveOutageReleasesNoClaimAndDelaysNewOnes(t *testing.T) {
 	s := begin(t)
 	s.run()
 	kept, gone := s.pod("web-0", "node", net1), s.pod("web-1", "node", net1)
@@ -85,7 +86,7 @@ func TestScenario57WithoutCarveNothingIsReleasedAndWhatIsNewWaits(t *testing.T) 
 }
 
 // Scenario 59: two controllers at once do no harm.
-func TestScenario59TwoControllersMakeOneClaim(t *testing.T) {
+func TestTwoControllersMakeOneClaimForEachPod(t *testing.T) {
 	s := begin(t)
 	other := *s
 	other.carve, other.cluster = &way{}, &way{}
@@ -108,9 +109,9 @@ func TestScenario59TwoControllersMakeOneClaim(t *testing.T) {
 	s.told(all[0], 1)
 }
 
-// TestScenario58ControllersThatEndAnywhere cuts a controller off at each of its writes in turn, before or after the server carries the write out. The
-// next controller always reaches the same state.
-func TestScenario58ControllersThatEndAnywhere(t *testing.T) {
+// TestControllerCutOffAtAnyWriteIsContinuedByTheNext cuts a controller off at each of its writes in turn, before or after the server carries the
+// write out. The next controller always reaches the same state (scenario 58).
+func TestControllerCutOffAtAnyWriteIsContinuedByTheNext(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for write := 1; ; write++ {
 			s := begin(t)
@@ -161,7 +162,7 @@ func (s *story) now(p *core.Pod) (known []string) {
 	return known
 }
 
-func TestAFullPoolIsTriedAgainWhenSomethingIsReleased(t *testing.T) {
+func TestReleaseRetriesThePodsOfAFullPool(t *testing.T) {
 	s := begin(t)
 	s.run()
 	_, err := world.Carve.PutClaim(t.Context(), s.name, "all", carve.IPClaimPut{Spec: carve.IPClaimSpec{
@@ -176,7 +177,7 @@ func TestAFullPoolIsTriedAgainWhenSomethingIsReleased(t *testing.T) {
 }
 
 // W-24; scenario 61.
-func TestAnAddressThatTheNetworkDoesNotHaveIsLost(t *testing.T) {
+func TestClaimWhoseAddressIsMissingFromTheNetworkStatusIsLost(t *testing.T) {
 	for name, verify := range map[string]bool{"verified": true, "not verified": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -38,7 +38,7 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 		return nil, err
 	}
 	if v.Judge.VerifyNetworkStatus && e.Interface != "" && judge.NetworkIsSetUp(v.pod) {
-		v.warn("NetworkIsSetUp", "entry "+e.Name+": the pod's interfaces have their addresses already; what is claimed now would not be one of them")
+		v.warn("NetworkIsSetUp", "entry "+e.Name+": the pod's interfaces already have their addresses, so a new claim would not give them another one")
 		return nil, nil //nolint:nilnil // there is to be none
 	}
 	var template ipam.IPClaimTemplate
@@ -88,7 +88,7 @@ func (v *visit) keep(told entries.Outcomes) {
 			name = claim.Name
 		}
 		told[name] = entries.Outcome{Claim: claim.Name, CIDR: claim.Status.CIDR, Address: claim.Status.Address, Kept: true}
-		v.warn("ClaimKept", "entry "+claim.Annotations[ipam.EntryAnnotation]+" was changed: the pod keeps IPClaim "+claim.Name+" until it ends, as it has a node and may use the block")
+		v.warn("ClaimKept", "entry "+claim.Annotations[ipam.EntryAnnotation]+" was changed: the pod keeps IPClaim "+claim.Name+" until the pod ends, because it has a node and may use the block")
 	}
 }
 
@@ -140,8 +140,8 @@ func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClai
 			return there, nil
 		}
 	}
-	v.warn("NameTaken", fmt.Sprintf("entry %s: all %d names of its claim are taken by others", e.Name, entries.Attempts))
-	return nil, fmt.Errorf("all names for the claim of entry %s are taken", e.Name)
+	v.warn("NameTaken", fmt.Sprintf("entry %s: other objects have all %d names of its claim", e.Name, entries.Attempts))
+	return nil, fmt.Errorf("other objects have all names for the claim of entry %s", e.Name)
 }
 
 // attempt returns the number of the name to begin with. It is the name in the pod's status, if any.

@@ -62,7 +62,7 @@ type visit struct {
 }
 
 // errAnother reports that the API server has another pod than the cache, or another request for claims.
-var errAnother = errors.New("the pod is not what was remembered")
+var errAnother = errors.New("the pod differs from the cached pod")
 
 func (v *visit) run(ctx context.Context) error {
 	verdict, _ := judge.Pod(v.pod, v.pod.UID, v.Judge)
@@ -153,7 +153,7 @@ func (v *visit) named(ctx context.Context, e entries.Entry) (*ipam.IPClaim, erro
 		v.warn("ClaimOfAnother", "entry "+e.Name+": IPClaim "+e.Claim+" belongs to pod "+user.Name)
 		return nil, nil //nolint:nilnil // as above
 	case user == nil && !v.uses(&claim) && len(claim.Status.ReservedFor) >= max(1, int(claim.Spec.MaxConsumers)):
-		v.warn("ClaimFull", "entry "+e.Name+": IPClaim "+e.Claim+" has as many pods as it can have")
+		v.warn("ClaimFull", "entry "+e.Name+": IPClaim "+e.Claim+" has its maximum number of pods")
 	}
 	return &claim, nil
 }

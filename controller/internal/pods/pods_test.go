@@ -15,7 +15,7 @@ import (
 )
 
 // scenario 62.
-func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
+func TestPodKeepsItsClaimsUntilItHasFinished(t *testing.T) {
 	s := begin(t)
 	s.run()
 	pod := s.pod("web-0", "node", net1, entries.Entry{Name: "net2", Template: "web"})
@@ -38,7 +38,7 @@ func TestAPodHasItsClaimsUntilItHasFinished(t *testing.T) {
 }
 
 // R-12; scenario 37.
-func TestATemplateIsWaitedForAndChangesNoClaim(t *testing.T) {
+func TestPodWaitsForItsTemplateAndKeepsItsClaimAfterAChange(t *testing.T) {
 	s := begin(t)
 	s.run()
 	late := entries.Entry{Name: "net1", Template: "late"}
@@ -62,7 +62,7 @@ func TestATemplateIsWaitedForAndChangesNoClaim(t *testing.T) {
 }
 
 //
-func TestWhatIsNotUnderstoodIsToldAndNothingIsClaimed(t *testing.T) {
+func TestInvalidEntryIsReportedAndClaimsNothing(t *testing.T) {
 	s := begin(t)
 	s.run()
 	pod := s.pod("web-0", "node", net1)
@@ -75,8 +75,8 @@ func TestWhatIsNotUnderstoodIsToldAndNothingIsClaimed(t *testing.T) {
 	s.told(bad, 1)
 }
 
-// a restarted controller finds the claims that the previous one created.
-func TestScenario58ARestartMakesNoSecondClaim(t *testing.T) {
+// a restarted controller finds the claims that the previous one created (scenario 58).
+func TestRestartedControllerFindsItsClaims(t *testing.T) {
 	s := begin(t)
 	pod := s.pod("web-0", "node", net1)
 	yes := true
@@ -97,7 +97,7 @@ func TestScenario58ARestartMakesNoSecondClaim(t *testing.T) {
 }
 
 // scenario 41.
-func TestANameThatIsTakenIsNotUsedEvenWhenItIsFreeAgain(t *testing.T) {
+func TestClaimWithATakenNameGetsTheNextNameAndKeepsIt(t *testing.T) {
 	s := begin(t)
 	pod := s.pod("web-0", "node", net1)
 	occupied := s.claim(entries.ClaimName(pod.Name, pod.UID, "net1", 0), ipam.IPClaimSpec{})
@@ -148,7 +148,7 @@ func TestDelayedBindingWaitsForTheNode(t *testing.T) {
 }
 
 // Scenario 19: a new pod has the same name as a pod that is still attached.
-func TestAPodThatReplacesAnotherHasAClaimOfItsOwn(t *testing.T) {
+func TestNewPodOfTheSameNameGetsItsOwnClaim(t *testing.T) {
 	s := begin(t)
 	s.run()
 	old := s.pod("web-0", "node", net1)
@@ -163,7 +163,7 @@ func TestAPodThatReplacesAnotherHasAClaimOfItsOwn(t *testing.T) {
 }
 
 // Scenario 67: after a restart the controller finishes a deletion that has begun.
-func TestScenario67ClaimsMarkedForDeletionAreFinishedAfterARestart(t *testing.T) {
+func TestRestartedControllerFinishesDeletions(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	pod := s.pod("web-0", "node", net1)
@@ -177,7 +177,7 @@ func TestScenario67ClaimsMarkedForDeletionAreFinishedAfterARestart(t *testing.T)
 }
 
 // The finalizer never blocks for ever: a user can remove a claim after its server has gone for good.
-func TestAClaimIsAbandonedWithoutCarve(t *testing.T) {
+func TestAbandonAnnotationDeletesAClaimDuringACarveOutage(t *testing.T) {
 	s := begin(t)
 	s.run()
 	c := s.bound(s.claim("mine", ipam.IPClaimSpec{}))

@@ -82,7 +82,7 @@ func (r *Reconciler) asking(ctx context.Context, template client.Object) []recon
 func (r *Reconciler) find(ctx context.Context, object client.Object, index string) []reconcile.Request {
 	var pods core.PodList
 	if err := r.Client.List(ctx, &pods, client.InNamespace(object.GetNamespace()), client.MatchingFields{index: object.GetName()}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "looking for pods", "of", object.GetName())
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list pods", "of", object.GetName())
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, len(pods.Items))

@@ -26,7 +26,7 @@ func (s *story) consumers(c *ipam.IPClaim) int {
 }
 
 // scenario 18.
-func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
+func TestSharedClaimTakesPodsUpToItsLimit(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	first := s.pod("web-0", "node", shared)
@@ -62,7 +62,7 @@ func TestSeveralPodsUseAClaimAsFarAsThereIsRoom(t *testing.T) {
 }
 
 // a claim that waited for its first consumer releases its block with the last one.
-func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
+func TestDelayedClaimReleasesItsBlockWithItsLastPod(t *testing.T) {
 	s := begin(t)
 	s.run()
 	c := s.claim("vip", ipam.IPClaimSpec{MaxConsumers: 2, BindingMode: ipam.BindingWaitForFirstConsumer})
@@ -83,7 +83,7 @@ func TestADelayedClaimIsGivenBackWithItsLastPod(t *testing.T) {
 }
 
 // a claim that is bound at once keeps its block without a pod.
-func TestAnImmediateClaimStaysWithoutAPod(t *testing.T) {
+func TestImmediateClaimKeepsItsBlockWithoutAPod(t *testing.T) {
 	s := begin(t)
 	s.run()
 	c := s.bound(s.claim("vip", ipam.IPClaimSpec{}))
@@ -96,7 +96,7 @@ func TestAnImmediateClaimStaysWithoutAPod(t *testing.T) {
 }
 
 // a pod cannot use a claim that belongs to another pod.
-func TestTheClaimOfAnotherPodIsNotShared(t *testing.T) {
+func TestPodCannotUseAnotherPodsClaim(t *testing.T) {
 	s := begin(t)
 	s.run()
 	owner := s.pod("web-0", "node", net1)
@@ -106,7 +106,7 @@ func TestTheClaimOfAnotherPodIsNotShared(t *testing.T) {
 }
 
 // W-18, R-20: the sweep finds a pod that no IPClaim names.
-func TestTheSweepEndsWhatWasMissed(t *testing.T) {
+func TestSweepReleasesClaimsWithoutAnIPClaim(t *testing.T) {
 	s := begin(t)
 	stop := s.run()
 	pod, kept := s.pod("web-0", "node", net1), s.pod("web-1", "node", net1)
@@ -130,7 +130,7 @@ func TestTheSweepEndsWhatWasMissed(t *testing.T) {
 }
 
 // The controller reports drift at once, and never acts on it.
-func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
+func TestChangeOfAPodInCarveIsShownAtOnce(t *testing.T) {
 	for name, change := range map[string]func(s *story, c *ipam.IPClaim, pod *core.Pod){
 		"released": func(s *story, c *ipam.IPClaim, pod *core.Pod) {
 			err := world.Carve.DetachConsumer(s.Context(), s.name, c.Status.Claim.Name, string(pod.UID),
@@ -164,7 +164,7 @@ func TestWhatChangesInCarveIsShownAtOnce(t *testing.T) {
 }
 
 // The status shows a change in Carve until it is reverted.
-func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
+func TestClaimRelabelledInCarveIsStalledUntilReverted(t *testing.T) {
 	s := begin(t)
 	s.run()
 	c := s.bound(s.claim("mine", ipam.IPClaimSpec{}))
@@ -183,7 +183,7 @@ func TestAClaimThatWasChangedInCarveIsShown(t *testing.T) {
 }
 
 // If many pods or claims are missing, the cause may be another one. Carve's breaker decides on the pods, and a person on the claims.
-func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
+func TestSweepStopsWhenManyPodsOrClaimsAreMissing(t *testing.T) {
 	const many = 25
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
@@ -220,7 +220,7 @@ func TestTheSweepEndsNotManyAtOnce(t *testing.T) {
 }
 
 // The status also shows a pod that has ended in Carve if the claim keeps its block.
-func TestAPodThatEndedInCarveIsShown(t *testing.T) {
+func TestPodEndedInCarveIsShown(t *testing.T) {
 	s := begin(t)
 	s.run()
 	c := s.bound(s.claim("vip", ipam.IPClaimSpec{}))

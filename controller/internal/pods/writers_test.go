@@ -15,7 +15,7 @@ import (
 )
 
 // A second writer annotates the claim without a pause, while eight pods request it and leave it.
-func TestSharedClaimShowsItsPodsWhileSomebodyAnnotatesIt(t *testing.T) {
+func TestSharedClaimListsItsPodsDespiteASecondWriter(t *testing.T) {
 	t.Parallel()
 	s := begin(t)
 	s.run()

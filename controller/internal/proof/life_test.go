@@ -27,10 +27,10 @@ func asked(t testing.TB, name string, otherwise int) int {
 	return n
 }
 
-// TestEveryPodThatLivesHasItsBlockWhateverFails starts, moves and ends pods at random, and moves claims of machines between namespaces with other UIDs,
+// TestLivePodsKeepTheirBlocksThroughAllFaults starts, moves and ends pods at random, and moves claims of machines between namespaces with other UIDs,
 // while it kills, stops and cuts off everything else. PROOF_PODS, PROOF_NODES, PROOF_MACHINES, PROOF_RATE (steps a second), PROOF_SECONDS and PROOF_EVERY
 // (seconds between failures) give it another size.
-func TestEveryPodThatLivesHasItsBlockWhateverFails(t *testing.T) {
+func TestLivePodsKeepTheirBlocksThroughAllFaults(t *testing.T) {
 	pods := asked(t, "PROOF_PODS", 60)
 	w := begin(t, pods)
 	s := &storm{

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnOutageFreesNothingThatLives is scenario 57. The times are those of an hour and a day, made shorter: pods are renewed every two seconds and
+// TestOutageReleasesNoBlockOfALivePod is scenario 57. The times are those of an hour and a day, made shorter: pods are renewed every two seconds and
 // believed to live for sixty, and for six nobody reaches the API server, or Carve, or both, or there is no controller.
-func TestAnOutageFreesNothingThatLives(t *testing.T) {
+func TestOutageReleasesNoBlockOfALivePod(t *testing.T) {
 	w := begin(t, 16)
 	w.ttl = time.Minute
 	fleet := []*controller{w.runs(t, "one"), w.runs(t, "other")}
@@ -80,9 +80,9 @@ func (w *world) neverComesBack(t *testing.T, fleet []*controller) {
 	}, 10*time.Minute, 500*time.Millisecond)
 }
 
-// TestAControllerMayDieAtAnyCall is scenario 58: a pod comes and goes, and the controller is killed at its first write, before it is sent and before it
-// is answered, then at the second one, and so on, until there are no more.
-func TestAControllerMayDieAtAnyCall(t *testing.T) {
+// TestControllerKilledAtAnyCallResumes is scenario 58: a pod comes and goes, and the controller is killed at its first write, before it is sent and
+// before it is answered, then at the second one, and so on, until there are no more.
+func TestControllerKilledAtAnyCallResumes(t *testing.T) {
 	w := begin(t, 16)
 	c := w.runs(t, "only", "--leader-elect=false")
 	points := 0
@@ -111,9 +111,9 @@ func TestAControllerMayDieAtAnyCall(t *testing.T) {
 	w.nothing(t, w.judges(t))
 }
 
-// TestAnOldLeaderBesideTheNewOne is scenario 59: a controller that works although another one leads, and that stands still now and then, so that what
-// it remembers is old.
-func TestAnOldLeaderBesideTheNewOne(t *testing.T) {
+// TestOldLeaderBesideTheNewOneDoesNoHarm is scenario 59: a controller that works although another one leads, and that stands still now and then, so
+// that what it remembers is old.
+func TestOldLeaderBesideTheNewOneDoesNoHarm(t *testing.T) {
 	w := begin(t, 40)
 	w.toAPI.lags(500 * time.Millisecond)
 	w.runs(t, "new")

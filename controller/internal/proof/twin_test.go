@@ -33,8 +33,8 @@ func (f twin) build(t *testing.T, name string) {
 	require.NoError(t, build(name, "-overlay="+overlay))
 }
 
-// TestFaultyControllersAreFoundOut: what finds no fault in the controller finds those that others had.
-func TestFaultyControllersAreFoundOut(t *testing.T) {
+// TestFaultyControllersAreDetected: what finds no fault in the controller finds those that others had.
+func TestFaultyControllersAreDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		twin
 		finds    string

@@ -101,9 +101,9 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim) (string, error) {
 	}
 	switch {
 	case kind != kindConfigMap && kind != kindSecret || name == "" || strings.Contains(name, "/"):
-		return "", fmt.Errorf("%s: %q is neither ConfigMap/NAME nor Secret/NAME", ipam.PublishAnnotation, asked)
+		return "", fmt.Errorf("%s: %q has neither the form ConfigMap/NAME nor Secret/NAME", ipam.PublishAnnotation, asked)
 	case !slices.Contains(r.Kinds, kind):
-		return "", fmt.Errorf("the controller may not write a %s: see its flag --publish", kind)
+		return "", fmt.Errorf("the controller cannot write a %s: enable it with the flag --publish", kind)
 	}
 	return kind + "/" + name, nil
 }
@@ -131,7 +131,7 @@ func (r *Reconciler) write(ctx context.Context, claim *ipam.IPClaim, place strin
 	case err != nil:
 		return ctrl.Result{}, err
 	case !meta.IsControlledBy(object, claim):
-		r.Events.Eventf(claim, nil, core.EventTypeWarning, ipam.ReasonError, "Publish", "%s is there and is not this claim's: it is left as it is", place)
+		r.Events.Eventf(claim, nil, core.EventTypeWarning, ipam.ReasonError, "Publish", "%s exists and does not belong to this claim, so the controller does not change it", place)
 		return ctrl.Result{RequeueAfter: r.Again}, nil
 	}
 	return ctrl.Result{}, patch.Change(ctx, r.Client, object, func() { fill(object, facts(claim)) })

@@ -129,7 +129,7 @@ func (s story) told(c *ipam.IPClaim, says string) {
 	})
 }
 
-func TestABlockIsPublishedAndFollowsWhatIsAskedFor(t *testing.T) {
+func TestBlockIsPublishedInTheRequestedObject(t *testing.T) {
 	s := begin(t, "ConfigMap", "Secret")
 	c := s.claim("web", "ConfigMap")
 	m := s.configMap("web", "cidr")
@@ -159,8 +159,8 @@ func TestABlockIsPublishedAndFollowsWhatIsAskedFor(t *testing.T) {
 	})
 }
 
-// TestABlockThatWasGivenBackIsPublishedNoMore checks that a released block is withdrawn, and that the next block is published.
-func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
+// TestReleasedBlockIsWithdrawn checks that a released block is withdrawn, and that the next block is published.
+func TestReleasedBlockIsWithdrawn(t *testing.T) {
 	s := begin(t, "ConfigMap")
 	c := s.claim("web", "ConfigMap", func(spec *ipam.IPClaimSpec) { spec.BindingMode = ipam.BindingWaitForFirstConsumer })
 	first := s.pod("web-0", "web")
@@ -183,19 +183,19 @@ func TestABlockThatWasGivenBackIsPublishedNoMore(t *testing.T) {
 	require.Equal(t, "10.40.0.4/30", s.configMap("web", "cidr").Data["cidr"])
 }
 
-// TestWhatSomebodyElseMadeIsLeft checks that the controller leaves a foreign object, and writes its own once the foreign one is gone.
-func TestWhatSomebodyElseMadeIsLeft(t *testing.T) {
+// TestForeignObjectIsLeftUnchanged checks that the controller leaves a foreign object, and writes its own once the foreign one is gone.
+func TestForeignObjectIsLeftUnchanged(t *testing.T) {
 	s := begin(t, "ConfigMap")
 	theirs := &core.ConfigMap{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: "theirs"}, Data: map[string]string{"key": "value"}}
 	require.NoError(t, world.Client.Create(t.Context(), theirs))
 	c := s.claim("web", "ConfigMap/theirs")
-	s.told(c, "ConfigMap/theirs is there and is not this claim's: it is left as it is")
+	s.told(c, "ConfigMap/theirs exists and does not belong to this claim, so the controller does not change it")
 	require.Equal(t, map[string]string{"key": "value"}, s.configMap("theirs", "key").Data)
 	require.NoError(t, world.Client.Delete(t.Context(), theirs))
 	s.configMap("theirs", "cidr")
 
 	other := s.claim("other", "ConfigMap/theirs")
-	s.told(other, "ConfigMap/theirs is there and is not this claim's: it is left as it is")
+	s.told(other, "ConfigMap/theirs exists and does not belong to this claim, so the controller does not change it")
 	require.NoError(t, world.Client.Get(t.Context(), client.ObjectKeyFromObject(other), other))
 	s.annotate(other, "")
 	s.eventually("nothing is recorded", func() bool {
@@ -205,8 +205,8 @@ func TestWhatSomebodyElseMadeIsLeft(t *testing.T) {
 	require.Equal(t, "10.40.0.0/30", s.configMap("theirs", "cidr").Data["cidr"])
 }
 
-func TestWhatMayNotBeWrittenIsSaid(t *testing.T) {
+func TestForbiddenOrInvalidTargetIsReported(t *testing.T) {
 	s := begin(t, "ConfigMap")
-	s.told(s.claim("a", "Secret/net"), "the controller may not write a Secret: see its flag --publish")
-	s.told(s.claim("b", "Deployment/net"), `ipam.carve.dev/publish: "Deployment/net" is neither ConfigMap/NAME nor Secret/NAME`)
+	s.told(s.claim("a", "Secret/net"), "the controller cannot write a Secret: enable it with the flag --publish")
+	s.told(s.claim("b", "Deployment/net"), `ipam.carve.dev/publish: "Deployment/net" has neither the form ConfigMap/NAME nor Secret/NAME`)
 }

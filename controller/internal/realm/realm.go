@@ -30,7 +30,7 @@ type Realm struct {
 func NameOf(ctx context.Context, reader client.Reader) (string, error) {
 	var system core.Namespace
 	if err := reader.Get(ctx, types.NamespacedName{Name: "kube-system"}, &system); err != nil {
-		return "", fmt.Errorf("the cluster's identity: %w", err)
+		return "", fmt.Errorf("read the cluster's identity: %w", err)
 	}
 	return string(system.UID), nil
 }

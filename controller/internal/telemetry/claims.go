@@ -20,7 +20,7 @@ type Claims struct {
 	Leads <-chan struct{}
 }
 
-var ofClaims = prometheus.NewDesc("carve_controller_claims", "IPClaims of the cluster, by state.", []string{"state"}, nil)
+var ofClaims = prometheus.NewDesc("carve_controller_claims", "Number of IPClaims in the cluster, by state.", []string{"state"}, nil)
 
 // IPClaim states.
 const (

@@ -31,7 +31,7 @@ func (r remembered) List(_ context.Context, list client.ObjectList, _ ...client.
 	return nil
 }
 
-func TestClaimsAreCountedByTheirStateWhereTheControllerLeads(t *testing.T) {
+func TestLeaderCountsClaimsByState(t *testing.T) {
 	t.Parallel()
 	claim := func(held bool, set func(*[]meta.Condition, int64, string, string)) (c ipam.IPClaim) {
 		if held {

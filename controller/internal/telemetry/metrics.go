@@ -9,18 +9,18 @@ import (
 
 var (
 	calls = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "carve_controller_call_duration_seconds", Help: "Calls to Carve, by method and by what came of them.", Buckets: prometheus.DefBuckets,
+		Name: "carve_controller_call_duration_seconds", Help: "Duration of calls to Carve, by method and outcome.", Buckets: prometheus.DefBuckets,
 	}, []string{"method", "outcome"})
 	renewed = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "carve_controller_consumers_renewed_total", Help: "Pods and others of which Carve was told that they live.",
+		Name: "carve_controller_consumers_renewed_total", Help: "Consumers that the controller renewed and that Carve knows.",
 	})
 	toBlock = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name:    "carve_controller_pod_to_block_seconds",
-		Help:    "How long after the creation of a pod its block was in the status of its IPClaim. Kubernetes gives times in whole seconds: up to one too much.",
+		Help:    "Time from the creation of a pod until the status of its IPClaim has the block. Kubernetes gives creation times in whole seconds, so the value can be up to one second too high.",
 		Buckets: []float64{.25, .5, 1, 1.5, 2, 3, 5, 10, 30, 60, 300},
 	})
 	built = prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "carve_controller_build_info", Help: "1, with what this build is.",
+		Name: "carve_controller_build_info", Help: "1, with the build's version, commit and Go version as labels.",
 	}, []string{"version", "commit", "go_version"})
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
-func TestTheLogHasTheServersFields(t *testing.T) {
+func TestLogHasTheFieldsOfTheServersLog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := logr.FromSlogHandler(telemetry.NewLog(&out, slog.LevelDebug, "json").Handler())
@@ -37,8 +37,8 @@ func TestTheLogHasTheServersFields(t *testing.T) {
 	assert.Empty(t, out.String())
 }
 
-// TestACallIsUnderTheSpanOfItsReconciler checks that a call to Carve belongs to the reconciler's trace, and that the log has the trace's ID.
-func TestACallIsUnderTheSpanOfItsReconciler(t *testing.T) {
+// TestCallToCarveIsAChildOfTheReconcilersSpan checks that a call to Carve belongs to the reconciler's trace, and that the log has the trace's ID.
+func TestCallToCarveIsAChildOfTheReconcilersSpan(t *testing.T) {
 	var sent, said, spans bytes.Buffer
 	env := map[string]string{"OTEL_TRACES_EXPORTER": "console"}
 	end, err := telemetry.Trace(t.Context(), "v1", func(name string) string { return env[name] }, &spans, slog.New(slog.DiscardHandler))
@@ -68,7 +68,7 @@ func TestACallIsUnderTheSpanOfItsReconciler(t *testing.T) {
 	assert.Contains(t, spans.String(), `"Name":"carve GET"`)
 }
 
-func TestVariablesThatAreWrongAreRefused(t *testing.T) {
+func TestInvalidTracingVariablesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]map[string]string{
 		"OTEL_TRACES_EXPORTER": {"OTEL_TRACES_EXPORTER": "zipkin"},

@@ -44,7 +44,7 @@ func Trace(ctx context.Context, version string, env func(string) string, console
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("carve-controller"), semconv.ServiceVersion(version)),
 		resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
-		return end, fmt.Errorf("cannot say what the traces are of: %w", err)
+		return end, fmt.Errorf("cannot describe the source of the traces: %w", err)
 	}
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
 	for _, way := range ways {
@@ -95,7 +95,7 @@ func exporters(env func(string) string) (ways []string, err error) {
 		protocol = env("OTEL_EXPORTER_OTLP_PROTOCOL")
 	}
 	if slices.Contains(ways, byOTLP) && protocol != "" && protocol != "http/protobuf" {
-		return nil, fmt.Errorf("OTLP by %q is not spoken here; use http/protobuf, which collectors take on port 4318", protocol)
+		return nil, fmt.Errorf("OTLP protocol %q is not supported; use http/protobuf, which collectors accept on port 4318", protocol)
 	}
 	return ways, nil
 }

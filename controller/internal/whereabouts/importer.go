@@ -101,7 +101,7 @@ func (i *Importer) take(ctx context.Context, r Record, pools map[netip.Prefix]st
 		result.Outcome, result.claim = Waiting, &before
 		return result, nil
 	case err == nil:
-		result.Outcome, result.Why = Refused, fmt.Sprintf("IPClaim %s is another's", claim.Name)
+		result.Outcome, result.Why = Refused, fmt.Sprintf("IPClaim %s belongs to another owner", claim.Name)
 		return result, nil
 	case !api.IsNotFound(err):
 		return result, err
@@ -136,7 +136,7 @@ func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why stri
 	case judge.Missing:
 		return nil, "the pod's network status does not have the address", nil
 	default:
-		return nil, "the pod has no network status that says so", nil
+		return nil, "the pod has no network status with the address", nil
 	}
 }
 
@@ -180,7 +180,7 @@ func (i *Importer) pools(ctx context.Context) (map[netip.Prefix]string, error) {
 			return nil, err
 		}
 		if other, twice := pools[at]; twice && i.Pool == "" {
-			return nil, fmt.Errorf("pools %s and %s have both %s: say which", other, pool.Metadata.Name, at)
+			return nil, fmt.Errorf("pools %s and %s both have %s: set --pool", other, pool.Metadata.Name, at)
 		}
 		pools[at] = pool.Metadata.Name
 	}

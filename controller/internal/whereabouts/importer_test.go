@@ -136,7 +136,7 @@ func (s story) held() map[string]string {
 	return held
 }
 
-func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
+func TestImporterTakesOnlyProvenRecords(t *testing.T) {
 	s := begin(t)
 	web0, web1 := s.pod("web-0", "10.20.0.1"), s.pod("web-1", "10.20.0.2")
 	s.pod("replaced", "10.20.0.99") // the record belongs to an earlier pod with this name
@@ -180,7 +180,7 @@ func TestWhatIsProvenIsTakenOverAndNothingElse(t *testing.T) {
 	require.Eventually(t, func() bool { return len(s.held()) == 2 }, 5*time.Minute, 50*time.Millisecond, "what the pod had goes with it")
 }
 
-func TestThePoolIsTheSmallestThatHasTheAddress(t *testing.T) {
+func TestImporterChoosesTheSmallestPoolWithTheAddress(t *testing.T) {
 	s := begin(t)
 	_, err := world.Carve.CreatePool(t.Context(), s.name, carve.IPPoolCreate{
 		Metadata: carve.CreateMetadata{Name: "small"}, Spec: carve.IPPoolSpec{CIDR: "10.20.0.0/26", ParentRef: &carve.Ref{Name: "pool"}},

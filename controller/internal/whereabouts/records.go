@@ -65,7 +65,7 @@ func Objects(text []byte) ([]json.RawMessage, error) {
 		Items         []json.RawMessage `json:"items"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, fmt.Errorf("these are no objects of Kubernetes: %w", err)
+		return nil, fmt.Errorf("the file has no Kubernetes objects: %w", err)
 	}
 	if strings.HasSuffix(list.Kind, "List") {
 		return list.Items, nil
@@ -81,7 +81,7 @@ func Records(objects []json.RawMessage) ([]Record, error) {
 	for _, text := range objects {
 		var o object
 		if err := json.Unmarshal(text, &o); err != nil {
-			return nil, fmt.Errorf("this is no object of Kubernetes: %w", err)
+			return nil, fmt.Errorf("not a Kubernetes object: %w", err)
 		}
 		if o.APIVersion != group+"/"+version {
 			continue
@@ -107,12 +107,12 @@ func Records(objects []json.RawMessage) ([]Record, error) {
 func (o *object) allocations(source string) (records []Record) {
 	at, err := netip.ParsePrefix(o.Spec.Range)
 	if err != nil {
-		return []Record{{Source: source, Problem: fmt.Sprintf("its range %q is no CIDR", o.Spec.Range)}}
+		return []Record{{Source: source, Problem: fmt.Sprintf("its range %q is not a CIDR", o.Spec.Range)}}
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Spec.Allocations)) {
 		r := o.Spec.Allocations[key].record(source + "[" + key + "]")
 		if r.Address = offset(at, key); !r.Address.IsValid() {
-			r.Problem = fmt.Sprintf("%q is no place in %s", key, o.Spec.Range)
+			r.Problem = fmt.Sprintf("%q is not an index in %s", key, o.Spec.Range)
 		}
 		records = append(records, r)
 	}
@@ -151,7 +151,7 @@ func (o *object) reservation(source string) Record {
 		}
 		var more bool
 		if _, name, more = strings.Cut(name, "-"); !more {
-			r.Problem = "its name has no address"
+			r.Problem = "its name contains no address"
 			return r
 		}
 	}
@@ -163,9 +163,9 @@ func (h holder) record(source string) Record {
 	namespace, name, ok := strings.Cut(h.Pod, "/")
 	switch {
 	case h.Claim != "":
-		r.Problem = fmt.Sprintf("it belongs to the IPAMClaim %s, and not to a pod", h.Claim)
+		r.Problem = fmt.Sprintf("it belongs to the IPAMClaim %s, not to a pod", h.Claim)
 	case !ok || namespace == "" || name == "" || strings.Contains(name, "/"):
-		r.Problem = fmt.Sprintf("%q names no pod", h.Pod)
+		r.Problem = fmt.Sprintf("%q does not name a pod", h.Pod)
 		return r
 	}
 	r.Pod = types.NamespacedName{Namespace: namespace, Name: name}
@@ -184,7 +184,7 @@ func agree(allocations []Record, reserved map[netip.Addr]Record) (records []Reco
 	}
 	for address, r := range reserved {
 		if len(by[address]) == 0 {
-			r.Problem = "it is reserved, and in no pool"
+			r.Problem = "it is reserved but in no pool"
 			records = append(records, r)
 		}
 	}
@@ -195,7 +195,7 @@ func agree(allocations []Record, reserved map[netip.Addr]Record) (records []Reco
 		}
 		for _, other := range all[1:] {
 			if other.Pod != r.Pod {
-				r.Problem = fmt.Sprintf("%s says that %s has it", other.Source, other.Pod)
+				r.Problem = fmt.Sprintf("%s names %s as its holder", other.Source, other.Pod)
 			}
 		}
 		records = append(records, r)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/whereabouts"
 )
 
-func TestWhatRecordsSay(t *testing.T) {
+func TestRecordsAreReadWithTheirProblems(t *testing.T) {
 	text, err := os.ReadFile("testdata/records.json")
 	require.NoError(t, err)
 	objects, err := whereabouts.Objects(text)
@@ -21,20 +21,20 @@ func TestWhatRecordsSay(t *testing.T) {
 		said = append(said, r.Address.String()+" "+r.Pod.String()+" "+r.Interface+": "+r.Problem)
 	}
 	require.Equal(t, []string{
-		"invalid IP default/lost : \"-1\" is no place in 10.20.0.0/24",
-		"invalid IP default/beyond : \"300\" is no place in 10.20.0.0/24",
-		"invalid IP default/text : \"web\" is no place in 10.20.0.0/24",
-		"invalid IP / : its range \"everything\" is no CIDR",
+		"invalid IP default/lost : \"-1\" is not an index in 10.20.0.0/24",
+		"invalid IP default/beyond : \"300\" is not an index in 10.20.0.0/24",
+		"invalid IP default/text : \"web\" is not an index in 10.20.0.0/24",
+		"invalid IP / : its range \"everything\" is not a CIDR",
 		"10.20.0.1 default/web-0 net1: ",
-		"10.20.0.2 default/web-1 net1: OverlappingRangeIPReservation kube-system/10.20.0.2 says that default/web-9 has it",
-		"10.20.0.3 / : \"web-2\" names no pod",
-		"10.20.0.4 default/web-4 net1: it belongs to the IPAMClaim default/vm, and not to a pod",
-		"10.20.0.9 default/gone : it is reserved, and in no pool",
+		"10.20.0.2 default/web-1 net1: OverlappingRangeIPReservation kube-system/10.20.0.2 names default/web-9 as its holder",
+		"10.20.0.3 / : \"web-2\" does not name a pod",
+		"10.20.0.4 default/web-4 net1: it belongs to the IPAMClaim default/vm, not to a pod",
+		"10.20.0.9 default/gone : it is reserved but in no pool",
 		"2001:db8::1:0:0:5 default/web-0 net1: ",
 	}, said)
 }
 
-func TestOneObjectIsReadAsAListOfOne(t *testing.T) {
+func TestSingleObjectIsReadAsAList(t *testing.T) {
 	objects, err := whereabouts.Objects([]byte(`{"apiVersion": "whereabouts.cni.cncf.io/v1alpha1", "kind": "IPPool", "spec": {"range": "10.0.0.0/30", "allocations": {"1": {"podref": "a/b"}}}}`))
 	require.NoError(t, err)
 	records, err := whereabouts.Records(objects)
@@ -42,5 +42,5 @@ func TestOneObjectIsReadAsAListOfOne(t *testing.T) {
 	require.Len(t, records, 1)
 	require.Equal(t, "10.0.0.1", records[0].Address.String())
 	_, err = whereabouts.Objects([]byte("apiVersion: v1"))
-	require.ErrorContains(t, err, "no objects of Kubernetes")
+	require.ErrorContains(t, err, "no Kubernetes objects")
 }

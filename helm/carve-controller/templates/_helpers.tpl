@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* Names are kept to 50 characters, so that what is appended to them fits a label. */}}
+{{- /* Names have at most 50 characters, so that they fit a label together with a suffix. */}}
 {{- define "carve-controller.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
@@ -42,12 +42,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
-{{- /* Numbers of a YAML file are floats; a large one must not become 1e+06. */}}
+{{- /* Numbers in a YAML file are floats; a large one must not become 1e+06. */}}
 {{- define "carve-controller.flagValue" -}}
 {{- if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end }}
 
-{{- /* The rules of a role, each with its reason: those that are given always, or with a word of what may be published. */}}
+{{- /* The rules of a role, each with its reason: rules without a word, and rules whose word is enabled. */}}
 {{- define "carve-controller.rules" -}}
 {{- $words := splitList "," .values.publish }}
 {{- if .values.publishNodeSlices }}{{ $words = append $words "node-slices" }}{{ end }}

@@ -1,4 +1,4 @@
-{{- /* A CronJob that works on the database, of a dict with root, name, schedule, db, args, and for a backup deadline, image, command and claim. */}}
+{{- /* A CronJob that uses the database. The argument is a dict with root, name, schedule, db, args, and for a backup deadline, image, command and claim. */}}
 {{- define "carve.cronJob" -}}
 {{- with .root -}}
 apiVersion: batch/v1

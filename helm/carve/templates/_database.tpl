@@ -1,4 +1,4 @@
-{{- /* A database is a dict of url, existingSecret and tlsSecret. carve.database answers the servers' one, with the dev profile's Secret filled in. */}}
+{{- /* A database is a dict with url, existingSecret and tlsSecret. carve.database returns the servers' database, with the dev profile's Secret filled in. */}}
 {{- define "carve.database" -}}
 {{- $db := deepCopy .Values.database }}
 {{- if .Values.dev.postgres.enabled }}
@@ -7,7 +7,7 @@
 {{- toYaml $db }}
 {{- end }}
 
-{{- /* Another user's database, of a dict with db and own: what own does not say is as in db. */}}
+{{- /* Another user's database, from a dict with db and own: values that own lacks come from db. */}}
 {{- define "carve.otherDatabase" -}}
 {{- $db := .db }}
 {{- if or .own.url .own.existingSecret.name }}
@@ -24,7 +24,7 @@
 {{- include "carve.otherDatabase" (dict "db" (include "carve.database" . | fromYaml) "own" .Values.migrations.database) }}
 {{- end }}
 
-{{- /* The database of a CronJob, of a dict with root and own. The servers' user may not do what they do, so it is that of migrations unless own says. */}}
+{{- /* The database of a CronJob, from a dict with root and own. The servers' user lacks the rights for CronJobs, so the default is the database of migrations. */}}
 {{- define "carve.cronDatabase" -}}
 {{- include "carve.otherDatabase" (dict "db" (include "carve.migrationDatabase" .root | fromYaml) "own" .own) }}
 {{- end }}
@@ -37,7 +37,7 @@
 {{- end -}}
 {{- end }}
 
-{{- /* Called with a dict: db, and name, the beginning of the volumes' names. */}}
+{{- /* The argument is a dict: db, and name, the prefix of the volumes' names. */}}
 {{- define "carve.databaseMounts" -}}
 {{- if .db.existingSecret.name }}
 - { name: {{ .name }}, mountPath: /etc/carve/database, readOnly: true }
@@ -62,7 +62,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The container that migrates, the same in the Job and before a server. */}}
+{{- /* The container that runs migrations, in the Job and in a server's pod. */}}
 {{- define "carve.migrateContainer" -}}
 {{- $db := include "carve.migrationDatabase" . | fromYaml -}}
 name: migrate

@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{- /* Names are kept to 50 characters, so that what is appended to them fits a label. */}}
+{{- /* Names have at most 50 characters, so that they fit a label together with a suffix. */}}
 {{- define "carve.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
@@ -58,12 +58,12 @@ carve.dev/region: {{ .Values.region }}
 {{- if has .Values.server.metrics (list "admin" "open") }}yes{{ end -}}
 {{- end }}
 
-{{- /* A pod that is stopped: it serves for the drain delay, then running requests get 20 s, what is still to be written 3 s; the server gives up 30 s after the delay. */}}
+{{- /* A stopping pod serves for the drain delay. Then running requests get 20 s, and pending writes 3 s. The server exits at the latest 30 s after the delay. */}}
 {{- define "carve.grace" -}}
 {{ add .Values.drainDelaySeconds 35 }}
 {{- end }}
 
-{{- /* Numbers of a YAML file are floats; a large one must not become 1e+06. */}}
+{{- /* Numbers in a YAML file are floats; a large one must not become 1e+06. */}}
 {{- define "carve.flagValue" -}}
 {{- if kindIs "slice" . }}{{ join "," . }}{{ else if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end -}}
 {{- end }}

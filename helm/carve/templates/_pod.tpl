@@ -1,5 +1,5 @@
-{{- /* What every pod of Carve has: no token of the cluster, no rights, no variables that Kubernetes makes up from the names of Services. Those of
-a Service called carve begin with CARVE_, and the server refuses variables of that kind which it does not know. */}}
+{{- /* Settings of every Carve pod: no cluster token, no rights, no variables that Kubernetes derives from the names of Services. For a Service named
+carve these begin with CARVE_, and the server refuses unknown CARVE_ variables. */}}
 {{- define "carve.podSecurity" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false

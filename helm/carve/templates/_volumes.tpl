@@ -1,4 +1,4 @@
-{{- /* Everything that a server reads is a file of a Secret or ConfigMap that somebody else made. */}}
+{{- /* A server reads its files from Secrets and ConfigMaps that exist already. */}}
 {{- define "carve.serverMounts" -}}
 {{- include "carve.databaseMounts" (dict "db" (include "carve.database" . | fromYaml) "name" "database") }}
 {{- if .Values.tls.secret }}

@@ -24,7 +24,7 @@ func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, er
 		if err != nil || n > 0 {
 			return "", false, err
 		}
-		k, err := s.bootstrap(ctx, m, "Made at a start without any admin.")
+		k, err := s.bootstrap(ctx, m, "Created when the server started without an admin.")
 		if !ipam.IsCode(err, ipam.CodeAlreadyExists) {
 			return k.Token, err == nil, err
 		}
@@ -36,7 +36,7 @@ func (s *Keys) EnsureBootstrap(ctx context.Context) (token string, made bool, er
 // Bootstrap makes one more key with the role admin in the project "platform", even if others exist, and returns its token. It checks no permission:
 // anyone with access to the database could write the row.
 func (s *Keys) Bootstrap(ctx context.Context) (token string, err error) {
-	k, err := s.bootstrap(ctx, generatedBootstrap(), "Made directly in the database.")
+	k, err := s.bootstrap(ctx, generatedBootstrap(), "Created directly in the database.")
 	return k.Token, err
 }
 

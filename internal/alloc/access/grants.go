@@ -132,7 +132,7 @@ func (s *Grants) put(ctx context.Context, g granting, project, name, consumer st
 	case !ipam.ValidConsumer(consumer):
 		return none, ipam.Invalid("path:consumer", "must be the name of a project, or * for all.")
 	case consumer == project:
-		return none, ipam.Invalid("path:consumer", "is the project that owns it, which needs no grant.")
+		return none, ipam.Invalid("path:consumer", "is the project of the owner, which needs no grant.")
 	}
 	of, err := g.of(ctx, s.Store, in, name)
 	if err != nil {

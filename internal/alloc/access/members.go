@@ -96,7 +96,7 @@ func staysGoverned(ctx context.Context, tx storage.Tx, key storage.ProjectKey, t
 		return err
 	}
 	return ipam.Errorf(ipam.CodeLastAdmin,
-		"This is the last admin of project %q that stays one by itself. Make somebody else an admin there first: a member, or a key that does not expire.", key.Name)
+		"This is the last permanent admin of project %q. Add another one first: a member, or a key that does not expire.", key.Name)
 }
 
 // checkRole accepts only the known roles.

@@ -191,7 +191,7 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		return err
 	}
 	if holds != (storage.Holdings{}) {
-		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s besides %q; delete them first.", p.Name,
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still holds %s, %s and %s in addition to %q; delete them first.", p.Name,
 			usecase.CountOf(holds.Pools, "pool"), usecase.CountOf(holds.Claims, "claim"), usecase.CountOf(holds.Spaces, "space"), ipam.DefaultSpace)
 		e.Figures.Pools, e.Figures.Claims, e.Figures.Spaces = &holds.Pools, &holds.Claims, &holds.Spaces
 		return e
@@ -202,22 +202,22 @@ func holdsNothing(ctx context.Context, tx storage.Tx, p ipam.Project) error {
 		return err
 	}
 	if left.Pools > 0 {
-		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects that shared classes carved for its scopes; empty ones go after the emptyPoolTTL of their class, or their owners can delete them.",
+		e := ipam.Errorf(ipam.CodeInUse, "Project %q still has %s in other projects, for its scopes of shared classes. Carve deletes an empty one after the emptyPoolTTL of its class; its owner can delete it earlier.",
 			p.Name, usecase.CountOf(left.Pools, "pool"))
 		e.Figures.Pools = &left.Pools
 		return e
 	}
 	return ipam.Errorf(ipam.CodeInUse,
-		"Project %q still holds %s in pools of other projects. Delete those allocations first: the project can, whose list of allocations has them with holder=self, and so can the owners of the pools.",
+		"Project %q still holds %s in pools of other projects. Delete those allocations first; list them with holder=self. The owners of the pools can delete them too.",
 		p.Name, retainedAddresses(left.Addresses))
 }
 
 // retainedAddresses formats a number of retained addresses.
 func retainedAddresses(n *big.Int) string {
 	if n.IsInt64() && n.Int64() == 1 {
-		return "1 address that was retained"
+		return "1 retained address"
 	}
-	return n.String() + " addresses that were retained"
+	return n.String() + " retained addresses"
 }
 
 func wholeSpace(sp ipam.Space) []storage.FreeChange {

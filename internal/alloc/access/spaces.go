@@ -72,7 +72,7 @@ func (s *Spaces) room(ctx context.Context, tx storage.Tx, key storage.ProjectKey
 	if err != nil || len(have) < s.max {
 		return err
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most on this server. Delete one first, or have the limit raised.",
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum on this server. Delete one first, or ask the operator for a higher limit.",
 		key.Name, usecase.CountOf(int64(len(have)), "space"))
 	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(s.max), strconv.Itoa(len(have)), "1"
 	return e

@@ -144,7 +144,7 @@ func (s *Alerts) lookAll(ctx context.Context, due []ipam.AlertRule) (changed int
 	for _, key := range keys {
 		projects[key.ID] = key
 	}
-	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] }) //nolint:gosec // nobody gains by knowing the order
+	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] }) //nolint:gosec // the order is not a secret
 	for _, rule := range due {
 		in, there := projects[rule.ProjectID]
 		if !there {

@@ -54,15 +54,15 @@ func recordedRule(r ipam.AlertRule) *trail.Record {
 func check(spec ipam.AlertRuleSpec) error {
 	switch {
 	case spec.Percent == 0 && spec.Runway == nil:
-		return ipam.Invalid("/spec", "needs percent, from 1 to 100, or runway, as 168h.")
+		return ipam.Invalid("/spec", "must have percent (1 to 100) or runway (such as 168h).")
 	case spec.Percent != 0 && spec.Runway != nil:
-		return ipam.Invalid("/spec/runway", "cannot be beside percent: give one of them, and null for the other.")
+		return ipam.Invalid("/spec/runway", "cannot be combined with percent: set one of them, and the other to null.")
 	case spec.Runway == nil && (spec.Percent < 1 || spec.Percent > 100):
 		return ipam.Invalid("/spec/percent", "must be 1 to 100.")
 	case spec.Percent == 0 && (*spec.Runway < minRunway || *spec.Runway > ipam.MaxDuration):
-		return ipam.Invalid("/spec/runway", "must be 1h to 8760h: it is recorded once an hour how much of a pool is used.")
+		return ipam.Invalid("/spec/runway", "must be 1h to 8760h: the server records the usage of pools once an hour.")
 	case spec.About == ipam.AboutQuotas && spec.Runway != nil:
-		return ipam.Invalid("/spec/runway", "is for rules about pools: of quotas nothing is recorded.")
+		return ipam.Invalid("/spec/runway", "is for rules about pools: the server does not record the usage of quotas.")
 	case spec.Name != "" && !ipam.ValidName(spec.Name):
 		return ipam.Invalid("/spec/resourceName", "must be a DNS label: 1 to 63 of a-z, 0-9 and -, beginning and ending with a letter or digit.")
 	case spec.About == ipam.AboutQuotas && spec.ClassName != "":
@@ -118,7 +118,7 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	if len(have) < maxRules {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "alert rule"))
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "alert rule"))
 	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(maxRules), strconv.Itoa(len(have)), "1"
 	return e
 }

@@ -70,7 +70,7 @@ func (u *Users) Admit(projectID ipam.ID, wanted []ipam.NewConsumer) error {
 
 // Ended returns the refusal for an ended consumer.
 func Ended(c ipam.Consumer) error {
-	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back: what lives on under its name needs another UID.", c.Ref())
+	return ipam.Errorf(ipam.CodeConsumerEnded, "Consumer %s has ended and cannot come back. Use another UID for a new consumer of this name.", c.Ref())
 }
 
 // By describes the caller that attaches, its project and its region.

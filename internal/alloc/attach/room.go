@@ -19,7 +19,7 @@ func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wa
 	}
 	for _, n := range wanted {
 		if _, known := there.read[key{projectID, n.Ref}]; !known {
-			const full = "would make consumer %s: a project can have about %d at most in a region, with those that have ended and are not forgotten yet."
+			const full = "would add consumer %s, but a project can have about %d consumers in a region at most. Ended consumers count until the server deletes them."
 			return ipam.Invalid(at, full, n.Ref, storage.MaxConsumers)
 		}
 	}

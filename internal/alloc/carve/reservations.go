@@ -33,7 +33,7 @@ func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, er
 			return nil, err
 		}
 		if len(out)+len(blocks) > ipam.MaxReservedBlocks {
-			return nil, ipam.Invalid("/spec/reservations", "come to more than %d aligned blocks; use aligned ranges.", ipam.MaxReservedBlocks)
+			return nil, ipam.Invalid("/spec/reservations", "contain more than %d aligned blocks; use aligned ranges.", ipam.MaxReservedBlocks)
 		}
 		for _, b := range blocks {
 			if _, ok := whole.Take(space.Wish{Exact: b}); !ok {
@@ -97,7 +97,7 @@ func edgeBlocks(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefi
 		return nil, ipam.Invalid(at+field, "must be 1 to %d.", ipam.MaxReservedAddresses)
 	}
 	if hostBits := pool.Addr().BitLen() - pool.Bits(); hostBits < 63 && n > 1<<hostBits {
-		return nil, ipam.Invalid(at+field, "is %d, more than the pool has.", n)
+		return nil, ipam.Invalid(at+field, "must be 1 to %d, the number of addresses in the pool.", int64(1)<<hostBits)
 	}
 	return cut(pool, uint64(n)), nil
 }

@@ -29,7 +29,7 @@ const (
 	answersReserve             // cool-down
 )
 
-var errAnswer = errors.New("the answer is of another format, or of another request")
+var errAnswer = errors.New("the stored response has another format, or belongs to another request")
 
 // answerOf encodes the stored answer to a request that created these claims.
 func answerOf(orders []*order, made []ipam.Claim) []byte {

@@ -89,7 +89,7 @@ func everything() *answeredRequest {
 	return r
 }
 
-func TestAnswerOfARepeatIsWhatWasMade(t *testing.T) {
+func TestStoredResponseRestoresTheCreatedClaims(t *testing.T) {
 	t.Parallel()
 	all := everything()
 	got, err := madeBy(all.repeated(), all.stored())
@@ -103,7 +103,7 @@ func TestAnswerOfARepeatIsWhatWasMade(t *testing.T) {
 	}
 }
 
-func TestAnswerSaysLittleBesidesItsIds(t *testing.T) {
+func TestStoredResponseIsLittleLargerThanItsIDs(t *testing.T) {
 	t.Parallel()
 	all := everything()
 	one := &answeredRequest{at: all.at, orders: all.orders[:1], made: all.made[:1]}
@@ -112,7 +112,7 @@ func TestAnswerSaysLittleBesidesItsIds(t *testing.T) {
 	require.LessOrEqual(t, len(two.stored().Body)-len(one.stored().Body), 40)
 }
 
-func TestAnswerThatCannotBeReadIsAnError(t *testing.T) {
+func TestTruncatedStoredResponseIsAnError(t *testing.T) {
 	t.Parallel()
 	all := everything()
 	a := all.stored()

@@ -85,7 +85,7 @@ func (s *batches) orders(ctx context.Context, key storage.ProjectKey, who tenanc
 			return nil, inItem(err, i)
 		}
 		if j, twice := names[c.Name]; twice {
-			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "is the same as that of claim %d of this batch.", j)
+			return nil, ipam.Invalid(itemPointer(i)+"/metadata/name", "repeats the name of claim %d in this batch.", j)
 		}
 		names[c.Name] = i
 		event.Name = c.Name // event ids within one transaction follow the first event's id
@@ -164,7 +164,7 @@ func inBatch(err error, i, n int) error {
 		}
 	case ipam.CodeQuotaExceeded:
 		if i > 0 {
-			e.Message = fits(i, n) + "Counted up to the next: " + e.Message
+			e.Message = fits(i, n) + "With the next claim: " + e.Message
 		}
 	default:
 		return err
@@ -179,5 +179,5 @@ func fits(i, n int) string {
 	if i == 1 {
 		first = "first fits"
 	}
-	return "The batch does not fit: of its " + strconv.Itoa(n) + " claims the " + first + ", and not the next; nothing was claimed. "
+	return "The batch does not fit. Of its " + strconv.Itoa(n) + " claims, the " + first + " and the next does not. Nothing was claimed. "
 }

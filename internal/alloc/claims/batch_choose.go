@@ -63,7 +63,7 @@ func (s *chooser) all(ctx context.Context, orders []*order) error {
 		}
 		if sc := o.choice.First; sc != nil {
 			if s.scopes[sc.ID()] = true; len(s.scopes) > maxNewScopes {
-				return inItem(ipam.Invalid("/spec/scope", "is one more than the %d new scopes that a batch can open.", maxNewScopes), i)
+				return inItem(ipam.Invalid("/spec/scope", "exceeds the limit of %d new scopes in a batch.", maxNewScopes), i)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func (s *chooser) bounded(spec ipam.ClaimSpec) error {
 		return nil
 	}
 	if s.asks++; s.asks > maxAsks {
-		return ipam.Invalid(pointer, "is one more than the %d different requests that a batch may make by selectors and in scopes.", maxAsks)
+		return ipam.Invalid(pointer, "exceeds the limit of %d different requests by selector or scope in a batch.", maxAsks)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (s *chooser) candidates(ctx context.Context, key storage.ProjectKey, sel *i
 		return found, nil
 	}
 	if len(s.selected) == maxSelectors {
-		return nil, ipam.Invalid("/spec/poolSelector", "is one more than the %d different selectors that a batch may have.", maxSelectors)
+		return nil, ipam.Invalid("/spec/poolSelector", "exceeds the limit of %d different selectors in a batch.", maxSelectors)
 	}
 	found, err = s.resolver.Candidates(ctx, key, sel)
 	s.selected[string(text)] = found

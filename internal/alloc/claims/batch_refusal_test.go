@@ -9,7 +9,7 @@ import (
 )
 
 // The sentence of a refusal in a batch must name the same field as the refusal itself.
-func TestRefusalsInABatchNameTheirPlaceInTheSentenceToo(t *testing.T) {
+func TestBatchRefusalNamesTheFieldInItsMessage(t *testing.T) {
 	t.Parallel()
 	alone := ipam.Invalid("/spec/prefixLength", "is required: the pool has no default.")
 	e, ok := inItem(alone, 3).(*ipam.Error) //nolint:errorlint // the refusal itself

@@ -211,7 +211,7 @@ func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 
 // noneFree returns the refusal by one pool without room, where several pools may serve the claim.
 func noneFree(p ipam.Pool, bits int) error {
-	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d left.", p.Ref(), bits)
+	return ipam.Errorf(ipam.CodePoolExhausted, "Pool %s has no free block of length /%d.", p.Ref(), bits)
 }
 
 // bindFirst binds a scope's first claim. One transaction carves the scope's pool and the claim's block, or changes nothing. A concurrent second claim

@@ -208,7 +208,7 @@ func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done
 		return true, answer, err
 	}
 	if diff := differing(*have, c); len(diff) > 0 {
-		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec; ask for what is there, or claim under another name.", c.Ref())
+		e := ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists with another spec. Request the existing values, or use another name.", c.Ref())
 		e.Fields = diff
 		return true, answer, e
 	}
@@ -216,7 +216,7 @@ func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done
 }
 
 func claimExists(c ipam.Claim, pointer string) error {
-	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT to create or return.")
+	return ipam.Errorf(ipam.CodeAlreadyExists, "Claim %s exists already.", c.Ref()).At(pointer, "is taken; choose another name, or use PUT: it returns the existing claim if the spec is the same.")
 }
 
 // preparer prepares claims for their creation.

@@ -45,12 +45,12 @@ type claimComparison struct {
 
 // add records a field with the existing and the requested value, as text; "" means none.
 func (d *claimComparison) add(pointer, there, asked string) {
-	detail := "is " + there + " there, " + asked + " was asked for."
+	detail := "is " + there + " in the existing claim; the request asks for " + asked + "."
 	switch {
 	case there == "":
-		detail = "is not there, " + asked + " was asked for."
+		detail = "is not set in the existing claim; the request asks for " + asked + "."
 	case asked == "":
-		detail = "is " + there + " there, none was asked for."
+		detail = "is " + there + " in the existing claim; the request does not set it."
 	}
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }

@@ -53,7 +53,7 @@ func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Cla
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	case <-ctx.Done():
-		return Explanation{}, ipam.Errorf(ipam.CodeDeadline, "Too many explanations were asked for at once. Repeat the request.").Because(ctx.Err())
+		return Explanation{}, ipam.Errorf(ipam.CodeDeadline, "The server explains too many claims at once. Repeat the request.").Because(ctx.Err())
 	}
 	event := trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)
 	return usecase.UntilAgreed(func(int) (Explanation, error) {
@@ -147,7 +147,7 @@ func (s *explainer) remedies(ctx context.Context, e *ipam.Error, res resolve.Res
 // largestNow returns the length of the largest block that any considered pool could hand out now, or nil if none could.
 func (s *explainer) largestNow(ctx context.Context, res resolve.Resolved) (*int, error) {
 	if res.First != nil || res.Ask.Spec.Exact().IsValid() {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	}
 	pools := slices.Concat(res.Pools, res.Unfit)
 	if err := storage.FillStock(ctx, s.Store, pools); err != nil {
@@ -186,24 +186,24 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 				break
 			}
 			block := netip.PrefixFrom(exact.Addr(), nearest).Masked()
-			return []Remedy{{"/spec/cidr", block.String(), fmt.Sprintf("Ask for %s: lengths /%d to /%d are handed out here.", block, *f.AllowedMin, *f.AllowedMax)}}
+			return []Remedy{{"/spec/cidr", block.String(), fmt.Sprintf("Ask for %s: lengths /%d to /%d are allowed.", block, *f.AllowedMin, *f.AllowedMax)}}
 		}
-		return []Remedy{{"/spec/prefixLength", strconv.Itoa(nearest), fmt.Sprintf("Ask for a /%d: lengths /%d to /%d are handed out here.", nearest, *f.AllowedMin, *f.AllowedMax)}}
+		return []Remedy{{"/spec/prefixLength", strconv.Itoa(nearest), fmt.Sprintf("Ask for a /%d: lengths /%d to /%d are allowed.", nearest, *f.AllowedMin, *f.AllowedMax)}}
 	case ipam.CodeFamilyMismatch:
-		return []Remedy{{"/spec/ipFamily", "", "Leave the family out, or name a class or a pool of the family that you want."}}
+		return []Remedy{{"/spec/ipFamily", "", "Leave out ipFamily, or name a class or a pool of that family."}}
 	case ipam.CodeNoDefaultClass:
 		return []Remedy{
-			{"/spec/className", "", "Name a class; the list of classes says which the project may use."},
-			{"", "", "Have isDefault set on a class of the project, or on a shared one of the platform."},
+			{"/spec/className", "", "Name a class from the list of classes of the project."},
+			{"", "", "Set isDefault on a class of the project, or on a shared class of the platform."},
 		}
 	case ipam.CodeNoPoolForClass:
-		return []Remedy{{"", "", fmt.Sprintf("Have a pool list %q in its classNames.", res.Ask.Class.Name)}}
+		return []Remedy{{"", "", fmt.Sprintf("Add %q to the classNames of a pool.", res.Ask.Class.Name)}}
 	case ipam.CodeNoPoolMatches:
 		return []Remedy{{"/spec/poolSelector", "", "Select by labels that a pool has, or claim by class."}}
 	case ipam.CodePoolDraining:
-		return []Remedy{elsewhere(res), {"", "", "Have the draining of the pool ended, by its owner."}}
+		return []Remedy{elsewhere(res), {"", "", "Ask the owner of the pool to stop draining it."}}
 	case ipam.CodeQuotaExceeded:
-		return []Remedy{{"", "", fmt.Sprintf("Give something back, ask for less, or have %s of quota %s raised: %s of %s in use, %s asked for.", f.Measure, f.Quota, f.Used, f.Limit, f.Requested)}}
+		return []Remedy{{"", "", fmt.Sprintf("Release something, ask for less, or raise %s of quota %s: %s of %s in use, %s requested.", f.Measure, f.Quota, f.Used, f.Limit, f.Requested)}}
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained:
 		return []Remedy{{resolve.ExactPointer(res.Ask.Spec), "", "Leave it out to get any free block, or ask for another one."}}
 	default:
@@ -219,7 +219,7 @@ func remedies(e *ipam.Error, res resolve.Resolved) []Remedy {
 func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	var out []Remedy
 	if largest != nil {
-		out = append(out, Remedy{"/spec/prefixLength", strconv.Itoa(*largest), fmt.Sprintf("Ask for a /%d: that is the largest block that can be had now.", *largest)})
+		out = append(out, Remedy{"/spec/prefixLength", strconv.Itoa(*largest), fmt.Sprintf("Ask for a /%d, the largest block that is free now.", *largest)})
 	}
 	if at := e.Figures.CooledDownAt; !at.IsZero() {
 		out = append(out, Remedy{"", "", "Repeat the claim after " + at.Format(time.RFC3339) + ", when a block has cooled down."})
@@ -227,13 +227,13 @@ func roomRemedies(e *ipam.Error, res resolve.Resolved, largest *int) []Remedy {
 	if res.Ask.Class != nil {
 		return append(out, elsewhere(res))
 	}
-	return append(out, Remedy{"", "", "Give a block back, or claim from another pool."})
+	return append(out, Remedy{"", "", "Release a block, or claim from another pool."})
 }
 
 // elsewhere returns the remedy to let another pool serve the claim.
 func elsewhere(res resolve.Resolved) Remedy {
 	if res.Ask.Class != nil {
-		return Remedy{"", "", fmt.Sprintf("Have another pool list %q in its classNames.", res.Ask.Class.Name)}
+		return Remedy{"", "", fmt.Sprintf("Add %q to the classNames of another pool.", res.Ask.Class.Name)}
 	}
 	return Remedy{"/spec/poolRef/name", "", "Claim from another pool, or by class."}
 }

@@ -54,7 +54,7 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 	case carry:
 		go s.carry()
 	case first:
-		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118
+		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118: the worker must outlive the request
 	}
 	select {
 	case <-m.done:

@@ -35,7 +35,7 @@ func (s *groups) follow(ctx context.Context, pool ipam.Pool, members []*member) 
 		if m.waited < 0 {
 			m.waited = s.Ticks().Sub(m.joined)
 		}
-		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // they are collected, none is in another
+		contexts[i], waited[i] = m.ctx, m.waited //nolint:fatcontext // a list of contexts, none of which contains another
 	}
 	ctx = s.Tracer.GroupBegan(ctx, pool.Ref().String(), contexts, waited)
 	return ctx, func() { s.Tracer.GroupEnded(ctx) }

@@ -29,7 +29,7 @@ type notThere struct {
 }
 
 // Error implements error.
-func (*notThere) Error() string { return "the very block is not free there" }
+func (*notThere) Error() string { return "the exact block is not free there" }
 
 // unlessOnItsWay returns a notThere for an exact CIDR that may be in transit between regions, and else the refusal. A block cannot be in transit if
 // the batch itself has taken a part of it.

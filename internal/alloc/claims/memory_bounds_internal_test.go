@@ -10,7 +10,7 @@ import (
 )
 
 // Large texts in a tenant's claims must not fill a server's memory.
-func TestClaimsThatSayMuchAreNotRemembered(t *testing.T) {
+func TestClaimsWithLongTextsAreNotCached(t *testing.T) {
 	t.Parallel()
 	much := map[string]string{"text": strings.Repeat("x", maxClaimText)}
 	for name, c := range map[string]ipam.Claim{

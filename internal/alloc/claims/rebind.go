@@ -101,7 +101,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 		of != "" && of != a.Pool.Project:
 		return a, storage.NotFoundAt(holdings.AllocationNotFound(key, id.String()), field)
 	case a.Phase == ipam.PhaseCoolingDown:
-		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s: nobody can have it before that.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
+		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s. No claim can get it before then.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
 			At(field, "must name a retained allocation.")
 	case a.Phase != ipam.PhaseRetained:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is bound to claim %s.", id, a.Holder).
@@ -132,7 +132,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 // classOf returns the current class that served an allocation. It returns nil if no class did or the project may not use the class any more.
 func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, ref ipam.ClassRef) (*ipam.Class, error) {
 	if ref.IsZero() {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	}
 	usable, err := read.ClassList(ctx, key)
 	if err != nil {
@@ -143,7 +143,7 @@ func classOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, r
 			return &usable[i], nil
 		}
 	}
-	return nil, nil //nolint:nilnil // said above
+	return nil, nil //nolint:nilnil // documented above
 }
 
 // policyOf returns the reclaim policy and the cool-down for a block that is bound again. They follow from the claim, the allocation's policy, and the

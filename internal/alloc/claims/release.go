@@ -70,7 +70,7 @@ func (s *releaser) release(ctx context.Context, o *order) error {
 
 // Used returns the refusal to release a claim that consumers use.
 func Used(c ipam.Claim) error {
-	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s. Detach them, or say that they have ended, and release it then.",
+	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s. Detach or end every consumer first.",
 		c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"))
 	e.Figures.Consumers = new(int64(c.Consumers))
 	return e
@@ -114,7 +114,7 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 
 // ChangedSince returns the refusal to release a claim that has changed since it was read or shown.
 func ChangedSince(c ipam.Claim) error {
-	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was looked at.", c.Ref())
+	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was read.", c.Ref())
 }
 
 // findMeant reads the claim to release. It returns not found only when the absence is durable, because the client then takes the release for done. A

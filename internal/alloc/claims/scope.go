@@ -35,7 +35,7 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 	}
 	wish, fits := parent.scopes[sc.ID()]
 	if !fits || !sc.MayCarve(parent.pool) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	}
 	uid, now := ipam.DerivedID(o.claim.UID, "scoped pool"), a.tx.Now()
 	like := sc.Pool(parent.pool, netip.PrefixFrom(parent.pool.Block.Addr(), wish.Bits), uid, now)
@@ -45,7 +45,7 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 	block, ok := parent.carver.Take(wish)
 	if !ok {
 		a.ledger.Give(o.key.ID, quota.PoolPlace(like), pools.OnePool)
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	}
 	parent.taken = append(parent.taken, granted{wish, block})
 	made := &source{pool: sc.Pool(parent.pool, block, uid, now)}

@@ -92,7 +92,7 @@ func (a *attaching) try(ctx context.Context, tx storage.Tx, first ipam.Claim) (u
 		return usecase.Result[ipam.Claim]{Value: was, Existed: true}, a.renewed(ctx, tx)
 	}
 	if most := was.Spec.MostConsumers(); was.Consumers >= most {
-		e := ipam.Errorf(ipam.CodeTooManyConsumers, "Claim %s is used by %s, and may be by %d. Detach one first, or claim with a larger maxConsumers.",
+		e := ipam.Errorf(ipam.CodeTooManyConsumers, "Claim %s is used by %s, and its maxConsumers is %d. Detach one first, or make a claim with a larger maxConsumers.",
 			was.Ref(), usecase.CountOf(int64(was.Consumers), "consumer"), most)
 		e.Figures.Consumers = new(int64(was.Consumers))
 		return none, e

@@ -59,7 +59,7 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 			return none, err
 		}
 		if others >= storage.MaxRealms {
-			return none, ipam.Invalid("path:realm", "would be one more than the %d realms of a project, at most, whose expiry can be confirmed within %d days.",
+			return none, ipam.Invalid("path:realm", "exceeds the limit: a project can confirm expiries in %d realms at most within %d days.",
 				storage.MaxRealms, int(realmKept.Hours())/24)
 		}
 		state := ipam.RealmState{ConfirmedUntil: tx.Now()}

@@ -78,13 +78,13 @@ func (s *sealer) open(cursor string) (p position, err error) {
 }
 
 var (
-	errNoCursor = ipam.Invalid("query:after", "is not a cursor; pass changesCursor of a list, or cursor of an answer before.")
+	errNoCursor = ipam.Invalid("query:after", "is not a cursor; pass changesCursor of a list, or cursor of an earlier response.")
 	errExpired  = ipam.Errorf(ipam.CodeCursorExpired,
-		"What this cursor needs is no longer kept. List again, and follow from the changesCursor of the list.")
-	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and go on from the last cursor.")
+		"The server has deleted changes after this cursor. List again, and follow from the changesCursor of the list.")
+	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and continue from the last cursor.")
 	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
-		"The changes come faster than they are read. Connect again and go on from the last cursor, or follow less.")
-	errFull    = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, which is the most. Try again later, or at another server.", maxFollowers)
-	errCrowded = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, which is the most. End some of them.", maxOfProject)
-	errGreedy  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, which is the most. End some of them.", maxOfCaller)
+		"The client reads too slowly. Connect again and continue from the last cursor, or follow fewer changes.")
+	errFull    = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, the maximum. Try again later, or at another server.", maxFollowers)
+	errCrowded = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, the maximum. End some of them.", maxOfProject)
+	errGreedy  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, the maximum. End some of them.", maxOfCaller)
 )

@@ -149,7 +149,7 @@ func (f *Follower) await(ctx context.Context) error {
 		h.wake()
 		select {
 		case <-ctx.Done():
-			return ipam.Errorf(ipam.CodeUnavailable, "The changes cannot be read at the moment. Go on from the same cursor later.")
+			return ipam.Errorf(ipam.CodeUnavailable, "The server cannot read the changes at the moment. Continue from the same cursor later.")
 		case <-over:
 		}
 	}

@@ -25,7 +25,7 @@ type Feed struct {
 	hubs      map[ipam.ID]*hub
 	followers int
 	taken     map[string]int  // followers, by caller and by project
-	life      context.Context //nolint:containedctx // that of the hubs, which outlive the requests that make them
+	life      context.Context //nolint:containedctx // for the hubs, which outlive the requests that create them
 	stop      context.CancelFunc
 	running   sync.WaitGroup
 }

@@ -210,7 +210,7 @@ func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event i
 // stillBound makes the refusal for a bound allocation, with the resource to delete instead.
 func stillBound(key storage.ProjectKey, a ipam.Allocation) error {
 	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
-		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and alone can release it.", a.ID, a.Block, a.Holder.Project)
+		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and only that project can release it.", a.ID, a.Block, a.Holder.Project)
 	}
 	e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
 	if a.Holder != (ipam.Ref{}) {

@@ -67,7 +67,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of 
 				if err != nil {
 					return Page[T]{}, err
 				}
-				defer leave() //nolint:revive // once: it is nil then
+				defer leave() //nolint:revive // the defer runs once: leave is nil afterwards
 				searching = nil
 			}
 		}

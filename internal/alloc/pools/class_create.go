@@ -87,7 +87,7 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 		}
 	}
 	if own >= storage.MaxClasses {
-		return ipam.Invalid("/metadata/name", "would be one more than the %d classes that a project can have; delete one of them.", storage.MaxClasses)
+		return ipam.Invalid("/metadata/name", "exceeds the limit of %d classes in a project; delete one first.", storage.MaxClasses)
 	}
 	return hidesNothing(ctx, tx, key, c.Name)
 }
@@ -110,10 +110,10 @@ func hidesNothing(ctx context.Context, tx storage.Tx, key storage.ProjectKey, na
 	if err != nil || n == 0 {
 		return err
 	}
-	e := ipam.Errorf(ipam.CodeInUse, "Class %s is listed by %s of project %q as %q; a class of that name would hide it. Choose another name, or take it out of their classNames first.",
+	e := ipam.Errorf(ipam.CodeInUse, "Class %s is listed by %s of project %q as %q; a new class of that name would hide it. Choose another name, or remove the name from their classNames first.",
 		hidden.Ref(), usecase.CountOf(n, "pool"), key.Name, name)
 	e.Figures.Pools, e.Figures.ConflictsWith = &n, []string{hidden.Ref().String()}
-	return e.At("/metadata/name", "is what pools of the project call class %s.", hidden.Ref())
+	return e.At("/metadata/name", "is the name by which pools of the project list class %s.", hidden.Ref())
 }
 
 // backedBy counts the project's pools that list a class.

@@ -43,9 +43,9 @@ func (m defaultMove) changes(ctx context.Context, tx storage.Tx, key storage.Pro
 	}
 	if !m.allowed {
 		e := ipam.Errorf(ipam.CodeAlreadyExists,
-			"Class %s is the default for %s already; repeat the request with moveDefault=true to make this one the default instead.", was.Ref(), next.Spec.Family)
+			"Class %s is already the default for %s; repeat the request with moveDefault=true to make this class the default.", was.Ref(), next.Spec.Family)
 		e.Figures.ConflictsWith = []string{was.Ref().String()}
-		return storage.Changes{}, e.At(defaultPointer, "can be true for one class of a family.")
+		return storage.Changes{}, e.At(defaultPointer, "can be true for only one class of a family.")
 	}
 	other := was
 	other.Spec.IsDefault = false

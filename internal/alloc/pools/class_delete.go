@@ -29,7 +29,7 @@ func (s *classes) DeleteClass(ctx context.Context, project, name string, r useca
 
 // classInUse makes the refusal for a class in use. It has counts alone, because the pools and claims may belong to other projects.
 func classInUse(c ipam.Class, use storage.ClassUse) error {
-	e := ipam.Errorf(ipam.CodeInUse, "Class %s is still listed by %s, has %s carved for scopes, and is named by %s; nothing was changed.",
+	e := ipam.Errorf(ipam.CodeInUse, "Class %s is still listed by %s, has %s carved for scopes, and is named by %s. Nothing was changed; remove these uses first.",
 		c.Ref(), usecase.CountOf(use.Pools, "pool"), usecase.CountOf(use.Scoped, "pool"), usecase.CountOf(use.Claims, "claim"))
 	pools := use.Pools + use.Scoped
 	e.Figures.Class, e.Figures.Pools, e.Figures.Claims = c.Ref().String(), &pools, &use.Claims

@@ -92,13 +92,13 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 			At(at, "must name a class for %s.", family)
 	}
 	if c.Spec.UniqueWithin == ipam.UniqueWithinClass && c.ProjectID != key.ID {
-		return ipam.Invalid(at, "names class %s, no two claims of which overlap (uniqueWithin): pools of its own project alone can list it.", c.Ref())
+		return ipam.Invalid(at, "names class %s, whose claims must not overlap (uniqueWithin): only pools of its own project can list it.", c.Ref())
 	}
 	n, err := backedBy(ctx, tx, c, key)
 	if err != nil || n < storage.MaxClassPools {
 		return err
 	}
-	return ipam.Invalid(at, "names class %s, which %d pools of the project list already; no more can.", c.Ref(), n)
+	return ipam.Invalid(at, "names class %s, which %d pools of the project list already, the maximum.", c.Ref(), n)
 }
 
 // apart refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never
@@ -116,9 +116,9 @@ func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Po
 			if other.SpaceID == p.SpaceID || !other.Block.Overlaps(p.Block) {
 				continue
 			}
-			e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %q, and no two claims of class %s may overlap.", p.Block, other.Ref(), other.Block, other.Space, c.Ref())
+			e := ipam.Errorf(ipam.CodeOverlap, "%s overlaps pool %s (%s) of space %q, and the claims of class %s must not overlap.", p.Block, other.Ref(), other.Block, other.Space, c.Ref())
 			e.Figures.ConflictsWith = []string{other.Ref().String()}
-			return e.At("/spec/classNames/"+strconv.Itoa(slices.Index(p.Spec.ClassNames, c.Name)), "names a class whose pools do not overlap, in whichever spaces they are.")
+			return e.At("/spec/classNames/"+strconv.Itoa(slices.Index(p.Spec.ClassNames, c.Name)), "names a class whose pools must not overlap, even in different spaces.")
 		}
 	}
 	return nil
@@ -142,8 +142,8 @@ func staying(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, ne
 	}
 	for _, c := range found {
 		if c.Spec.UniqueWithin == ipam.UniqueWithinClass && slices.Contains(was.Classes, c.AsRef()) {
-			return ipam.Errorf(ipam.CodeImmutableField, "Pool %s lists class %s, no two claims of which may overlap (uniqueWithin), until it is deleted. Drain it, so that nothing more is claimed from it.", was.Ref(), c.Ref()).
-				At("/spec/classNames", "must have %s in it.", c.Name)
+			return ipam.Errorf(ipam.CodeImmutableField, "Pool %s must list class %s until the pool is deleted, because the claims of the class must not overlap (uniqueWithin). Drain the pool to stop new claims.", was.Ref(), c.Ref()).
+				At("/spec/classNames", "must contain %s.", c.Name)
 		}
 	}
 	return nil
@@ -155,11 +155,11 @@ func checkScoped(p ipam.Pool) error {
 	case p.Scope == nil:
 		return nil
 	case len(p.Spec.ClassNames) > 0:
-		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves claims of class %s in project %q alone; it cannot back classes.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
-			At("/spec/classNames", "must be empty for a pool that was carved for a scope.")
+		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves only claims of class %s in project %q; it cannot back other classes.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
+			At("/spec/classNames", "must be empty for the pool of a scope.")
 	case p.Spec.Visibility == ipam.VisibilityShared:
-		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves claims of class %s in project %q alone; it cannot be shared.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
-			At("/spec/visibility", "cannot be shared for a pool that was carved for a scope.")
+		return ipam.Errorf(ipam.CodeImmutableField, "Pool %s serves only claims of class %s in project %q; it cannot be shared.", p.Ref(), p.Scope.Class.Ref, p.Scope.Project).
+			At("/spec/visibility", "cannot be shared for the pool of a scope.")
 	}
 	return nil
 }

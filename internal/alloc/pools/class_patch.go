@@ -30,7 +30,7 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 			}
 			next, err := mutate(was)
 			if at := was.Spec.Fixed(next.Spec); err == nil && at != "" {
-				err = ipam.Errorf(ipam.CodeImmutableField, "Of a class, provisioner, ipFamily, uniqueWithin, poolPer and poolPrefixLength never change; make another class.").
+				err = ipam.Errorf(ipam.CodeImmutableField, "The provisioner, ipFamily, uniqueWithin, poolPer and poolPrefixLength of a class never change; create another class.").
 					At(at, "never changes.")
 			}
 			return next, err

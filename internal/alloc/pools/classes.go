@@ -100,7 +100,7 @@ func checkClass(project string, spec ipam.ClassSpec) error {
 		return err
 	}
 	if project != ipam.PlatformProject && spec.Visibility != ipam.VisibilityConsumer {
-		return ipam.Invalid("/spec/visibility", "must be consumer: only classes of the project %q can be used by others.", ipam.PlatformProject)
+		return ipam.Invalid("/spec/visibility", "must be consumer: other projects can use only the classes of the project %q.", ipam.PlatformProject)
 	}
 	return nil
 }

@@ -250,7 +250,7 @@ func checkOpen(d ipam.Drain) error {
 	if d == "" {
 		return nil
 	}
-	return ipam.Invalid("/spec/drain", "is for pools that exist: leave it out.")
+	return ipam.Invalid("/spec/drain", "is for existing pools; leave it out.")
 }
 
 // reserve cuts the reservations out of a new pool. It returns the free blocks and the allocations for the reserved ones.

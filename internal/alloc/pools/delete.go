@@ -149,7 +149,7 @@ func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Cont
 	}
 	if len(hold) != 1 || hold[0].Block != p.Block {
 		return ipam.Allocation{}, storage.FreeChange{},
-			ipam.Errorf(ipam.CodeInternal, "Pool %s is not held where it was carved from; run the audit.", p.Ref())
+			ipam.Errorf(ipam.CodeInternal, "The parent of pool %s has no allocation for it; run the audit.", p.Ref())
 	}
 	around, err := tx.FreeRead(ctx, from, carve.Reads(from, []netip.Prefix{p.Block}, nil))
 	if err != nil {
@@ -188,7 +188,7 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 		return nil, nil, err
 	}
 	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
-		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s does not add up and was not deleted; run the audit.", p.Ref()).Because(err)
+		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s is inconsistent and was not deleted; run the audit.", p.Ref()).Because(err)
 	}
 	return held, free, nil
 }

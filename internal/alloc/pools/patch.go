@@ -141,7 +141,7 @@ func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first 
 		refused = next.Spec.Check()
 	}
 	if refused != nil {
-		return nil, nil, nil //nolint:nilerr // the transaction meets it again, in its place among other refusals
+		return nil, nil, nil //nolint:nilerr // the transaction returns the error, in its order among other refusals
 	}
 	names = newlyListed(next.Spec.ClassNames, first.Classes)
 	classes, err = classesToList(ctx, s.Store, key, names)
@@ -232,7 +232,7 @@ func heldAt(ctx context.Context, tx storage.Tx, c storage.Container, blocks []ne
 			return nil, err
 		}
 		if !slices.EqualFunc(run, rest[:n], func(a ipam.Allocation, b netip.Prefix) bool { return a.Block == b }) {
-			return nil, ipam.Errorf(ipam.CodeInternal, "The reservations of pool %s do not add up and were not changed; run the audit.", c.Pool)
+			return nil, ipam.Errorf(ipam.CodeInternal, "The reservations of pool %s are inconsistent and were not changed; run the audit.", c.Pool)
 		}
 		held, rest = append(held, run...), rest[n:]
 	}

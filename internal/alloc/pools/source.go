@@ -27,7 +27,7 @@ func poolSource(ctx context.Context, read storage.Reader, key storage.ProjectKey
 			return Source{}, storage.NotFoundAt(err, "/spec/parentRef/name")
 		}
 		if sc := parent.Scope; sc != nil {
-			return Source{}, ipam.Invalid("/spec/parentRef/name", "names a pool that was carved for claims of class %s in project %q alone; carve from another one.", sc.Class.Ref, sc.Project)
+			return Source{}, ipam.Invalid("/spec/parentRef/name", "names a pool that serves only claims of class %s in project %q; carve from another pool.", sc.Class.Ref, sc.Project)
 		}
 		return Source{Container: storage.PoolContainer(parent), SpaceID: parent.SpaceID, Space: parent.Space, Parent: &parent}, nil
 	}

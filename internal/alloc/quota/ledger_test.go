@@ -256,7 +256,7 @@ func TestLedgerKeepsItsFiguresAndNeverExceedsALimit(t *testing.T) {
 }
 
 // The same check detects each missing protection.
-func TestLedgerWithAFlawIsFound(t *testing.T) {
+func TestRandomTransactionsDetectLedgerFlaws(t *testing.T) {
 	t.Parallel()
 	for _, flaw := range []string{marksUnseen, movesForgotten, spareKept, negativesLeft} {
 		t.Run(flaw, func(t *testing.T) {
@@ -272,7 +272,7 @@ func TestLedgerWithAFlawIsFound(t *testing.T) {
 }
 
 // Use one shard alone until the limit: each read of all shards fetches half of the rest.
-func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
+func TestSingleBusyShardSeldomReadsTheOthers(t *testing.T) {
 	t.Parallel()
 	const limit = 4096
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
@@ -295,7 +295,7 @@ func TestShardDrawnOnAloneSeldomReadsTheOthers(t *testing.T) {
 	require.LessOrEqual(t, b.reads, 14, "a transaction reads them once")
 }
 
-func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
+func TestQuotaRefusalNamesARequestThatFits(t *testing.T) {
 	t.Parallel()
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	at := ipam.HoldPlace{Pool: ipam.Ref{Project: "acme", Name: "a"}, Family: ipam.IPv4}
@@ -307,8 +307,8 @@ func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
 		want        []string // limit, used, requested
 		says        string
 	}{
-		{"SomeLeft", 10, 7, 4, false, []string{"10", "7", "4"}, "Quota acme/all allows 10 claims: 7 in use, 4 asked for. Ask for 3 claims at most, give something back first, or have the limit raised."},
-		{"NoneLeft", 1, 1, 1, false, []string{"1", "1", "1"}, "Quota acme/all allows 1 claim: 1 in use, 1 asked for. Give something back first, or have the limit raised."},
+		{"SomeLeft", 10, 7, 4, false, []string{"10", "7", "4"}, "Quota acme/all allows 10 claims: 7 in use, 4 requested. Ask for 3 claims at most, release something first, or ask for a higher limit."},
+		{"NoneLeft", 1, 1, 1, false, []string{"1", "1", "1"}, "Quota acme/all allows 1 claim: 1 in use, 1 requested. Release something first, or ask for a higher limit."},
 		{"OneRequestAsksForAllOfIt", 10, 7, 4, true, []string{"10", "0", "11"}, "Ask for 10 claims"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestQuotaRefusalSaysWhatWouldWork(t *testing.T) {
 	}
 }
 
-func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
+func TestQuotaRefusesOnlyRequestedFigures(t *testing.T) {
 	t.Parallel()
 	project := storage.ProjectKey{ID: ipam.NewID(), Name: "acme"}
 	q := ipam.Quota{Metadata: ipam.Metadata{Name: "all", UID: ipam.NewID()}, ProjectID: project.ID, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(5)), Pools: new(int64(1))}}}
@@ -352,7 +352,7 @@ func TestNobodyIsRefusedForWhatIsNotAskedFor(t *testing.T) {
 
 // The transaction reads its own shard before it reads all shards: another transaction may move spare between them meanwhile, which appears in neither
 // read.
-func TestAllShardsAreOfOneMoment(t *testing.T) {
+func TestShardReadsUseOneSnapshot(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]int64{"NothingTakenBefore": 0, "OneTakenBefore": 1} {
 		t.Run(name, func(t *testing.T) {

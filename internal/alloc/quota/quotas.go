@@ -91,7 +91,7 @@ func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
 		return nil
 	}
 	return ipam.Errorf(ipam.CodePermissionDenied,
-		"Quota %s/%s was set by the platform: only an admin of project %q may change or delete it. You are %s, with the role %s in project %q; you may set quotas of your own beside it.",
+		"Quota %s/%s was set by the platform: only an admin of project %q may change or delete it. You are %s, with the role %s in project %q; you may add quotas of your own.",
 		q.Project, q.Name, ipam.PlatformProject, who.Subject, who.RoleIn(q.Project), q.Project)
 }
 
@@ -121,7 +121,7 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 		return none, err
 	}
 	if len(others) == storage.MaxQuotas {
-		return none, ipam.Invalid("path:quota", "would be one more than the %d quotas that a project can have; replace or delete one of them.", storage.MaxQuotas)
+		return none, ipam.Invalid("path:quota", "exceeds the limit of %d quotas in a project; replace or delete a quota.", storage.MaxQuotas)
 	}
 	used, err := counted(ctx, tx, key, made.Spec.Scope)
 	if err != nil {
@@ -174,8 +174,8 @@ func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey
 func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if was.Spec.Scope != now.Spec.Scope {
-		return none, ipam.Errorf(ipam.CodeImmutableField, "A quota keeps its scope: delete it and make another.").
-			At("/spec/scope", "differs from that of the quota.")
+		return none, ipam.Errorf(ipam.CodeImmutableField, "The scope of a quota never changes. Delete the quota and create another one.").
+			At("/spec/scope", "differs from the scope of the quota.")
 	}
 	if sameLimits(was.Spec.Limits, now.Spec.Limits) {
 		return none, nil

@@ -8,11 +8,11 @@ import (
 
 // quotaExceeded makes the error for an exceeded limit: the limit, the usage, the request, and the remaining amount.
 func quotaExceeded(quota ipam.Ref, m measure, limit, used, asked *big.Int) *ipam.Error {
-	left, remedy := new(big.Int).Sub(limit, used), "Give something back first, or have the limit raised."
+	left, remedy := new(big.Int).Sub(limit, used), "Release something first, or ask for a higher limit."
 	if left.Sign() > 0 {
-		remedy = "Ask for " + m.Words(left) + " at most, give something back first, or have the limit raised."
+		remedy = "Ask for " + m.Words(left) + " at most, release something first, or ask for a higher limit."
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Quota %s allows %s: %s in use, %s asked for. %s", quota, m.Words(limit), used, asked, remedy)
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Quota %s allows %s: %s in use, %s requested. %s", quota, m.Words(limit), used, asked, remedy)
 	e.Figures.Quota, e.Figures.Measure = quota.String(), string(m)
 	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = limit.String(), used.String(), asked.String()
 	return e

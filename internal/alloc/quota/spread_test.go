@@ -81,7 +81,7 @@ func demandInvariant(t require.TestingT, limits ipam.QuotaLimits, used ipam.Usag
 	}
 }
 
-func TestNewShardsAddUpToTheLimitLessWhatIsUsed(t *testing.T) {
+func TestNewShardsSumToTheLimitLessTheUsage(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id, limits, used := ipam.NewID(), anyLimits(t), anyUsed(t)
@@ -116,7 +116,7 @@ func TestSpareIsSpreadEvenly(t *testing.T) {
 }
 
 // Whatever state transactions have left in the shards, new limits correct the spare and do not change the usage.
-func TestOtherLimitsKeepWhatEachShardHasUsed(t *testing.T) {
+func TestChangedLimitsKeepTheUsageOfEachShard(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		shards := make([]ipam.QuotaShard, ipam.QuotaShards)
@@ -144,7 +144,7 @@ func TestOtherLimitsKeepWhatEachShardHasUsed(t *testing.T) {
 	})
 }
 
-func TestOverdrawnIsMoreUsedThanALimitAllows(t *testing.T) {
+func TestOverdrawnMeansUsageAboveALimit(t *testing.T) {
 	t.Parallel()
 	n := func(i int64) *int64 { return &i }
 	used := ipam.Usage{Addresses: big.NewInt(10), Claims: 5, Pools: 2}

@@ -93,23 +93,23 @@ func (t Telling) subjectAndVerb(pools []ipam.Pool) (subject, verb string) {
 // free. For a batch, the figures describe the time before it, when fitting of its claims had room; the sentence is then in the past tense.
 func (t Telling) noRoom(pools []ipam.Pool, bits int, largest *int, available *big.Int, fitting int) string {
 	subject, verb := t.subjectAndVerb(pools)
-	needs := fmt.Sprintf("a block of length /%d was asked for", bits)
+	needs := fmt.Sprintf("a block of length /%d", bits)
 	if t.First {
-		needs = fmt.Sprintf("a pool of length /%d is needed for its scope", bits)
+		needs = fmt.Sprintf("a pool of length /%d for its scope", bits)
 	}
 	switch {
 	case fitting > 0 && largest != nil:
-		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; for the claim that does not fit %s.",
+		return fmt.Sprintf("%s had %s addresses free before the batch, and the largest free block was a /%d; the claim that does not fit needs %s.",
 			subject, available, *largest, needs)
 	case fitting > 0:
-		return fmt.Sprintf("%s had nothing left to give before the batch; for the claim that does not fit %s.", subject, needs)
+		return fmt.Sprintf("%s had no free addresses before the batch; the claim that does not fit needs %s.", subject, needs)
 	case largest == nil:
-		return fmt.Sprintf("%s %s nothing left to give: %s.", subject, verb, needs)
+		return fmt.Sprintf("%s %s no free addresses; the request needs %s.", subject, verb, needs)
 	case t.First:
-		return fmt.Sprintf("%s %s no free block of length /%d left, which the pool of this scope needs: the largest free block is a /%d, and %s addresses are free in all.",
+		return fmt.Sprintf("%s %s no free block of length /%d for the pool of this scope: the largest free block is a /%d, and %s addresses are free in total.",
 			subject, verb, bits, *largest, available)
 	default:
-		return fmt.Sprintf("%s %s no free block of length /%d left: the largest free block is a /%d, and %s addresses are free in all.",
+		return fmt.Sprintf("%s %s no free block of length /%d: the largest free block is a /%d, and %s addresses are free in total.",
 			subject, verb, bits, *largest, available)
 	}
 }
@@ -178,7 +178,7 @@ func (s *Refusals) exhausted(ctx context.Context, tell Telling, pools []ipam.Poo
 }
 
 // ErrCameFree is the cause of a refusal with outdated figures: a block was counted in cool-down and is free by now.
-var ErrCameFree = errors.New("a block has cooled down since the look")
+var ErrCameFree = errors.New("a block has cooled down since the count")
 
 // cooled adds the cool-down to a refusal. If a large enough block will be free later, the refusal's code is exhausted_by_cooldown.
 func (s *Refusals) cooled(ctx context.Context, e *ipam.Error, waiting []storage.RoomQuery, addresses *big.Int) error {
@@ -220,13 +220,13 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 			"%s is retained from the deleted claim %s. Claim it with allocationRef %q, or delete that allocation first.",
 			block, held[0].Holder, held[0].ID)
 		e.Figures.ConflictsWith = []string{caller.Name + "/" + held[0].ID.String()}
-		return e.At(pointer, "is retained; name the allocation instead.")
+		return e.At(pointer, "is retained; set allocationRef instead.")
 	}
 	in := "pool " + pool.Ref().String()
 	if tell.Hides(pool) {
 		in = "the pools behind class " + tell.Class.Ref().String()
 	}
-	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: all of it or a part of it is held.", block, in)
+	e := ipam.Errorf(ipam.CodeBlockTaken, "%s is not free in %s: it is allocated, at least in part.", block, in)
 	switch {
 	case len(held) == 1 && held[0].Block == block && held[0].Phase == ipam.PhaseCoolingDown:
 		e.Message = block.String() + " is not free in " + in + ": it is cooling down until " + held[0].CoolUntil.UTC().Format(time.RFC3339) + "."
@@ -239,7 +239,7 @@ func TakenRefusal(ctx context.Context, read storage.Reader, tell Telling, pool i
 	}
 	bits := block.Bits()
 	e.Figures.WantedPrefixLength, e.Figures.PoolsTried = &bits, []string{tell.name(pool)}
-	return e.At(pointer, "must be wholly free.")
+	return e.At(pointer, "must be free as a whole.")
 }
 
 // heldBy returns the text about a block's allocation, for its own project.

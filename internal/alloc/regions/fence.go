@@ -16,7 +16,7 @@ func Fence(facts storage.GroupFacts) error {
 	if !facts.Fenced {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeUnavailable, "Pool %s cannot be used in region %q at the moment: its rows there are of another time than the record of its loans. Nothing was changed; the operator has to reconcile them.",
+	e := ipam.Errorf(ipam.CodeUnavailable, "Pool %s cannot be used in region %q: its data there and its loan records come from different backups. Nothing was changed. Ask the operator to reconcile them.",
 		facts.Pool.Ref(), facts.Pool.Place())
 	e.RetryAfter = 10 * time.Second
 	return e.Because(errFenced)

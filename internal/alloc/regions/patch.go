@@ -20,14 +20,14 @@ type leaver struct{ *mover }
 // It returns the regions to leave that hold nothing from the pool. If the transaction finds blocks in such a region, they were lent meanwhile.
 func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error)) (emptied []string, err error) {
 	if !first.Several() || r.DryRun || r.IfMatch.Check(first.Revision) != nil {
-		return nil, nil //nolint:nilerr // the transaction says so
+		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
 	next, err := mutate(first)
 	if err != nil || next.Spec.Check() != nil {
-		return nil, nil //nolint:nilerr // the transaction meets it again
+		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
 	if next.Spec.Region = first.Region; SettleRegions(ctx, s.Store, &next.Spec) != nil {
-		return nil, nil //nolint:nilerr // likewise
+		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
 	leaving := gone(first.Spec.Regions, next.Spec.Regions)
 	if stays, err := s.HoldsIn(ctx, first, leaving); err != nil || stays {
@@ -41,7 +41,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	}
 	blocks, err := carve.CutReservations(next.Block, next.Spec.Reservations)
 	if err != nil {
-		return leaving, nil //nolint:nilerr // likewise
+		return leaving, nil //nolint:nilerr // the transaction returns the error
 	}
 	for _, b := range blocks {
 		if err := s.parted(ctx, first, b); err != nil {

@@ -53,7 +53,7 @@ func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix,
 		}
 	}
 	if len(loans) == 0 {
-		return block, nil, ipam.Errorf(ipam.CodeInternal, "What pool %s was lent does not add up; nothing was changed, run the audit.", t.pool.Ref())
+		return block, nil, ipam.Errorf(ipam.CodeInternal, "The loans of pool %s are inconsistent. Nothing was changed; run the audit.", t.pool.Ref())
 	}
 	return block, loans, nil
 }

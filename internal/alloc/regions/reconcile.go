@@ -225,7 +225,7 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
 	_, insert := space.Merge(blocks, nil, c.Block)
 	if space.Total(insert...).Cmp(space.Total(blocks...)) != 0 {
-		return nil, errors.New("merging does not add up")
+		return nil, errors.New("the merged blocks do not add up to the same space")
 	}
 	return insert, nil
 }

@@ -60,7 +60,7 @@ func SettleRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec
 			return err
 		}
 		if slices.Contains(spec.Regions[:i], r) {
-			return ipam.Invalid(regionPointer(i), "is there twice.")
+			return ipam.Invalid(regionPointer(i), "repeats an earlier entry; list it once.")
 		}
 	}
 	if len(spec.Regions) > 0 && !slices.Contains(spec.Regions, spec.Region) {

@@ -16,7 +16,7 @@ func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ip
 	p := lack.Pool
 	switch {
 	case !p.Several() || lack.Wish.Exact.IsValid():
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	case dryRun:
 		there, err := s.lookEverywhere(ctx, p, lack.Wish.Bits)
 		for r := range there.regions {
@@ -27,7 +27,7 @@ func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ip
 	}
 	err := s.borrow(ctx, p, lack.Wish.Bits)
 	if errors.Is(err, ErrNoRoom) {
-		return nil, nil //nolint:nilnil // said above
+		return nil, nil //nolint:nilnil // documented above
 	}
 	return &p, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestLoanLength(t *testing.T) {
+func TestLoanPrefixLength(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	ago := func(loan int, d time.Duration) ipam.PoolRegion {
@@ -23,20 +23,20 @@ func TestLoanLength(t *testing.T) {
 		need, largest int
 		want          int
 	}{
-		"TheFirstHasRoomFor64":                  {four, ipam.PoolRegion{Loan: -1}, 28, 8, 22},
-		"OfIPv6Likewise":                        {six, ipam.PoolRegion{Loan: -1}, 64, 32, 58},
-		"TwiceOfWhatWasUsedUpSoon":              {four, ago(10, 29*time.Minute), 32, 8, 21},
-		"AsMuchOfWhatLastedAsLongAsItShould":    {four, ago(10, 30*time.Minute), 32, 8, 22},
-		"AndNotMuchLonger":                      {four, ago(10, 2*time.Hour), 32, 8, 22},
-		"HalfOfWhatLastedLong":                  {four, ago(10, 2*time.Hour+1), 32, 8, 23},
-		"AtMostAQuarterOfWhatIsAtHome":          {four, ago(20, time.Minute), 32, 16, 18},
-		"ButWhatIsNeeded":                       {four, ago(4, 3*time.Hour), 24, 24, 24},
-		"AllOfThePoolIfItIsNeeded":              {four, ipam.PoolRegion{Loan: -1}, 8, 8, 8},
-		"OneAddressIsTheLeast":                  {four, ago(0, 3*time.Hour), 32, 8, 32},
-		"OneAddressWhereTheHomeHasNoMore":       {four, ago(10, time.Minute), 32, 32, 32},
-		"NeverMoreThanThePool":                  {netip.MustParsePrefix("10.0.0.0/30"), ago(2, time.Minute), 32, 30, 32},
-		"NeitherForClocksThatRunBack":           {four, ago(10, -time.Hour), 32, 8, 21},
-		"NorForAPoolThatIsSmallerThanFirstLoan": {netip.MustParsePrefix("10.0.0.0/30"), ipam.PoolRegion{Loan: -1}, 32, 30, 32},
+		"FirstLoanHoldsSixtyFour":            {four, ipam.PoolRegion{Loan: -1}, 28, 8, 22},
+		"FirstLoanOfIPv6":                    {six, ipam.PoolRegion{Loan: -1}, 64, 32, 58},
+		"TwiceAQuicklyUsedLoan":              {four, ago(10, 29*time.Minute), 32, 8, 21},
+		"SameAsALoanThatLastedAsPlanned":     {four, ago(10, 30*time.Minute), 32, 8, 22},
+		"SameAsALoanThatLastedALittleLonger": {four, ago(10, 2*time.Hour), 32, 8, 22},
+		"HalfOfALongLastingLoan":             {four, ago(10, 2*time.Hour+1), 32, 8, 23},
+		"AtMostAQuarterOfTheHomesStock":      {four, ago(20, time.Minute), 32, 16, 18},
+		"AtLeastTheNeededLength":             {four, ago(4, 3*time.Hour), 24, 24, 24},
+		"WholePoolIfNeeded":                  {four, ipam.PoolRegion{Loan: -1}, 8, 8, 8},
+		"AtLeastOneAddress":                  {four, ago(0, 3*time.Hour), 32, 8, 32},
+		"OneAddressIfTheHomeHasNoMore":       {four, ago(10, time.Minute), 32, 32, 32},
+		"NeverMoreThanThePool":               {netip.MustParsePrefix("10.0.0.0/30"), ago(2, time.Minute), 32, 30, 32},
+		"TwiceIfTheClockRanBack":             {four, ago(10, -time.Hour), 32, 8, 21},
+		"OneAddressOfAPoolBelowTheFirstLoan": {netip.MustParsePrefix("10.0.0.0/30"), ipam.PoolRegion{Loan: -1}, 32, 30, 32},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,13 +45,13 @@ func TestLoanLength(t *testing.T) {
 	}
 }
 
-func TestLowWater(t *testing.T) {
+func TestLoanLowWaterMark(t *testing.T) {
 	t.Parallel()
 	pool := netip.MustParsePrefix("10.0.0.0/8")
 	for name, c := range map[string]struct{ loan, need, want int }{
 		"NothingWasLentYet":        {-1, 28, 28},
 		"HalfOfTheLastLoan":        {10, 32, 23},
-		"OneClaimWhereThatIsMore":  {4, 24, 24},
+		"OneClaimIfLarger":         {4, 24, 24},
 		"ALoanOfOneAddressIsShort": {0, 32, 32},
 		"ALoanOfTwo":               {1, 32, 32},
 	} {
@@ -62,7 +62,7 @@ func TestLowWater(t *testing.T) {
 	}
 }
 
-func TestRunway(t *testing.T) {
+func TestRunwayOfARegionsStock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	rec := ipam.PoolRegion{Loan: 6, LoanedAt: now.Add(-time.Minute), Lasted: 10 * time.Minute, Stock: ipam.Stock{Free: map[int]int64{26: 1, 27: 1}}}

@@ -92,7 +92,7 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasin
 		return Released{}, err
 	}
 	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) && f.Consumer == (ipam.ConsumerRef{}) {
-		return Released{}, ipam.Invalid("/select", "must have a condition: all claims of a project are not released at once.")
+		return Released{}, ipam.Invalid("/select", "must have a condition: one request cannot select all claims of a project.")
 	}
 	leave, err := s.places.Enter(ctx, key.ID)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *releasing) begin(ctx context.Context) error {
 	case s.asked.Cursor != "":
 		return paging.OpenCursor(s.asked.Cursor, s.of, &s.place)
 	case s.asked.Token == "" && s.asked.Before.IsZero():
-		return ipam.Invalid("/token", "or createdBefore is required: a dry run answers a token for what it has shown.")
+		return ipam.Invalid("/token", "or createdBefore is required; a dry run returns the token.")
 	case s.asked.Token == "":
 		s.place.Before = s.asked.Before
 		return nil
@@ -144,8 +144,8 @@ func (s *releasing) begin(ctx context.Context) error {
 	}
 	var is releasePlace
 	if err := paging.OpenCursor(found.Token, s.of, &is); err != nil || is.Seen != s.place.Seen {
-		const differs = "What matches is not what the dry run has shown: nothing was released. Look again, by another dry run."
-		return ipam.Errorf(ipam.CodePreconditionFailed, "%s", differs).At("/token", "is of what matched earlier.")
+		const differs = "The matching claims have changed since the dry run. Nothing was released. Repeat the dry run and use its token."
+		return ipam.Errorf(ipam.CodePreconditionFailed, "%s", differs).At("/token", "belongs to an outdated dry run.")
 	}
 	s.place.Seen, s.shown = "", now.shown
 	return nil
@@ -306,7 +306,7 @@ func (s *releasing) inUse(c ipam.Claim) *ipam.Error {
 	if by == (ipam.ConsumerRef{}) || c.Consumers < 2 {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s, of which %s is one. The others keep it.", c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"), by)
+	e := ipam.Errorf(ipam.CodeInUse, "Claim %s is used by %s, including %s. The other consumers keep it.", c.Ref(), usecase.CountOf(int64(c.Consumers), "consumer"), by)
 	e.Figures.Consumers = new(int64(c.Consumers))
 	return e
 }

@@ -39,7 +39,7 @@ func (a Ask) Wanted(p ipam.Pool) (Want, error) {
 		return w, p.AdmitExact(ExactPointer(a.Spec), exact)
 	}
 	if a.Spec.Family != "" && a.Spec.Family != p.Family() {
-		return w, ipam.Errorf(ipam.CodeFamilyMismatch, "Pool %s is %s; %s was asked for.", p.Ref(), p.Family(), a.Spec.Family).
+		return w, ipam.Errorf(ipam.CodeFamilyMismatch, "Pool %s is %s; the request asks for %s.", p.Ref(), p.Family(), a.Spec.Family).
 			At("/spec/ipFamily", "must be %s for this pool.", p.Family())
 	}
 	bits, ofPool := a.length(), false
@@ -68,7 +68,7 @@ func (a Ask) noDefault(p ipam.Pool) string {
 	if a.Class == nil {
 		return "pool " + p.Ref().String() + " has no defaultPrefixLength"
 	}
-	return "class " + a.Class.Ref().String() + " has no defaultPrefixLength, and not every pool behind it has"
+	return "class " + a.Class.Ref().String() + " and at least one pool behind it have no defaultPrefixLength"
 }
 
 // admit checks a claim against its class's policy. The claim may narrow the policy but not widen it.
@@ -82,7 +82,7 @@ func (a Ask) admit() error {
 		asked, pointer = ipam.FamilyOf(exact.Addr()), ExactPointer(a.Spec)
 	}
 	if asked != "" && asked != class.Spec.Family {
-		e := ipam.Errorf(ipam.CodeFamilyMismatch, "Class %s is %s; %s was asked for.", class.Ref(), class.Spec.Family, asked).
+		e := ipam.Errorf(ipam.CodeFamilyMismatch, "Class %s is %s; the request asks for %s.", class.Ref(), class.Spec.Family, asked).
 			At(pointer, "must be %s for this class.", class.Spec.Family)
 		e.Figures.Class = class.Ref().String()
 		return e
@@ -109,7 +109,7 @@ func (a Ask) admitLength(pointer string, bits int) error {
 }
 
 func (a Ask) outOfBounds(pointer string, bits, lo, hi int) error {
-	e := ipam.Errorf(ipam.CodePrefixLengthRejected, "Class %s hands out lengths /%d to /%d only; /%d was asked for.", a.Class.Ref(), lo, hi, bits)
+	e := ipam.Errorf(ipam.CodePrefixLengthRejected, "Class %s gives out prefix lengths /%d to /%d; the request asks for /%d.", a.Class.Ref(), lo, hi, bits)
 	e.Figures.Class, e.Figures.WantedPrefixLength = a.Class.Ref().String(), &bits
 	e.Figures.AllowedMin, e.Figures.AllowedMax = &lo, &hi
 	return e.At(pointer, "must be %d to %d in this class.", lo, hi)

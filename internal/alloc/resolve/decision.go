@@ -75,7 +75,7 @@ func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
 func (r *Resolved) Chose(c ipam.Claim) {
 	why := fmt.Sprintf("It has room: the block is %s.", c.Block)
 	if r.Ask.Spec.AllocationRef != "" {
-		why = fmt.Sprintf("It has kept %s for the project, as allocation %s.", c.Block, c.AllocationID)
+		why = fmt.Sprintf("It holds %s for the project, as retained allocation %s.", c.Block, c.AllocationID)
 	}
 	r.Note(ipam.StepPool, c.Pool, ipam.OutcomeChosen, why)
 }
@@ -115,16 +115,16 @@ func (r *Resolved) Unnamed(err error) error {
 	out := *e
 	switch exact := r.Ask.Spec.Exact(); {
 	case regions.IsFence(err):
-		out.Message = fmt.Sprintf("A pool behind class %s cannot be used in this region at the moment: its rows there are of another time than the record of its loans. Nothing was changed; the operator has to reconcile them.", class)
+		out.Message = fmt.Sprintf("A pool behind class %s cannot be used in this region: its data here and its loan records come from different backups. Nothing was changed. Ask the operator to reconcile them.", class)
 	case e.Code == ipam.CodePoolDraining:
-		out.Message = fmt.Sprintf("A pool behind class %s is being drained, and no other can serve this claim: nothing more is carved from it.", class)
+		out.Message = fmt.Sprintf("A pool behind class %s is draining and gives out no more blocks, and no other pool can serve this claim.", class)
 	case e.Code == ipam.CodeNeverSatisfiable && exact.IsValid():
 		out.Message = fmt.Sprintf("%s is not inside any pool behind class %s.", exact, class)
 		out.Fields = []ipam.Field{{Pointer: ExactPointer(r.Ask.Spec), Detail: "must be inside a pool of the class."}}
 	case e.Code == ipam.CodeNeverSatisfiable || e.Code == ipam.CodePrefixLengthRejected:
-		out.Message = fmt.Sprintf("No pool behind class %s carves blocks of the length that was asked for.", class)
+		out.Message = fmt.Sprintf("No pool behind class %s gives out blocks of the requested length.", class)
 		if f := e.Figures; f.WantedPrefixLength != nil && f.AllowedMin != nil && f.AllowedMax != nil {
-			out.Message = fmt.Sprintf("No pool behind class %s carves a block of length /%d; ask for /%d to /%d.", class, *f.WantedPrefixLength, *f.AllowedMin, *f.AllowedMax)
+			out.Message = fmt.Sprintf("No pool behind class %s gives out a /%d. Ask for /%d to /%d.", class, *f.WantedPrefixLength, *f.AllowedMin, *f.AllowedMax)
 			out.Fields = []ipam.Field{{Pointer: "/spec/prefixLength", Detail: fmt.Sprintf("must be %d to %d.", *f.AllowedMin, *f.AllowedMax)}}
 		}
 	}
@@ -138,15 +138,15 @@ func hiddenDetail(e *ipam.Error, exact bool) string {
 	case e.Code == ipam.CodePoolExhausted || e.Code == ipam.CodeExhaustedByCooldown:
 		return "It has no free block that is large enough."
 	case e.Code == ipam.CodePoolDraining:
-		return "It is being drained."
+		return "It is draining."
 	case e.Code == ipam.CodeNeverSatisfiable && exact:
 		return "The block is not inside it."
 	case e.Code == ipam.CodeNeverSatisfiable || e.Code == ipam.CodePrefixLengthRejected:
-		return "It does not carve blocks of this length."
+		return "It gives out no blocks of this length."
 	case e.Code == ipam.CodeFamilyMismatch:
-		return "It is of the other address family."
+		return "It has the other address family."
 	case e.Code == ipam.CodeBlockTaken:
-		return "All of the block or a part of it is held."
+		return "The block is allocated, at least in part."
 	default:
 		return "It cannot serve this claim."
 	}

@@ -52,7 +52,7 @@ func (r *Resolved) resolvePool(key storage.ProjectKey, facts storage.ClaimFacts)
 	if p == nil || !r.Ask.MayDraw(key, *p, facts.Granted) {
 		err := storage.PoolNotFound(r.Ask.Spec.PoolRef)
 		if p != nil && p.Scope != nil && p.ProjectID == key.ID {
-			err = ipam.Invalid("/spec/poolRef/name", "names a pool that was carved for claims of class %s in project %q alone; claim by the class.", p.Scope.Class.Ref, p.Scope.Project)
+			err = ipam.Invalid("/spec/poolRef/name", "names a pool that serves only claims of class %s in project %q; set className instead.", p.Scope.Class.Ref, p.Scope.Project)
 		}
 		r.refusedRef(ipam.StepPool, r.Ask.Spec.PoolRef, err)
 		return err
@@ -132,16 +132,16 @@ func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 func (r *Resolved) noClass(key storage.ProjectKey) error {
 	if name := r.Ask.Spec.ClassName; name != "" {
 		ref := ipam.Ref{Project: key.Name, Name: name}
-		err := storage.ClassNotFound(ref).At("/spec/className", "names no class of the project and no shared one of %q.", ipam.PlatformProject)
+		err := storage.ClassNotFound(ref).At("/spec/className", "names neither a class of the project nor a shared class of %q.", ipam.PlatformProject)
 		r.refusedRef(ipam.StepClass, ref, err)
 		return err
 	}
 	family := r.Ask.Spec.WantedFamily()
 	e := ipam.Errorf(ipam.CodeNoDefaultClass,
-		"Neither project %q nor %q has a default class for %s; name a class or a pool, or have a default class made.", key.Name, ipam.PlatformProject, family).
-		At("/spec", "names no className, poolRef or poolSelector, and there is no default class for %s.", family)
+		"Neither project %q nor %q has a default class for %s; name a class or a pool, or create a default class.", key.Name, ipam.PlatformProject, family).
+		At("/spec", "has no className, poolRef or poolSelector, and no default class exists for %s.", family)
 	if r.Ask.Spec.Family == "" && !r.Ask.Spec.Exact().IsValid() {
-		_ = e.At("/spec/ipFamily", "is not given, which means IPv4.")
+		_ = e.At("/spec/ipFamily", "is not set; the default is IPv4.")
 	}
 	return e
 }
@@ -162,8 +162,8 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeInvalidArgument, "Class %s has a pool for each %s: scope lacks %s.",
-		class.Ref(), strings.Join(class.Spec.PoolPer, ", "), strings.Join(missing, ", "))
+	e := ipam.Errorf(ipam.CodeInvalidArgument, "The scope of the claim lacks %s. Class %s has a pool for each combination of %s; add the missing roles to /spec/scope.",
+		strings.Join(missing, ", "), class.Ref(), strings.Join(class.Spec.PoolPer, ", "))
 	for _, role := range missing {
 		_ = e.At("/spec/scope/"+role, "is required by class %s.", class.Ref())
 	}
@@ -178,7 +178,7 @@ func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, cla
 		return r, ipam.Invalid("path:className", "has no pools for scopes: class %s has no poolPer.", class.Ref())
 	}
 	if missing := class.MissingRoles(values); len(missing) > 0 {
-		e := ipam.Invalid("path:scope", "lacks %s, which class %s asks for.", strings.Join(missing, ", "), class.Ref())
+		e := ipam.Invalid("path:scope", "lacks %s, which class %s requires.", strings.Join(missing, ", "), class.Ref())
 		e.Figures.Class, e.Figures.MissingRoles = class.Ref().String(), missing
 		return r, e
 	}

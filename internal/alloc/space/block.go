@@ -13,7 +13,7 @@ func Canonical(p netip.Prefix) bool { return p.IsValid() && p == p.Masked() }
 // Width is the host block length in p's family: 32 or 128. It is 0 if p is not valid.
 func Width(p netip.Prefix) int { return p.Addr().BitLen() }
 
-// Buddy returns the other half of p's parent. It panics if p is a whole family.
+// Buddy returns the other half of p's parent. It panics if p is a /0 or not valid.
 func Buddy(p netip.Prefix) netip.Prefix {
 	if p.Bits() <= 0 {
 		panic(fmt.Sprintf("space: %v has no buddy", p))
@@ -22,7 +22,7 @@ func Buddy(p netip.Prefix) netip.Prefix {
 	return block(numberOf(p.Addr()).xor(oneAt(width-p.Bits())), p.Bits(), width)
 }
 
-// Parent returns the block twice as large that holds p. It panics if p is a whole family.
+// Parent returns the block of twice the size that contains p. It panics if p is a /0 or not valid.
 func Parent(p netip.Prefix) netip.Prefix {
 	if p.Bits() <= 0 {
 		panic(fmt.Sprintf("space: %v has no parent", p))
@@ -73,13 +73,13 @@ func Compare(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// NthAddress returns the address that is n after the first one of p, and false if p has no such address.
+// NthAddress returns p's lowest address plus n, and false if p does not contain it.
 func NthAddress(p netip.Prefix, n uint64) (netip.Addr, bool) {
 	host, ok := NthBlock(p, Width(p), n)
 	return host.Addr(), ok
 }
 
-// NthBlock returns the block with length bits that is n blocks after the lowest one in p, and false if p has no such block.
+// NthBlock returns the block at index n (from 0) among p's blocks with prefix length bits, and false if p has no such block.
 func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	width := Width(p)
 	if !p.IsValid() || bits < p.Bits() || bits > width {
@@ -92,8 +92,8 @@ func NthBlock(p netip.Prefix, bits int, n uint64) (netip.Prefix, bool) {
 	return block(numberOf(First(p)).or(index.shiftLeft(width-bits)), bits, width), true
 }
 
-// Sub returns the block with length bits inside p that random selects. Every position is equally likely if random is uniform. Bit i of the address (0
-// is the highest) is bit i of random, for i in p.Bits()..bits-1, so the same random bits select the same position whatever the size of p. Sub panics
+// Sub returns a block inside p, with prefix length bits, at the position that random selects. If random is uniform, all positions are equally likely.
+// Bit i of the block's address (0 is the highest) is bit i of random, for i in p.Bits()..bits-1. The size of p does not shift these bits. Sub panics
 // unless bits is p.Bits()..Width(p).
 func Sub(p netip.Prefix, bits int, random [16]byte) netip.Prefix {
 	width := Width(p)

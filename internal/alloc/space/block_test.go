@@ -21,7 +21,7 @@ const (
 	lastButOneIPv6 = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:fffe"
 )
 
-func TestCanonicalAcceptsAlignedBlocksAlone(t *testing.T) {
+func TestCanonicalAcceptsOnlyAlignedBlocks(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"0.0.0.0/0", "10.0.0.0/8", "255.255.255.255/32", "::/0", "2001:db8::/32", "::/128", lastIPv6 + "/128", "::ffff:0.0.0.0/96",
@@ -35,7 +35,7 @@ func TestCanonicalAcceptsAlignedBlocksAlone(t *testing.T) {
 	}
 }
 
-func TestBlocksKnowTheirRelatives(t *testing.T) {
+func TestBuddyParentAndHalvesOfABlock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ block, buddy, parent string }{
 		{"0.0.0.0/1", "128.0.0.0/1", "0.0.0.0/0"},
@@ -58,7 +58,7 @@ func TestBlocksKnowTheirRelatives(t *testing.T) {
 	}
 }
 
-func TestRelativesThatDoNotExistPanic(t *testing.T) {
+func TestMissingBuddyParentOrHalvesPanic(t *testing.T) {
 	t.Parallel()
 	for _, family := range []string{"0.0.0.0/0", "::/0"} {
 		require.Panics(t, func() { space.Buddy(pfx(family)) })
@@ -74,7 +74,7 @@ func TestRelativesThatDoNotExistPanic(t *testing.T) {
 	require.Panics(t, func() { space.Sub(netip.Prefix{}, 0, [16]byte{}) })
 }
 
-func TestContainsStaysInTheFamily(t *testing.T) {
+func TestContainsIsFalseAcrossFamilies(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		outer, inner netip.Prefix
@@ -98,7 +98,7 @@ func TestContainsStaysInTheFamily(t *testing.T) {
 	}
 }
 
-func TestBlocksKnowTheirEndsAndSize(t *testing.T) {
+func TestFirstLastAndSizeOfABlock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ block, first, last, size string }{
 		{"0.0.0.0/0", "0.0.0.0", "255.255.255.255", "4294967296"},
@@ -116,7 +116,7 @@ func TestBlocksKnowTheirEndsAndSize(t *testing.T) {
 	}
 }
 
-func TestCompareOrdersByFamilyAddressLength(t *testing.T) {
+func TestCompareOrdersByFamilyAddressAndLength(t *testing.T) {
 	t.Parallel()
 	order := parse(t, "0.0.0.0/0 0.0.0.0/8 10.0.0.0/8 10.0.0.0/9 10.128.0.0/9 255.255.255.255/32 ::/0 ::/128 ::ffff:10.0.0.0/104 2001:db8::/32 8000::/1")
 	for i, low := range order {
@@ -166,7 +166,7 @@ func TestNthStopsAtTheEndOfTheBlock(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestSubTakesTheBitsOfItsOwnPlace(t *testing.T) {
+func TestSubTakesTheBitsAtItsPosition(t *testing.T) {
 	t.Parallel()
 	random := [16]byte{0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x01}
 	for _, c := range []struct {
@@ -188,7 +188,7 @@ func TestSubTakesTheBitsOfItsOwnPlace(t *testing.T) {
 	}
 }
 
-func TestBlocksAgreeWithTheirCells(t *testing.T) {
+func TestBlocksMatchCells(t *testing.T) {
 	t.Parallel()
 	inEachUniverse(t, func(t *rapid.T, u *universe) {
 		one, two := drawSpan(t, "one"), drawSpan(t, "two")

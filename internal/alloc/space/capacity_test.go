@@ -35,7 +35,7 @@ func TestCapacityStaysExactWithHugeCounts(t *testing.T) {
 	require.Equal(t, "85070591730234615865843651857942052865", h.Blocks(128).String()) // 2^126 + 1
 }
 
-func TestTotalAddsUpBlocks(t *testing.T) {
+func TestTotalSumsBlockSizes(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "0", space.Total().String())
 	require.Equal(t, "256", space.Total(pfx("10.0.0.0/24")).String())

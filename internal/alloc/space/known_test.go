@@ -67,7 +67,7 @@ func TestKnownMatchesCells(t *testing.T) {
 func FuzzKnown(f *testing.F) { fuzzUniverses(f, knownMatchesCells) }
 
 // The cache that the first group filled serves the groups after it.
-func TestAFewRowsServeManyGroups(t *testing.T) {
+func TestCachedFreeRowsServeManyGroups(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
 	for _, strategy := range []space.Strategy{space.FirstFit, space.BestFit, space.Sparse, space.Random} {
@@ -100,7 +100,7 @@ func TestAFewRowsServeManyGroups(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownIsBounded(t *testing.T) {
+func TestKnownRowsAreLimited(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
 	known := space.NewKnown(container)

@@ -40,7 +40,7 @@ func TestMergeCoalescesEagerly(t *testing.T) {
 	}
 }
 
-func TestReleasingAHostOfAFamilyUndoesCarvingIt(t *testing.T) {
+func TestReleasingAHostReversesItsCarving(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ family, host string }{{"0.0.0.0/0", "10.20.30.40/32"}, {"::/0", "2001:db8::17/128"}} {
 		family, released := pfx(c.family), []netip.Prefix{pfx(c.host)}

@@ -32,7 +32,7 @@ func TestFromRangeIsExactAtTheEdges(t *testing.T) {
 	}
 }
 
-func TestFromRangeNeedsNoMoreThanTwoBlocksOfALength(t *testing.T) {
+func TestFromRangeUsesAtMostTwoBlocksOfALength(t *testing.T) {
 	t.Parallel()
 	require.Len(t, space.FromRange(ip("0.0.0.1"), ip("255.255.255.254")), 62)
 	require.Len(t, space.FromRange(ip("::1"), ip(lastButOneIPv6)), 254)
@@ -40,7 +40,7 @@ func TestFromRangeNeedsNoMoreThanTwoBlocksOfALength(t *testing.T) {
 	require.Len(t, space.FromRange(ip("::1"), ip(lastIPv6)), 128)
 }
 
-func TestFromRangeOfNoRangeIsNil(t *testing.T) {
+func TestFromRangeOfAnInvalidRangeIsNil(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]netip.Addr{
 		{}, {ip("10.0.0.0"), {}}, {{}, ip("10.0.0.0")}, {ip("10.0.0.1"), ip("10.0.0.0")}, {ip("10.0.0.0"), ip("::")}, {ip("::"), ip("10.0.0.0")},
@@ -50,7 +50,7 @@ func TestFromRangeOfNoRangeIsNil(t *testing.T) {
 	}
 }
 
-func TestFirstAndLastAddressesOfABlock(t *testing.T) {
+func TestFirstNAndLastNOfABlock(t *testing.T) {
 	t.Parallel()
 	const all = ^uint64(0)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-func TestReadsAreMergedWhereTheyCanBe(t *testing.T) {
+func TestReadsForSimilarWishesAreMerged(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")
 	scan := func(order space.Order, maxBits int, from string) space.Scan {
@@ -33,7 +33,7 @@ func TestReadsAreMergedWhereTheyCanBe(t *testing.T) {
 	}, reads.Scans, "nine wishes count: three cannot be granted by any free list, one has host bits")
 }
 
-func TestNothingIsReadForWhatCannotBeGranted(t *testing.T) {
+func TestImpossibleWishesNeedNoReads(t *testing.T) {
 	t.Parallel()
 	for _, reads := range []space.Reads{
 		space.ReadsFor(pfx("10.0.0.0/24"), nil),
@@ -47,7 +47,7 @@ func TestNothingIsReadForWhatCannotBeGranted(t *testing.T) {
 }
 
 // One row fewer than ReadsFor asks for is too few: each of two wishes uses up a whole block.
-func TestTheLimitOfAScanIsNeeded(t *testing.T) {
+func TestSmallerScanLimitIsTooFewRows(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")
 	for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Sparse} {
@@ -95,7 +95,7 @@ func TestReadsOfALargeBatchAreBounded(t *testing.T) {
 	require.Len(t, space.ReadsFor(container, wishes).Scans, 2)
 }
 
-func TestShareStartTouchesOnlyRandomWishesWithoutOneAndBestFitWithOne(t *testing.T) {
+func TestShareStartAffectsRandomWithoutAndBestFitWithStart(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")
 	wishes := []space.Wish{
@@ -122,7 +122,7 @@ func randomBytes(random *rand.Rand) (bytes [16]byte) {
 	return bytes
 }
 
-func TestTheWholeFreeListIsReadBesidesKeys(t *testing.T) {
+func TestWholeReadCoversKeysAndOtherWishes(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/24")
 	keys := space.Reads{Keys: parse(t, "10.0.0.64/26 10.0.0.128/25")}

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-func TestCarveLeavesTheBuddiesOnTheWayUp(t *testing.T) {
+func TestCarveLeavesTheBuddiesOfEachLength(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ free, target, rest string }{
 		{"10.0.0.0/24", "10.0.0.0/24", ""},
@@ -42,7 +42,7 @@ func TestCarvingAHostFromAFamilyLeavesOneBlockOfEachLength(t *testing.T) {
 	}
 }
 
-func TestCarveRefusesABlockThatIsNotInside(t *testing.T) {
+func TestCarveRefusesABlockOutsideTheFreeOne(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]netip.Prefix{
 		{pfx("10.0.0.0/24"), pfx("10.0.0.0/23")}, {pfx("10.0.0.0/24"), pfx("10.0.1.0/24")}, {pfx("::/0"), pfx("10.0.0.0/8")},

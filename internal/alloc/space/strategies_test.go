@@ -12,7 +12,7 @@ import (
 // Free: .16/28, .32/27, .64/26, .160/27, .192/26 of 10.0.0.0/24. Held: .0/28 and .128/27.
 const someFree = "10.0.0.16/28 10.0.0.32/27 10.0.0.64/26 10.0.0.160/27 10.0.0.192/26"
 
-func TestStrategiesChoose(t *testing.T) {
+func TestStrategiesChooseTheirBlocks(t *testing.T) {
 	t.Parallel()
 	drawing := func(lastByte byte) (random [16]byte) {
 		random[3], random[11] = lastByte, 0xff
@@ -26,10 +26,10 @@ func TestStrategiesChoose(t *testing.T) {
 		{"BestFitPrefersTheTightest", space.Wish{Bits: 32}, "10.0.0.16/32"},
 		{"BestFitPrefersAnExactFit", space.Wish{Bits: 26}, "10.0.0.64/26"},
 		{"BestFitBreaksTiesByAddress", space.Wish{Bits: 27}, "10.0.0.32/27"},
-		{"BestFitStartsWhereTold", space.Wish{Bits: 27, Start: ip("10.0.0.33")}, "10.0.0.160/27"},
+		{"BestFitStartsAtTheGivenAddress", space.Wish{Bits: 27, Start: ip("10.0.0.33")}, "10.0.0.160/27"},
 		{"BestFitStartsAtABlockItself", space.Wish{Bits: 27, Start: ip("10.0.0.160")}, "10.0.0.160/27"},
 		{"BestFitWrapsAround", space.Wish{Bits: 27, Start: ip("10.0.0.161")}, "10.0.0.32/27"},
-		{"BestFitStaysTightWhateverTheStart", space.Wish{Bits: 28, Start: ip("10.0.0.250")}, "10.0.0.16/28"},
+		{"BestFitStaysTightForAnyStart", space.Wish{Bits: 28, Start: ip("10.0.0.250")}, "10.0.0.16/28"},
 		{"BestFitIgnoresAStartElsewhere", space.Wish{Bits: 27, Start: ip("10.0.1.0")}, "10.0.0.32/27"},
 		{"BestFitIgnoresAStartOfTheOtherFamily", space.Wish{Bits: 27, Start: ip("::ffff:10.0.0.160")}, "10.0.0.32/27"},
 		{"FirstFitIsStrictlyLowest", space.Wish{Bits: 32, Strategy: space.FirstFit}, "10.0.0.16/32"},

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-func TestTilesNamesTheFirstFault(t *testing.T) {
+func TestTilesReportsTheFirstFault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, container, blocks, fault string }{
 		{"ItselfAlone", "10.0.0.0/24", "10.0.0.0/24", ""},

@@ -11,7 +11,7 @@ import (
 )
 
 // In any container, a batch of 1,000 Random wishes must change not many more free rows than a batch that takes the lowest blocks.
-func TestALargeRandomBatchChangesFewRows(t *testing.T) {
+func TestLargeRandomBatchChangesFewRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		container string
@@ -39,7 +39,7 @@ func TestALargeRandomBatchChangesFewRows(t *testing.T) {
 	}
 }
 
-func TestASmallRandomBatchKeepsItsDraws(t *testing.T) {
+func TestSmallRandomBatchKeepsItsDraws(t *testing.T) {
 	t.Parallel()
 	wishes := randomWishes(16, 32)
 	want := append([]space.Wish{}, wishes...)
@@ -47,7 +47,7 @@ func TestASmallRandomBatchKeepsItsDraws(t *testing.T) {
 	require.Equal(t, want, wishes)
 }
 
-func TestDrawnTogetherIsDrawnApart(t *testing.T) {
+func TestDrawTogetherGivesDistinctBlocks(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
 	wishes := append(randomWishes(500, 32), randomWishes(500, 30)...)
@@ -63,7 +63,7 @@ func TestDrawnTogetherIsDrawnApart(t *testing.T) {
 }
 
 // The number of rows read from a fragmented container does not grow with the number of Random wishes.
-func TestFewRowsAreReadForRandomWishes(t *testing.T) {
+func TestRandomWishesReadFewRows(t *testing.T) {
 	t.Parallel()
 	container := pfx("10.0.0.0/8")
 	wishes := randomWishes(1000, 32)

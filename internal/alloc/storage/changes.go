@@ -107,4 +107,4 @@ type NameRef struct {
 func (c *Conflict) Found() bool { return len(c.ClaimRefs)+len(c.AnswerKeys) > 0 }
 
 // Error implements error.
-func (c *Conflict) Error() string { return "rows are not as they were read" }
+func (c *Conflict) Error() string { return "rows have changed since they were read" }

@@ -22,7 +22,7 @@ func Shed(err error) bool { return errors.Is(err, ipam.ErrShed) }
 
 // TurnNeverCame returns the error for a request that waited for a lock until its context ended.
 func TurnNeverCame(ctx context.Context) error {
-	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for its turn. Nothing was changed; repeat the request.").Because(ctx.Err())
+	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for a lock. Nothing was changed; repeat the request.").Because(ctx.Err())
 }
 
 // Unplaced ends a transaction under a pool lock when its claims or consumers would be the first of their projects in a region. The caller then
@@ -43,7 +43,7 @@ func (o *Occupied) Error() string { return "another transaction holds the lock "
 
 // NotFoundAt adds to a not_found error the pointer to the field with the reference.
 func NotFoundAt(err error, pointer string) error {
-	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, speaks of this reference
+	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, is about this reference
 		return e.At(pointer, "names nothing that exists here.")
 	}
 	return err
@@ -57,7 +57,7 @@ func RetryLater(err error) bool {
 // OutcomeUnknown returns the error for an indeterminate commit.
 func OutcomeUnknown(cause error) error {
 	return ipam.Errorf(ipam.CodeOutcomeUnknown,
-		"The database did not say whether the change was made. Repeat the same request with the same Idempotency-Key or name; it will be made once.").Because(cause)
+		"The database did not confirm whether the change was made. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").Because(cause)
 }
 
 // Contention returns the error for a request that lost too many conflicts.
@@ -81,4 +81,4 @@ func IgnoreNotFound[T any](v T, err error) (T, bool, error) {
 func AsConflict(err error) (*Conflict, bool) { return errors.AsType[*Conflict](err) }
 
 // ErrForgotten means that a transaction's facts are not cached, or are outdated. Nothing was done, and InTx reads them.
-var ErrForgotten = errors.New("it is not remembered")
+var ErrForgotten = errors.New("it is not cached")

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-func TestReadsAreOfTheEarliestMomentOfSeveral(t *testing.T) {
+func TestMomentIsTheEarliestOfSeveralReads(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 123456000, time.UTC)
 	var m storage.Moment

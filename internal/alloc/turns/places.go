@@ -11,7 +11,7 @@ import (
 )
 
 // Places limits the concurrent work of one kind, in total and for each project. A request without a free slot waits. The project with the fewest
-// slots comes first; within a project, requests are served as they came. The limits are for this process and below the size of its database
+// slots comes first; within a project, requests get slots in their order of arrival. The limits are for this process and below the size of its database
 // connection pool, so that slow work does not block fast work.
 type Places struct {
 	most, each int // slots in total, and for one project
@@ -52,7 +52,7 @@ func (p *Places) Enter(ctx context.Context, project ipam.ID) (leave func(), err 
 	if others >= p.patient {
 		p.mu.Unlock()
 		e := ipam.Errorf(ipam.CodeRateLimited,
-			"Too many requests at once: %d of this project wait for others of the same kind. Nothing was changed; repeat the request when Retry-After has passed.", others).
+			"Too many requests at once: %d requests of this project already wait for a free slot. Nothing was changed; repeat the request when Retry-After has passed.", others).
 			Because(ipam.ErrShed)
 		e.RetryAfter = time.Second
 		return nil, e

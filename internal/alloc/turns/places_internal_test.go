@@ -23,7 +23,7 @@ func waits(t *testing.T, p *Places, n int) {
 	}
 }
 
-func TestNoProjectHasAllPlaces(t *testing.T) {
+func TestNoProjectGetsAllPlaces(t *testing.T) {
 	t.Parallel()
 	p := NewPlaces(3, 2, 8)
 	greedy, modest, third := ipam.NewID(), ipam.NewID(), ipam.NewID()
@@ -64,7 +64,7 @@ func TestNoProjectHasAllPlaces(t *testing.T) {
 	require.Empty(t, p.held)
 }
 
-func TestWhoWaitsForAPlaceMayGoAway(t *testing.T) {
+func TestWaitForAPlaceEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	p := NewPlaces(1, 1, 1)
 	project := ipam.NewID()
@@ -87,7 +87,7 @@ func TestWhoWaitsForAPlaceMayGoAway(t *testing.T) {
 	leave()
 }
 
-func TestWorkForNoProjectIsBoundedByAllPlacesAlone(t *testing.T) {
+func TestWorkWithoutAProjectIsLimitedByTheTotal(t *testing.T) {
 	t.Parallel()
 	p := NewPlaces(3, 1, 1)
 	for range 3 {

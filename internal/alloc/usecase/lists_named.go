@@ -42,7 +42,7 @@ func RefuseUnknown(ctx context.Context, read storage.Reader, key storage.Project
 		if slices.Contains(there, n) {
 			continue
 		}
-		detail := fmt.Sprintf("names the %s %q, and there is none of this name that project %q has or may use.", n.What, n.Shown(key.Name), key.Name)
+		detail := fmt.Sprintf("names the %s %q, which does not exist or is not available to project %q.", n.What, n.Shown(key.Name), key.Name)
 		if refusal == nil {
 			refusal = ipam.Invalid(params[i], "%s", detail)
 		} else {

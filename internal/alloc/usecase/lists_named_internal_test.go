@@ -11,7 +11,7 @@ import (
 
 // A page ends after some thousand rows, even if it is empty. The first page already shows that the names do not exist, but only the last page may
 // refuse them: an item in between would prove the names.
-func TestANameThatMeansNothingIsRefusedOnceNothingWasFoundOnAnyPage(t *testing.T) {
+func TestMissingNameIsRefusedOnlyOnTheLastEmptyPage(t *testing.T) {
 	t.Parallel()
 	of := paging.ListOf("claims", "whose")
 	at := func(name string) string { return paging.SealCursor(of, name) }

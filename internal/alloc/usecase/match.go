@@ -23,7 +23,7 @@ func (m Match) Check(current ipam.ID) error {
 	}
 	if i := slices.IndexFunc(m.Revisions, isWeak); i >= 0 {
 		e := ipam.Errorf(ipam.CodePreconditionFailed,
-			"If-Match names a weak entity tag, and such a one never matches, whether or not the resource has changed. Something on the way, as a proxy that compresses does, wrote W/ before the ETag: send it without W/.")
+			"If-Match has a weak entity tag, which never matches. A compressing proxy may have added W/ to the ETag; send the ETag without W/.")
 		e.Figures.CurrentRevision = current.String()
 		return e.At("header:If-Match", "has the weak entity tag %s; the current one is %q.", m.Revisions[i], current)
 	}
@@ -42,14 +42,14 @@ func (r Request) CheckPut(found bool, current ipam.ID) error {
 		if !r.IfMatch.Set() {
 			return nil
 		}
-		return ipam.Errorf(ipam.CodePreconditionFailed, "There is nothing to replace yet: leave If-Match out to create it.").
-			At("header:If-Match", "demands that the resource exists.")
+		return ipam.Errorf(ipam.CodePreconditionFailed, "The resource does not exist yet. Leave out If-Match to create it.").
+			At("header:If-Match", "requires that the resource exists.")
 	}
 	if err := r.IfMatch.Check(current); err != nil || !r.CreateOnly {
 		return err
 	}
 	e := ipam.Errorf(ipam.CodePreconditionFailed,
-		"The resource exists already, and If-None-Match: * creates only. If an earlier attempt of yours may have made it, read it; leave the header out to be given what exists.")
+		"The resource exists already, and If-None-Match: * only creates. If an earlier attempt may have created it, read it, or leave out the header to get the existing resource.")
 	e.Figures.CurrentRevision = current.String()
-	return e.At("header:If-None-Match", "demands that the resource does not exist.")
+	return e.At("header:If-None-Match", "requires that the resource does not exist.")
 }

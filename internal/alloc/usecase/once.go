@@ -20,14 +20,14 @@ func Replayed[T any](ctx context.Context, r Request, a storage.Answer, read func
 	if a.Fingerprint != r.Fingerprint {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
 			"This Idempotency-Key was used for another request within the last 24 hours. Use a new key for a new request.").
-			At("header:Idempotency-Key", "belongs to a request with another operation, path or body, or by an API key that was replaced.")
+			At("header:Idempotency-Key", "belongs to a request with another operation, path or body, or to one with an API key that was replaced.")
 	}
 	if made, err = read(a); err != nil {
 		return made, ipam.Errorf(ipam.CodeInternal, "The stored answer cannot be read.").Because(err)
 	}
 	if who, ok := tenancy.From(ctx); !ok || who.Subject != creatorOf(&made) {
 		return made, ipam.Errorf(ipam.CodeIdempotencyMismatch,
-			"This Idempotency-Key was used by another caller of the project within the last 24 hours. Use a key that is this caller's alone.").
+			"This Idempotency-Key was used by another caller of the project within the last 24 hours. Use a new key.").
 			At("header:Idempotency-Key", "belongs to another caller's request.")
 	}
 	return made, nil

@@ -24,13 +24,13 @@ func (s *Core) StillHeld(ctx context.Context, made []ipam.Claim) error {
 	case len(gone) == 0:
 		return nil
 	case len(made) == 1:
-		return released("The request with this Idempotency-Key made claim %s, which was released since. A new key makes a new claim.", gone[0].Ref())
+		return released("The request with this Idempotency-Key made claim %s, which has been released since. Use a new key to make a new claim.", gone[0].Ref())
 	case len(gone) == len(made):
-		return released("The request with this Idempotency-Key made %d claims, all of which were released since, claim %s among them. A new key makes new claims.",
+		return released("The request with this Idempotency-Key made %d claims, which have all been released since, claim %s among them. Use a new key to make new claims.",
 			len(made), gone[0].Ref())
 	default:
-		return released("The request with this Idempotency-Key made %d claims, of which %d were released since, claim %s among them. "+
-			"The others are held; read them by name. A new key makes new claims.", len(made), len(gone), gone[0].Ref())
+		return released("The request with this Idempotency-Key made %d claims; %d of them have been released since, claim %s among them. "+
+			"The others are still held; read them by name. Use a new key to make new claims.", len(made), len(gone), gone[0].Ref())
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Core) Durably(ctx context.Context, look storage.Look) error {
 		return err
 	}
 	e := ipam.Errorf(ipam.CodeOutcomeUnknown,
-		"The database has not confirmed yet what an earlier request did. Repeat the same request with the same Idempotency-Key or name; it will be made once.").Because(err)
+		"The database has not confirmed the outcome of an earlier request yet. Repeat the same request with the same Idempotency-Key or name; it takes effect only once.").Because(err)
 	e.RetryAfter = time.Second
 	return e
 }

@@ -37,7 +37,7 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 }
 
 // errRecordedLate refuses an event that would come before positions that readers of the trail have already passed.
-var errRecordedLate = ipam.Errorf(ipam.CodeContention, "The request was held up for too long. Nothing was changed; repeat it.")
+var errRecordedLate = ipam.Errorf(ipam.CodeContention, "The request took too long. Nothing was changed; repeat it.")
 
 // record gives events their time, and gives the events of one project consecutive ids in their order, because such events are stored together. It
 // takes the random bits from the project's first event, and again from each 65,536th. So another attempt writes the same ids.

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestEventsOfOneProjectHaveConsecutiveIDsInTheOrderInWhichTheyCome(t *testing.T) {
+func TestEventIDsOfAProjectAreConsecutiveInOrder(t *testing.T) {
 	t.Parallel()
 	blue, red := ipam.ID{1}, ipam.ID{2}
 	begun := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)

@@ -9,7 +9,7 @@ import (
 )
 
 // A stop after the next Watch of the project must not remove that Watch.
-func TestAWatcherThatStopsLateLeavesTheNextOne(t *testing.T) {
+func TestLateStopKeepsTheNextWatch(t *testing.T) {
 	t.Parallel()
 	var w Wakes
 	project, woken := ipam.NewID(), 0

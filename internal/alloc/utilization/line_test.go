@@ -26,7 +26,7 @@ func history(days float64, share func(ago float64) float64) (recorded []ipam.Use
 	return recorded
 }
 
-func TestWhatRisesInALineRunsOutAtItsEnd(t *testing.T) {
+func TestLinearGrowthPredictsTheRunway(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		percent, begins := rapid.Float64Range(0.4, 3).Draw(t, "percent a day"), rapid.Float64Range(0, 0.5).Draw(t, "begins")
@@ -38,7 +38,7 @@ func TestWhatRisesInALineRunsOutAtItsEnd(t *testing.T) {
 	})
 }
 
-func TestTheEarlierOfTwoLinesIsTold(t *testing.T) {
+func TestRunwayUsesTheEarlierOfTwoLines(t *testing.T) {
 	t.Parallel()
 	hurries := history(14, func(ago float64) float64 {
 		if ago < 1 {
@@ -57,7 +57,7 @@ func TestTheEarlierOfTwoLinesIsTold(t *testing.T) {
 }
 
 // No forecast where a line would be misleading.
-func TestWhatIsNoLineHasNoRunway(t *testing.T) {
+func TestNonlinearUsageHasNoRunway(t *testing.T) {
 	t.Parallel()
 	for name, recorded := range map[string][]ipam.UsedAt{
 		"it stays":                   history(14, func(float64) float64 { return 0.9 }),
@@ -79,7 +79,7 @@ func TestWhatIsNoLineHasNoRunway(t *testing.T) {
 }
 
 // Each point has the last record before it and the highest one since the point before; points with stale records are omitted.
-func TestPointsAreEvenlySpacedAndSayWhatWasLast(t *testing.T) {
+func TestPointsAreEvenlySpacedWithLastAndHighestValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var recorded []ipam.UsedAt

@@ -20,7 +20,7 @@ var pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute,
 // pause returns the wait after so many attempts, with a random deviation up to a fifth, or the longer time that the receiver asks for.
 func pause(tries int, asked time.Duration) time.Duration {
 	wait := pauses[min(tries, len(pauses))-1]
-	wait += time.Duration((rand.Float64() - 0.5) / 2.5 * float64(wait)) //nolint:gosec // spreads load, guards nothing
+	wait += time.Duration((rand.Float64() - 0.5) / 2.5 * float64(wait)) //nolint:gosec // spreads load; not a secret
 	return max(wait, asked)
 }
 

@@ -42,7 +42,7 @@ type Webhooks struct {
 	oldest  time.Time            // when the first attempt at the oldest undelivered message was; zero: there is none
 	kept    time.Time            // when the leases were last renewed and oldest was read, by the process's own clock
 	running sync.WaitGroup
-	life    context.Context //nolint:containedctx // that of the runs, which outlive the pass of the job that begins them
+	life    context.Context //nolint:containedctx // for the runs, which outlive the job that starts them
 	stop    context.CancelFunc
 }
 

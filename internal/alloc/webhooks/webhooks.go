@@ -88,7 +88,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 		return none, err
 	}
 	if !s.enabled() {
-		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks: its operator has given it no key for them (--webhook-key-file).")
+		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks, because it has no key for them. Ask the operator to set --webhook-key-file.")
 	}
 	mark, err := s.Store.FeedMark(ctx) // taken before the webhook exists: sending begins with the first change that the caller could not have read
 	if err != nil {
@@ -127,7 +127,7 @@ func room(ctx context.Context, tx storage.Tx, in storage.ProjectKey, name string
 	if len(have) < MaxWebhooks {
 		return nil
 	}
-	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, which is the most. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "webhook"))
+	e := ipam.Errorf(ipam.CodeQuotaExceeded, "Project %q has %s, the maximum. Delete one first.", in.Name, usecase.CountOf(int64(len(have)), "webhook"))
 	e.Figures.Limit, e.Figures.Used, e.Figures.Requested = strconv.Itoa(MaxWebhooks), strconv.Itoa(len(have)), "1"
 	return e
 }

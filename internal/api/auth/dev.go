@@ -26,7 +26,7 @@ type Dev struct {
 func (d Dev) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	if d.LocalOnly && !local(r.Host) {
 		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
-			"In development mode only requests to localhost or a loopback address are answered; this one was sent to another host name.").
+			"In development mode, the server answers only requests to localhost or a loopback address; this request names another host.").
 			At("header:Host", "must be localhost or a loopback address.")
 	}
 	return tenancy.Principal{Subject: "dev", Method: MethodDev, Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}}, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestDevAnswersRequestsToThisMachineOnly(t *testing.T) {
+func TestDevelopmentModeServesOnlyLocalHosts(t *testing.T) {
 	t.Parallel()
 	for host, admitted := range map[string]bool{
 		"127.0.0.1:8080": true, "localhost:8080": true, "LOCALHOST": true, "[::1]:8080": true, "127.9.9.9": true, "[::1]": true,

@@ -42,10 +42,10 @@ const SessionCookie = "carve-session"
 // FromConsole refuses a request that the console did not send: it came from a page of another origin, or from no page.
 func FromConsole(r *http.Request) error {
 	if r.Header.Get(HeaderConsole) != "1" {
-		return ipam.Errorf(ipam.CodePermissionDenied, "This is for the console alone: the header %s is missing.", HeaderConsole)
+		return ipam.Errorf(ipam.CodePermissionDenied, "Only the console may send this request: the header %s is missing.", HeaderConsole)
 	}
 	if !sameOrigin(r) {
-		return ipam.Errorf(ipam.CodePermissionDenied, "A page of another origin must not ask this.")
+		return ipam.Errorf(ipam.CodePermissionDenied, "A page of another origin may not send this request.")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	}
 	switch {
 	case !given && r.Header.Get(HeaderConsole) != "" && !sameOrigin(r):
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A session of the console counts for nothing in requests of pages of another origin.")
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "The server does not accept a session of the console from a page of another origin.")
 	case session != "":
 		return w.Sessions.Authenticate(r.Context(), session)
 	case w.Keys != nil && isKey:
@@ -59,14 +59,14 @@ func (w Ways) Authenticate(r *http.Request) (tenancy.Principal, error) {
 	case w.OIDC != nil && token != "" && !isKey:
 		return w.OIDC.Authenticate(r.Context(), token)
 	case w.Dev != nil && !reads(r) && !sameOrigin(r): // only this check stops such a page from acting as "dev"
-		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin changes nothing here without credentials.")
+		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated, "A page of another origin cannot change anything without credentials; send the request from a page of this server.")
 	case w.Dev != nil:
 		return w.Dev.Authenticate(r)
 	case !given:
 		return tenancy.Principal{}, ipam.Errorf(ipam.CodeUnauthenticated,
 			"This request carries no credentials; send an API key or a token in the header Authorization, as Bearer.")
 	default:
-		return tenancy.Principal{}, tenancy.NotValid("is of a kind that is not taken here")
+		return tenancy.Principal{}, tenancy.NotValid("has a kind that this server does not accept")
 	}
 }
 

@@ -22,7 +22,7 @@ func (k taker) Authenticate(_ context.Context, token string) (tenancy.Principal,
 	return tenancy.Principal{Subject: k.name, Method: k.name}, nil
 }
 
-func TestEachTokenGoesToTheWayThatItWasMadeFor(t *testing.T) {
+func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 	t.Parallel()
 	keys, oidc := taker{"keys", "carve_good"}, taker{"oidc", "a.b.c"}
 	all := Ways{Keys: keys, OIDC: oidc}
@@ -49,8 +49,8 @@ func TestEachTokenGoesToTheWayThatItWasMadeFor(t *testing.T) {
 		"RefusesWithoutAnyWay":        {Ways{}, []string{"Bearer carve_good"}, ""},
 		"DevTakesNoCredentials":       {dev, nil, "dev"},
 		"DevTakesOtherSchemes":        {dev, []string{"Basic x"}, "dev"},
-		"DevLeavesKeysToKeys":         {dev, []string{"Bearer carve_good"}, "keys"},
-		"DevDoesNotMakeUpForABadKey":  {dev, []string{"Bearer carve_bad"}, ""},
+		"DevUsesTheKeyringForKeys":    {dev, []string{"Bearer carve_good"}, "keys"},
+		"DevRefusesABadKey":           {dev, []string{"Bearer carve_bad"}, ""},
 		"DevAloneTakesAll":            {Ways{Dev: Dev{}}, []string{"Bearer carve_bad"}, "dev"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestEachTokenGoesToTheWayThatItWasMadeFor(t *testing.T) {
 }
 
 // Without credentials everybody is whoever the browser brings along, so it must not be a page of somebody else's.
-func TestDevTakesNoChangesFromPagesOfAnotherOrigin(t *testing.T) {
+func TestDevelopmentModeRefusesCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		method string
@@ -95,7 +95,7 @@ func TestDevTakesNoChangesFromPagesOfAnotherOrigin(t *testing.T) {
 	}
 }
 
-func TestDevAloneIsAnnounced(t *testing.T) {
+func TestOnlyDevelopmentModeIsAnnounced(t *testing.T) {
 	t.Parallel()
 	h := http.Header{}
 	Ways{Keys: taker{}}.Announce(h)

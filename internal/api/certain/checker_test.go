@@ -31,7 +31,7 @@ const thing = `{"type": "object", "additionalProperties": false, "required": ["n
 	"at": {"type": "string", "format": "date-time"}
 }}`
 
-func TestWhatIsCertain(t *testing.T) {
+func TestFastPathAcceptsValidValues(t *testing.T) {
 	t.Parallel()
 	c := checker(t, thing)
 	for _, body := range []string{
@@ -44,7 +44,7 @@ func TestWhatIsCertain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotCertain(t *testing.T) {
+func TestFastPathRejectsUncertainValues(t *testing.T) {
 	t.Parallel()
 	c := checker(t, thing)
 	for body, why := range map[string]string{
@@ -65,14 +65,14 @@ func TestWhatIsNotCertain(t *testing.T) {
 	}
 }
 
-func TestTokensAreCountedAsTheDecoderDoes(t *testing.T) {
+func TestFastPathCountsTokensLikeTheDecoder(t *testing.T) {
 	t.Parallel()
 	c := checker(t, `{"type": "array", "items": {"type": "object", "additionalProperties": {"type": "boolean"}}}`)
 	require.True(t, c.Valid([]byte(`[`+strings.Repeat(`{"a":true},`, 6)+`{"a":true}`+`]`)), "7 times 4, and 2 brackets")
 	require.False(t, c.Valid([]byte(`[`+strings.Repeat(`{"a":true},`, 6)+`{"a":true},{}`+`]`)))
 }
 
-func TestKeywordsThatAreNotKnownAreNeverCertain(t *testing.T) {
+func TestFastPathRejectsUnknownKeywords(t *testing.T) {
 	t.Parallel()
 	for _, schema := range []string{
 		`{}`, `{"type": "number"}`, `{"type": "integer", "multipleOf": 2}`, `{"type": "integer", "exclusiveMinimum": true, "minimum": 0}`, `{"type": "integer", "maximum": -1}`,
@@ -87,7 +87,7 @@ func TestKeywordsThatAreNotKnownAreNeverCertain(t *testing.T) {
 	require.True(t, certain.NewCompiler(limits).Compile(nil).Never())
 }
 
-func TestASchemaInItselfEnds(t *testing.T) {
+func TestRecursiveSchemaIsLimitedInDepth(t *testing.T) {
 	t.Parallel()
 	s := &openapi3.Schema{}
 	require.NoError(t, s.UnmarshalJSON([]byte(`{"type": "array"}`)))
@@ -97,7 +97,7 @@ func TestASchemaInItselfEnds(t *testing.T) {
 	require.False(t, c.Valid([]byte(strings.Repeat("[", 21)+strings.Repeat("]", 21))))
 }
 
-func TestParameters(t *testing.T) {
+func TestFastPathChecksParameters(t *testing.T) {
 	t.Parallel()
 	for schema, values := range map[string]map[string]bool{
 		`{"type": "string", "maxLength": 3}`:             {"": true, "abc": true, "abcd": false, "a\"": true, "\xff": false, " a": true},
@@ -111,7 +111,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-func TestCheckingAllocatesNothing(t *testing.T) {
+func TestFastPathAllocatesNothing(t *testing.T) {
 	c := checker(t, thing)
 	body := []byte(`{"name":"a","size":1,"labels":{"x":"","y":"z"}}`)
 	require.Zero(t, testing.AllocsPerRun(100, func() { c.Valid(body) }))

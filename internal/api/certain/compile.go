@@ -84,7 +84,7 @@ func (c *Compiler) compile(ref *openapi3.SchemaRef, depth int) *node {
 
 // bare reports whether a schema has no keyword.
 func bare(s *openapi3.Schema) bool {
-	return reflect.DeepEqual(*s, openapi3.Schema{}) //nolint:govet // what may be an error in it (an example's value) was taken out before
+	return reflect.DeepEqual(*s, openapi3.Schema{}) //nolint:govet // the caller has removed values that may be errors, such as an example's
 }
 
 func (c *Compiler) compileText(s *openapi3.Schema) *node {

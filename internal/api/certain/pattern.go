@@ -139,7 +139,7 @@ func reach(prog *syntax.Prog, from []uint32, flags syntax.EmptyOp) (runes []uint
 }
 
 // emptyOp returns the argument of an instruction that consumes nothing.
-func emptyOp(arg uint32) syntax.EmptyOp { return syntax.EmptyOp(arg) } //nolint:gosec // which the compiler made of one
+func emptyOp(arg uint32) syntax.EmptyOp { return syntax.EmptyOp(arg) } //nolint:gosec // the compiler stored an EmptyOp in it
 
 func keyOf(set []uint32) string {
 	var b []byte

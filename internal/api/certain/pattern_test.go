@@ -41,7 +41,7 @@ func expressions(t *testing.T) []string {
 	return all
 }
 
-func TestATableMatchesWhatItsExpressionMatches(t *testing.T) {
+func TestPatternTableMatchesLikeItsExpression(t *testing.T) {
 	t.Parallel()
 	all := append(expressions(t), `^$`, `^a`, `^a|b$`, `a`, `^(a|ab)(c|bcd)$`, `^a*b?$`, `(?i)^straße$`, `^[^a]$`, `^.$`, `^a\b`, `(?m)^a$`, `^(?:x|^y)z$`, `^a$|^b$`)
 	for _, expression := range all {
@@ -62,7 +62,7 @@ func TestATableMatchesWhatItsExpressionMatches(t *testing.T) {
 	}
 }
 
-func TestTheContractsPatternsHaveTables(t *testing.T) {
+func TestContractPatternsHaveTables(t *testing.T) {
 	t.Parallel()
 	without := 0
 	for _, expression := range expressions(t) {
@@ -73,7 +73,7 @@ func TestTheContractsPatternsHaveTables(t *testing.T) {
 	require.LessOrEqual(t, without, 5, "but for the keys of labels, references in filters, names of what changes, subjects and UIDs of consumers, which are long")
 }
 
-func TestWhatIsNoGoExpressionIsNoPattern(t *testing.T) {
+func TestInvalidGoExpressionHasNoPattern(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, newPattern(`(`))
 	require.Nil(t, newPattern(`^\u00e9$`))

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAKeyIsActiveUntilItExpires(t *testing.T) {
+func TestKeyIsActiveUntilItExpires(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 	k := ipam.APIKey{Metadata: meta("k"), Spec: ipam.APIKeySpec{Role: "viewer", ExpiresAt: at}, Token: "carve_secret", Hash: []byte("hash")}
@@ -43,7 +43,7 @@ func TestGrantsAreNamedByTheirConsumer(t *testing.T) {
 	require.NotContains(t, string(text), "region")
 }
 
-func TestQuotasSurviveTheWire(t *testing.T) {
+func TestQuotasRoundTripThroughJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Int64Range(0, 1<<53-1)
@@ -76,7 +76,7 @@ func TestQuotasSurviveTheWire(t *testing.T) {
 	})
 }
 
-func TestWhatIsLeftOfAQuotaIsNeverNegative(t *testing.T) {
+func TestAvailableQuotaIsNeverNegative(t *testing.T) {
 	t.Parallel()
 	q := ipam.Quota{
 		Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Addresses: big.NewInt(10), Claims: new(int64(3)), Pools: new(int64(math.MaxInt64))}},
@@ -94,7 +94,7 @@ func TestWhatIsLeftOfAQuotaIsNeverNegative(t *testing.T) {
 }
 
 // What the use case blanks is absent, not empty.
-func TestAForeignAllocationShowsTheProjectAlone(t *testing.T) {
+func TestForeignAllocationShowsOnlyItsProject(t *testing.T) {
 	t.Parallel()
 	a := ipam.Allocation{
 		ID: ipam.NewID(), Project: "platform", Pool: ipam.Ref{Project: "platform", Name: "p"}, Block: childPool().Block,

@@ -64,7 +64,7 @@ func ClaimSpec(project string, s gen.IPClaimSpec) (ipam.ClaimSpec, error) {
 	return spec, err
 }
 
-func selector(s *gen.LabelSelector) *ipam.Selector { //nolint:staticcheck // deprecated for callers, and served as ever
+func selector(s *gen.LabelSelector) *ipam.Selector { //nolint:staticcheck // deprecated for callers, but still served
 	if s == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func selector(s *gen.LabelSelector) *ipam.Selector { //nolint:staticcheck // dep
 	return out
 }
 
-func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // deprecated for callers, and served as ever
+func selectorOf(s *ipam.Selector) *gen.LabelSelector { //nolint:staticcheck // deprecated for callers, but still served
 	if s == nil {
 		return nil
 	}

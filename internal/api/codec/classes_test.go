@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestClassesSurviveTheWire(t *testing.T) {
+func TestClassesRoundTripThroughJSON(t *testing.T) {
 	t.Parallel()
 	for _, c := range []ipam.Class{fullClass(), scopedClass(), {Spec: ipam.ClassSpec{Family: ipam.IPv4}.WithDefaults()}} {
 		text, err := json.Marshal(ClassSpecOf(c.Spec))
@@ -26,7 +26,7 @@ func TestClassesSurviveTheWire(t *testing.T) {
 	}
 }
 
-func TestClassesGetWhatTheirAuthorLeftToUs(t *testing.T) {
+func TestClassesGetDefaults(t *testing.T) {
 	t.Parallel()
 	got, err := ClassSpec(gen.IPClassSpec{
 		IPFamily: gen.IPFamilyIPv6, AllowedPrefixLengths: &gen.ClassPrefixLengths{}, Parameters: map[string]string{}, PoolPer: []string{},
@@ -47,7 +47,7 @@ func TestClassesGetWhatTheirAuthorLeftToUs(t *testing.T) {
 	require.Equal(t, "24h", ClassSpecOf(got).EmptyPoolTTL)
 }
 
-func TestBoundsOfAClassAreSeparate(t *testing.T) {
+func TestClassBoundsAreIndependent(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string][2]*int{
 		`{"ipFamily": "IPv4", "allowedPrefixLengths": {"min": 0}}`:            {new(0), nil},
@@ -78,7 +78,7 @@ func TestDurations(t *testing.T) {
 		}
 	})
 
-	t.Run("ThatAreAbsentStayAbsent", func(t *testing.T) {
+	t.Run("StayAbsent", func(t *testing.T) {
 		t.Parallel()
 		d, err := duration("/spec/reuseAfter", "")
 		require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestDurations(t *testing.T) {
 		require.NotEqual(t, durationOf(nil), durationOf(new(time.Duration(0))))
 	})
 
-	t.Run("SurviveTheWire", func(t *testing.T) {
+	t.Run("RoundTripThroughJSON", func(t *testing.T) {
 		t.Parallel()
 		rapid.Check(t, func(t *rapid.T) {
 			want := time.Duration(rapid.Int64Range(0, int64(ipam.MaxDuration/time.Second)).Draw(t, "seconds")) * time.Second
@@ -100,7 +100,7 @@ func TestDurations(t *testing.T) {
 		})
 	})
 
-	t.Run("ThatAreNoneAreRefused", func(t *testing.T) {
+	t.Run("InvalidOnesAreRefused", func(t *testing.T) {
 		t.Parallel()
 		for _, text := range []string{"1d", "5", "h", "1h 2m", "999999999999h"} {
 			_, err := duration("/spec/emptyPoolTTL", text)
@@ -135,7 +135,7 @@ func TestClassStatus(t *testing.T) {
 		require.Equal(t, "1 pool backs the class.", s.Conditions[0].Message)
 	})
 
-	t.Run("OfAClassThatNobodyBacks", func(t *testing.T) {
+	t.Run("OfAClassWithoutPools", func(t *testing.T) {
 		t.Parallel()
 		c := ipam.Class{Metadata: meta("web"), Spec: fullClass().Spec, Status: ipam.ClassStatus{Total: "0", Available: "0"}}
 		require.Equal(t, gen.IPClassStatus{

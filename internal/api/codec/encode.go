@@ -17,7 +17,7 @@ import (
 var jsonType = []string{"application/json"}
 
 // jsonText writes the same JSON as encoding/json, byte for byte, without reflection. It serves the most frequent responses: claims, of which a list
-// has up to a hundred by default. TestWhatIsWrittenByHandIsWhatTheLibraryWrites compares each hand-written type with encoding/json, and finds a field
+// has up to a hundred by default. TestHandWrittenEncodingMatchesTheLibrary compares each hand-written type with encoding/json, and finds a field
 // that the contract has and this code lacks.
 type jsonText struct {
 	b   []byte

@@ -109,7 +109,7 @@ func (w *jsonText) claimConsumers(list []gen.ClaimConsumer) {
 	w.shut(']')
 }
 
-func (w *jsonText) labelSelector(name string, s *gen.LabelSelector) { //nolint:staticcheck // deprecated for callers, and served as ever
+func (w *jsonText) labelSelector(name string, s *gen.LabelSelector) { //nolint:staticcheck // deprecated for callers, but still served
 	w.member(name)
 	if len(s.MatchExpressions) > 0 {
 		w.name("matchExpressions")

@@ -28,7 +28,7 @@ func anything[T any]() *rapid.Generator[T] {
 	}})
 }
 
-func TestWhatIsWrittenByHandIsWhatTheLibraryWrites(t *testing.T) {
+func TestHandWrittenEncodingMatchesTheLibrary(t *testing.T) {
 	t.Parallel()
 	t.Run("OneClaim", func(t *testing.T) {
 		t.Parallel()
@@ -62,7 +62,7 @@ func same(t *rapid.T, body any) {
 }
 
 // A page is what the contract calls a list of its kind.
-func TestAPageIsAListOfTheContract(t *testing.T) {
+func TestPageEncodingMatchesTheContractList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		list := anything[gen.QuotaList]().Draw(t, "list")
@@ -74,7 +74,7 @@ func TestAPageIsAListOfTheContract(t *testing.T) {
 	})
 }
 
-func TestWhatHasNoJSONIsNotSent(t *testing.T) {
+func TestUnencodableValueSendsNothing(t *testing.T) {
 	t.Parallel()
 	never := time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, bad := range []any{&gen.IPClaim{Metadata: gen.Metadata{CreatedAt: never}}, &gen.Quota{Metadata: gen.Metadata{CreatedAt: never}}} {

@@ -47,7 +47,7 @@ func TestExplanationsOfClaimsThatWouldBeBound(t *testing.T) {
 	})
 }
 
-func TestExplanationOfABlockThatWouldBeBoundAgain(t *testing.T) {
+func TestExplanationOfARebind(t *testing.T) {
 	t.Parallel()
 	c := boundClaim()
 	c.Spec.AllocationRef = c.AllocationID.String()
@@ -74,7 +74,7 @@ func TestExplanationsOfClaimsThatWouldBeRefused(t *testing.T) {
 		Remedies: []gen.Remedy{{Pointer: "/spec/prefixLength", Value: "22", Detail: "Ask for a /22."}, {Detail: "Have another pool list it."}},
 	}, got)
 
-	t.Run("NameTheClassThatWasChosen", func(t *testing.T) {
+	t.Run("NameTheChosenClass", func(t *testing.T) {
 		t.Parallel()
 		got := ExplanationOf(ipam.ClaimSpec{}, claims.Explanation{
 			Refusal: ipam.Errorf(ipam.CodeQuotaExceeded, "Over it."),
@@ -86,7 +86,7 @@ func TestExplanationsOfClaimsThatWouldBeRefused(t *testing.T) {
 		require.Equal(t, []string{"team-a", "web"}, []string{got.ClassProject, got.ClassName})
 	})
 
-	t.Run("NameNoClassThatIsNotThere", func(t *testing.T) {
+	t.Run("NameNoMissingClass", func(t *testing.T) {
 		t.Parallel()
 		text, err := json.Marshal(ExplanationOf(ipam.ClaimSpec{ClassName: "gold"}, claims.Explanation{
 			Refusal: ipam.Errorf(ipam.CodeNotFound, "Class team-a/gold was not found."),
@@ -98,7 +98,7 @@ func TestExplanationsOfClaimsThatWouldBeRefused(t *testing.T) {
 		require.NotContains(t, string(text), "poolRef")
 	})
 
-	t.Run("KnowTheLengthThatWasAskedFor", func(t *testing.T) {
+	t.Run("ContainTheRequestedLength", func(t *testing.T) {
 		t.Parallel()
 		refused := claims.Explanation{Refusal: ipam.Errorf(ipam.CodeNoDefaultClass, "None.")}
 		require.Equal(t, 27, *ExplanationOf(ipam.ClaimSpec{PrefixLength: new(27)}, refused).PrefixLength)

@@ -113,7 +113,7 @@ func immutable(changed, writable []string) error {
 	}
 	message := "The patch is refused: " + fields[0].Pointer + " " + fields[0].Detail
 	if len(fields) > 1 {
-		message += " More places are wrong; see errors."
+		message += " More fields are wrong; see errors."
 	}
 	e := ipam.Errorf(ipam.CodeImmutableField, "%s", message)
 	e.Fields = fields[:min(len(fields), refuse.MaxFields)]
@@ -122,9 +122,9 @@ func immutable(changed, writable []string) error {
 
 func immutableSentence(pointer string) string {
 	if strings.HasPrefix(pointer, "/spec") {
-		return "never changes; leave it out or send it as it is."
+		return "never changes; leave it out or send it unchanged."
 	}
-	return "is written by the server alone; leave it out or send it as it is."
+	return "is set by the server; leave it out or send it unchanged."
 }
 
 func under(pointer string, places []string) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestPatchesChangeWhatIsWritable(t *testing.T) {
+func TestPatchesChangeMutableFields(t *testing.T) {
 	t.Parallel()
 
 	t.Run("OfAPool", func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestPatchesChangeWhatIsWritable(t *testing.T) {
 }
 
 // Reading a resource, editing it and sending all of it back is a patch like any other.
-func TestTheWholeResourceIsAPatch(t *testing.T) {
+func TestWholeResourceIsAValidPatch(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
 		whole, err := json.Marshal(PoolOf(p, time.Now()))
@@ -165,7 +165,7 @@ func withoutStock(p ipam.Pool) ipam.Pool {
 }
 
 // A runway is another one with every second that passes: who sends one back has changed nothing by that.
-func TestARunwayThatWasReadIsNoChange(t *testing.T) {
+func TestPatchWithAReadRunwayChangesNothing(t *testing.T) {
 	t.Parallel()
 	wire := PoolOf(servedPool(), time.Now())
 	require.NotEmpty(t, wire.Status.Regions[0].Runway)
@@ -183,7 +183,7 @@ func TestARunwayThatWasReadIsNoChange(t *testing.T) {
 	require.True(t, ipam.IsCode(err, ipam.CodeImmutableField), err)
 }
 
-func TestTheRegionsOfAPoolChangeAndItsHomeDoesNot(t *testing.T) {
+func TestPatchChangesRegionsButNotTheHome(t *testing.T) {
 	t.Parallel()
 	for patch, want := range map[string][]string{
 		`{"spec": {"regions": ["eu", "us"]}}`:                       {"eu", "us"},
@@ -201,7 +201,7 @@ func TestTheRegionsOfAPoolChangeAndItsHomeDoesNot(t *testing.T) {
 	}
 }
 
-func TestPatchesOfTheRestAreRefused(t *testing.T) {
+func TestPatchesOfImmutableFieldsAreRefused(t *testing.T) {
 	t.Parallel()
 	pool := func(patch string) error {
 		_, err := PatchPool([]byte(patch), childPool())(withoutStock(childPool()))
@@ -280,7 +280,7 @@ func TestPatchesOfTheRestAreRefused(t *testing.T) {
 }
 
 // The examples of RFC 7396, appendix A, as far as both documents are objects.
-func TestMergePatchIsThatOfTheRFC(t *testing.T) {
+func TestMergePatchFollowsTheRFC(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},

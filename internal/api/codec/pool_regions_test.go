@@ -10,12 +10,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAPoolInItsRegions(t *testing.T) {
+func TestPoolRegionsStatus(t *testing.T) {
 	t.Parallel()
 	p := servedPool()
 	lent := p.Regional[0].LoanedAt
 
-	t.Run("IsWhatWasLentAndAtHomeTheRest", func(t *testing.T) {
+	t.Run("ShowsLoansAndTheRestAtHome", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, []gen.PoolInRegion{
 			{
@@ -26,17 +26,17 @@ func TestAPoolInItsRegions(t *testing.T) {
 			{Region: "ap", Capacity: gen.RegionCapacity{Total: "0", Available: "0", CoolingDown: "0"}},
 		}, poolRegionsOf(p, lent.Add(time.Minute)))
 	})
-	t.Run("LastsAYearAtMost", func(t *testing.T) {
+	t.Run("LimitsTheRunwayToAYear", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, "8760h", poolRegionsOf(p, lent.Add(5*ipam.MaxDuration))[0].Runway)
 	})
-	t.Run("LastsForNobodyKnowsHowLongAfterOneLoan", func(t *testing.T) {
+	t.Run("HasNoRunwayAfterOneLoan", func(t *testing.T) {
 		t.Parallel()
 		p := servedPool()
 		p.Regional[0].Lasted = 0
 		require.Empty(t, poolRegionsOf(p, lent)[0].Runway)
 	})
-	t.Run("IsNotSaidOfOneAtHomeAlone", func(t *testing.T) {
+	t.Run("IsAbsentForASingleRegionPool", func(t *testing.T) {
 		t.Parallel()
 		require.Nil(t, poolStatusOf(rootPool(), time.Now()).Regions)
 		require.Len(t, poolStatusOf(p, time.Now()).Regions, 3)

@@ -24,7 +24,7 @@ func QuotaSpec(project string, s gen.QuotaSpec) (ipam.QuotaSpec, error) {
 	if s.Limits.Addresses != "" {
 		n, ok := new(big.Int).SetString(s.Limits.Addresses, 10)
 		if !ok {
-			return spec, ipam.Invalid("/spec/limits/addresses", "must be a whole number, as a text of digits.")
+			return spec, ipam.Invalid("/spec/limits/addresses", "must be a whole number, as a string of digits.")
 		}
 		spec.Limits.Addresses = n
 	}

@@ -35,7 +35,7 @@ func labelsAt(pointer, s string) (*ipam.Selector, error) {
 		case selection.DoesNotExist:
 			q.Operator = ipam.OpDoesNotExist
 		case selection.GreaterThan, selection.LessThan:
-			return nil, ipam.Invalid(pointer, "cannot compare by < and >: labels are texts. Use =, !=, in, notin, a key, or !key.")
+			return nil, ipam.Invalid(pointer, "cannot compare with < or >, because labels are text. Use =, !=, in, notin, a key, or !key.")
 		}
 		if q.Operator == ipam.OpIn || q.Operator == ipam.OpNotIn {
 			q.Values = slices.Sorted(slices.Values(r.ValuesUnsorted()))

@@ -44,7 +44,7 @@ func TestLabelFilter(t *testing.T) {
 }
 
 // What we made of a selector decides as Kubernetes does.
-func TestLabelFilterMeansWhatKubernetesMeans(t *testing.T) {
+func TestLabelFilterMatchesLikeKubernetes(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"a", "b", "c"})
 	condition := rapid.Custom(func(t *rapid.T) string {

@@ -18,7 +18,7 @@ import (
 )
 
 // What was read from the wire and written to it reads as the same again.
-func TestSpecsSurviveTheWire(t *testing.T) {
+func TestSpecsRoundTripThroughJSON(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
 		got, err := PoolSpec("elsewhere", PoolSpecOf(p.Spec))
@@ -52,7 +52,7 @@ func TestSpecsSurviveTheWire(t *testing.T) {
 }
 
 // Create-or-return compares by value: what says nothing must read as nothing.
-func TestEmptyAndAbsentReadAsTheSame(t *testing.T) {
+func TestEmptyAndAbsentFieldsAreEqual(t *testing.T) {
 	t.Parallel()
 	read := func(body string) ipam.ClaimSpec {
 		var wire gen.IPClaimSpec
@@ -112,7 +112,7 @@ func TestPoolStatus(t *testing.T) {
 		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase)
 	})
 
-	t.Run("OfAPoolThatOnlyCoolsDown", func(t *testing.T) {
+	t.Run("OfAPoolWithOnlyCoolingBlocks", func(t *testing.T) {
 		t.Parallel()
 		p := rootPool()
 		p.Stock = ipam.Stock{Cooling: map[int]int64{32: 1}}
@@ -124,7 +124,7 @@ func TestPoolStatus(t *testing.T) {
 		require.Equal(t, gen.IPPoolPhaseExhausted, s.Phase, "nobody can have it yet")
 	})
 
-	t.Run("SaysWhomAScopedPoolServes", func(t *testing.T) {
+	t.Run("OfAScopedPoolNamesItsScope", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, &gen.PoolScope{
 			ClassName: "per-cluster", ClassProject: "platform", Project: "team-a", Values: map[string]string{"cluster": "web-eu"},
@@ -132,14 +132,14 @@ func TestPoolStatus(t *testing.T) {
 		require.Nil(t, poolStatusOf(childPool(), time.Now()).Scope)
 	})
 
-	t.Run("OfEverything", func(t *testing.T) {
+	t.Run("OfTheWholeAddressSpace", func(t *testing.T) {
 		t.Parallel()
 		p := rootPool()
 		p.Block, p.Stock = ipam.IPv6.Everything(), ipam.Stock{Free: map[int]int64{0: 1}}
 		require.Equal(t, "340282366920938463463374607431768211456", poolStatusOf(p, time.Now()).Capacity.Available)
 	})
 
-	t.Run("AddsUpEvenWhenSpecAndStockAreAMomentApart", func(t *testing.T) {
+	t.Run("AddsUpWithAnOlderStock", func(t *testing.T) {
 		t.Parallel()
 		p := childPool()
 		p.Stock = ipam.Stock{Free: map[int]int64{22: 1}}
@@ -171,7 +171,7 @@ func TestFreeSummary(t *testing.T) {
 	require.JSONEq(t, `{"summary": [], "items": []}`, string(empty))
 }
 
-func TestMapSaysWhatItsCellsAre(t *testing.T) {
+func TestPoolMapNamesTheStateOfItsCells(t *testing.T) {
 	t.Parallel()
 	by := func(purpose ipam.Purpose, phase ipam.Phase) *ipam.Allocation {
 		return &ipam.Allocation{ID: ipam.NewID(), Block: netip.MustParsePrefix("10.20.0.0/20"), Purpose: purpose, Phase: phase}
@@ -196,7 +196,7 @@ func TestMapSaysWhatItsCellsAre(t *testing.T) {
 	}
 }
 
-func TestWhatWasFoundHasWhatItsKindHas(t *testing.T) {
+func TestSearchResultsHaveTheFieldsOfTheirKind(t *testing.T) {
 	t.Parallel()
 	pool := ipam.Ref{Project: "team-a", Name: "p"}
 	text, err := json.Marshal(SearchResultOf(search.Found{Truncated: true, Items: []search.Item{
@@ -219,7 +219,7 @@ func TestWhatWasFoundHasWhatItsKindHas(t *testing.T) {
 	require.JSONEq(t, `{"items": [], "truncated": false}`, string(empty))
 }
 
-func TestClaimsOfOneAddressHaveIt(t *testing.T) {
+func TestSingleAddressClaimsShowTheirAddress(t *testing.T) {
 	t.Parallel()
 	for block, want := range map[string]string{
 		"10.0.0.7/32": "10.0.0.7", "2001:db8::7/128": "2001:db8::7", "10.0.0.6/31": "", "2001:db8::/64": "",
@@ -230,7 +230,7 @@ func TestClaimsOfOneAddressHaveIt(t *testing.T) {
 	}
 }
 
-func TestClaimsSayWhatCameOfTheirSpec(t *testing.T) {
+func TestClaimStatusShowsTheResolvedSpec(t *testing.T) {
 	t.Parallel()
 	got := ClaimOf(classClaim())
 	require.Equal(t, []string{"per-cluster", "platform", "Delete"}, []string{got.Status.ClassName, got.Status.ClassProject, string(got.Status.ReclaimPolicy)})
@@ -243,7 +243,7 @@ func TestClaimsSayWhatCameOfTheirSpec(t *testing.T) {
 	require.Equal(t, gen.ReclaimPolicyRetain, ClaimOf(boundClaim()).Status.ReclaimPolicy)
 }
 
-func TestAllocationsSayWhatServedThemAndUntilWhenTheyCool(t *testing.T) {
+func TestAllocationsShowTheirClassAndCooldown(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 5, 10, 30, 0, 0, time.UTC)
 	a := ipam.Allocation{
@@ -284,7 +284,7 @@ func TestAllocationsNameTheirHolder(t *testing.T) {
 	require.Nil(t, got.Spec.ChildPoolRef)
 }
 
-func TestGeneratedNamesAreNames(t *testing.T) {
+func TestGeneratedNamesAreValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z0-9][-a-z0-9]{0,56}`).Draw(t, "prefix")

@@ -18,7 +18,7 @@ type checkedBody struct {
 func (b checkedBody) ValidatedValue() any { return b.value }
 
 // The stock middleware validates {"qty": 1, "QTY": 99999} by its qty and binds 99999.
-func TestWhatIsBoundIsWhatWasValidated(t *testing.T) {
+func TestBinderBindsTheValidatedBody(t *testing.T) {
 	t.Parallel()
 	var into struct {
 		Qty int `json:"qty"`

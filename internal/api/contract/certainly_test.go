@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWhatIsCertainIsValidAndBoundTheSame(t *testing.T) {
+func TestFastPathMatchesFullValidationAndBinding(t *testing.T) {
 	t.Parallel()
 	for _, p := range pairs(t, func(*openapi3.T) {}) {
 		t.Run(p.op.ID, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestWhatIsCertainIsValidAndBoundTheSame(t *testing.T) {
 }
 
 // A certainty that is wrong in one keyword is found, so the comparison above compares something.
-func TestACertaintyThatIsWrongIsFound(t *testing.T) {
+func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	t.Parallel()
 	many := uint64(1000)
 	high := 1000.0
@@ -81,7 +81,7 @@ func finds(all []pair, id string, tries int) bool {
 	return false
 }
 
-func TestEveryBodyThatIsBoundIsCompared(t *testing.T) {
+func TestEveryBoundBodyIsCompared(t *testing.T) {
 	t.Parallel()
 	k, err := Load()
 	require.NoError(t, err)

@@ -110,13 +110,13 @@ func permissionOf(op *openapi3.Operation, public bool) (tenancy.Action, error) {
 	action := tenancy.Action(name)
 	switch {
 	case public && given:
-		return "", errors.New("needs no credentials, so nobody can be checked for its " + permissionExtension)
+		return "", errors.New("needs no credentials, so the server cannot check its " + permissionExtension)
 	case public:
 		return "", nil
 	case !given:
 		return "", errors.New("has neither " + permissionExtension + " nor security: []")
 	case !isText || !action.Known():
-		return "", fmt.Errorf("has the %s %v, which is no action", permissionExtension, value)
+		return "", fmt.Errorf("has the %s %v, which is not an action", permissionExtension, value)
 	default:
 		return action, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-func TestContractSaysOfEveryOperationWhoMayCallIt(t *testing.T) {
+func TestContractDeclaresAPermissionForEveryOperation(t *testing.T) {
 	t.Parallel()
 	k, err := Load()
 	require.NoError(t, err)
@@ -29,17 +29,17 @@ func TestContractSaysOfEveryOperationWhoMayCallIt(t *testing.T) {
 	require.Greater(t, guarded, 40)
 }
 
-func TestRefusesAContractThatLeavesAnOperationOpen(t *testing.T) {
+func TestContractWithoutAPermissionIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		damage func(op *openapi3.Operation)
 		wrong  string
 	}{
-		"NoPermission":        {func(op *openapi3.Operation) { delete(op.Extensions, permissionExtension) }, "neither"},
-		"UnknownAction":       {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = "claims.frobnicate" }, "no action"},
-		"PermissionNotText":   {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = true }, "no action"},
-		"EmptyPermission":     {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = "" }, "no action"},
-		"PermissionOfNobodys": {func(op *openapi3.Operation) { op.Security = openapi3.NewSecurityRequirements() }, "needs no credentials"},
+		"NoPermission":                 {func(op *openapi3.Operation) { delete(op.Extensions, permissionExtension) }, "neither"},
+		"UnknownAction":                {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = "claims.frobnicate" }, "not an action"},
+		"PermissionNotText":            {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = true }, "not an action"},
+		"EmptyPermission":              {func(op *openapi3.Operation) { op.Extensions[permissionExtension] = "" }, "not an action"},
+		"PermissionWithoutCredentials": {func(op *openapi3.Operation) { op.Security = openapi3.NewSecurityRequirements() }, "needs no credentials"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -33,11 +33,11 @@ func unconditionSentence(method string, op *openapi3.Operation) string {
 	case method == http.MethodGet:
 		return "is not possible with reads; leave it out."
 	case method == http.MethodPost && op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil:
-		return "is not possible with POST, which creates something new or nothing; send Idempotency-Key so that a repeat creates nothing more."
+		return "is not possible with POST, which only creates; send Idempotency-Key to make a repeat safe."
 	case method == http.MethodPost:
 		return "is not possible with this operation; leave it out."
 	default: // PATCH, DELETE
-		return "is not possible with " + method + ", which is about what exists; say with If-Match which ETag it must have."
+		return "is not possible with " + method + ", which needs an existing resource; set If-Match to its ETag."
 	}
 }
 

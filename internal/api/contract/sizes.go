@@ -19,7 +19,7 @@ func (z sizes) note(name string, ref *openapi3.SchemaRef, seen map[*openapi3.Sch
 	s := ref.Value
 	for _, most := range []*uint64{s.MaxProps, s.MaxItems} {
 		if most != nil {
-			z[name] = max(z[name], int(*most)) //nolint:gosec // of our own contract
+			z[name] = max(z[name], int(*most)) //nolint:gosec // the limits come from Carve's contract
 		}
 	}
 	if seen[s] {

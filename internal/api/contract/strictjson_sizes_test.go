@@ -20,7 +20,7 @@ func entries(n int) string {
 }
 
 // What is larger than anything that is valid is not looked at beyond the first entry too many.
-func TestABodyIsRefusedAtTheFirstEntryTooMany(t *testing.T) {
+func TestBodyIsRefusedAtTheFirstExcessEntry(t *testing.T) {
 	t.Parallel()
 	many := entries(40_000)
 	for name, c := range map[string]struct{ body, pointer, detail string }{
@@ -28,7 +28,7 @@ func TestABodyIsRefusedAtTheFirstEntryTooMany(t *testing.T) {
 		"LabelsOfABatch":     {`{"claims":[{"metadata":{"labels":{` + many + `}}}]}`, "/claims/0/metadata/labels", "must have at most 128 entries."},
 		"Claims":             {`{"claims":[{}` + strings.Repeat(",{}", 60_000) + `]}`, "/claims", "must have at most 1000 items."},
 		"Reservations":       {`{"spec":{"reservations":[1` + strings.Repeat(",1", 60_000) + `]}}`, "/spec/reservations", "must have at most 64 items."},
-		"WhatIsNoField":      {`{"spec":{"x":{` + many + `}}}`, "/spec/x", "must have at most 1024 entries."},
+		"UnknownField":       {`{"spec":{"x":{` + many + `}}}`, "/spec/x", "must have at most 1024 entries."},
 		"TheBodyItself":      {`{` + many + `}`, "", "must have at most 1024 entries."},
 		"ItemsWithoutAName":  {`{"claims":[[1` + strings.Repeat(",1", 60_000) + `]]}`, "/claims/0", "must have at most 1024 items."},
 		"NumbersAreNoNames":  {`{"annotations":[{` + entries(1025) + `}]}`, "/annotations/0", "must have at most 1024 entries."},
@@ -47,7 +47,7 @@ func TestABodyIsRefusedAtTheFirstEntryTooMany(t *testing.T) {
 }
 
 // The decoder stops there too: what is read of a body does not depend on what comes after.
-func TestNothingIsReadAfterTheFirstEntryTooMany(t *testing.T) {
+func TestNothingIsReadAfterTheFirstExcessEntry(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1000, 40_000} {
 		body := `{"metadata":{"annotations":{` + entries(n) + `}}}`

@@ -48,9 +48,9 @@ func (t *translation) sentence(e *openapi3.SchemaError) string {
 	case "maxProperties":
 		return fmt.Sprintf("must have at most %s.", refuse.Count(*s.MaxProps, "entry", "entries"))
 	case "uniqueItems":
-		return "must not have equal items."
+		return "must not repeat an item."
 	case "oneOf", "anyOf":
-		return "is in none of the forms that are possible here."
+		return "matches none of the allowed forms."
 	case "format":
 		if s.Format == codec.FormatMoment {
 			return codec.MomentSentence
@@ -66,7 +66,7 @@ const (
 	blockSentence      = "is not a CIDR."
 	addressSentence    = "is not an IP address."
 	uidSentence        = "must be a UUID in lower case."
-	createOnlySentence = "must be *, which is to create only: entity tags are not possible here."
+	createOnlySentence = "must be *, which only creates; entity tags are not allowed here."
 )
 
 func boundsSentence(s *openapi3.Schema) string {
@@ -167,7 +167,7 @@ func patternSentences(doc *openapi3.T) map[string]string {
 	add(schemas["Duration"], refuse.DurationSentence)
 	add(schemas["CreateOnlyValue"], createOnlySentence)
 	add(schemas["IfMatchValue"], `must be an entity tag in double quotes, a list of them, or *.`)
-	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and hold nothing but a-z, 0-9 and -.")
+	add(property("CreateMetadata", "generateName"), "must begin with a letter or digit and contain only a-z, 0-9 and -.")
 	if roles := property("IPClassSpec", "poolPer"); roles != nil {
 		add(roles.Value.Items, "must be the name of a role: 1 to 63 characters from [A-Za-z0-9._-], beginning and ending with a letter or digit.")
 	}

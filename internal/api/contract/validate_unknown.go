@@ -14,13 +14,13 @@ import (
 // it. Otherwise the text has the closest known name and all known names.
 func (t *translation) unknownSentence(pointer, name string, s *openapi3.Schema) string {
 	if t.served(pointer, name) {
-		return "is written by the server alone; leave it out."
+		return "is set by the server; leave it out."
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if len(names) == 0 {
-		return "is not a field; there are none here."
+		return "is not a field; this object has none."
 	}
-	there := "here are " + strings.Join(names, ", ") + "."
+	there := "he fields are " + strings.Join(names, ", ") + "."
 	if meant := nearName(name, names); meant != "" {
 		return fmt.Sprintf("is not a field; did you mean %s? T%s", meant, there)
 	}

@@ -64,7 +64,7 @@ func TestDocs(t *testing.T) {
 		}
 	})
 
-	t.Run("ServesTheLicenceOfWhatItServes", func(t *testing.T) {
+	t.Run("ServesTheLicences", func(t *testing.T) {
 		t.Parallel()
 		for name, text := range map[string]string{
 			"LICENSE": "Apache License", "NOTICE": "SmartBear", "swagger-ui-bundle.js.LICENSE.txt": "@license",
@@ -76,7 +76,7 @@ func TestDocs(t *testing.T) {
 		}
 	})
 
-	t.Run("PointsAtTheSpecificationItWasGiven", func(t *testing.T) {
+	t.Run("LinksTheGivenSpecification", func(t *testing.T) {
 		t.Parallel()
 		_, page := get(t, "/docs/", nil)
 		require.Contains(t, page, `data-spec-url="/openapi.yaml"`)
@@ -92,14 +92,14 @@ func TestDocs(t *testing.T) {
 		require.NotContains(t, w.Body.String(), "<script src=\"https:")
 	})
 
-	t.Run("SendsTheBareAddressToTheFolder", func(t *testing.T) {
+	t.Run("RedirectsToTheFolder", func(t *testing.T) {
 		t.Parallel()
 		answer, _ := get(t, "/docs", nil)
 		require.Equal(t, http.StatusMovedPermanently, answer.StatusCode)
 		require.Equal(t, "/docs/", answer.Header.Get("Location"))
 	})
 
-	t.Run("AnswersAnUnchangedFileWithoutItsBody", func(t *testing.T) {
+	t.Run("ReturnsNotModifiedForUnchangedFiles", func(t *testing.T) {
 		t.Parallel()
 		first, _ := get(t, "/docs/swagger-ui-bundle.js", nil)
 		require.Regexp(t, `^"[0-9a-f]{32}"$`, first.Header.Get("ETag"))

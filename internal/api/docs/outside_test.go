@@ -55,7 +55,7 @@ func TestNoServedFileFetchesFromOutside(t *testing.T) {
 		}
 	})
 
-	t.Run("TheScriptsNameNoHostWeHaveNotLookedAt", func(t *testing.T) {
+	t.Run("TheScriptsNameOnlyReviewedHosts", func(t *testing.T) {
 		t.Parallel()
 		host := regexp.MustCompile(`(?i)(?:(?:https?|wss?):|["'\x60])//([a-z0-9][a-z0-9.-]*\.[a-z]{2,})`)
 		found := map[string]bool{}
@@ -80,7 +80,7 @@ func TestNoServedFileFetchesFromOutside(t *testing.T) {
 		require.NotContains(t, script, "http")
 	})
 
-	t.Run("TheBrowserIsToldToRefuseWhatWeOverlooked", func(t *testing.T) {
+	t.Run("ThePolicyBlocksOtherSources", func(t *testing.T) {
 		t.Parallel()
 		answer, _ := get(t, "/docs/", nil)
 		policy := answer.Header.Get("Content-Security-Policy")

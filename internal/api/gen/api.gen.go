@@ -1697,7 +1697,7 @@ type ChangesEnd struct {
 
 	// Detail Reason and next step, in one sentence.
 	//
-	// Example: The server shuts down. Connect again and go on from the last cursor.
+	// Example: The server shuts down. Connect again and continue from the last cursor.
 	Detail string `json:"detail"`
 
 	// Cursor Position from which to continue. Absent if the client cannot continue.
@@ -1834,7 +1834,7 @@ type ClaimRelease struct {
 	// Claims Dry run: the first 100 claims that match.
 	Claims []IPClaim `json:"claims,omitempty"`
 
-	// Token Dry run: token that stands for the claims shown.
+	// Token Dry run: token that stands for the counted claims.
 	//
 	// Example: eyJrIjoiY2xhaW0tcmVsZWFzZXMifQ
 	Token string `json:"token,omitempty"`
@@ -1941,7 +1941,7 @@ type ClaimSkipped struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: Claim team-a/web-eu has changed since it was looked at.
+	// Example: Claim team-a/web-eu has changed since it was read.
 	Detail string `json:"detail"`
 }
 
@@ -2148,7 +2148,7 @@ type DecisionStep struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: is the platform's default class of IPv4.
+	// Example: It is the default class for IPv4 of project "platform"; the claim names none.
 	Detail string `json:"detail"`
 }
 
@@ -3878,7 +3878,7 @@ type Remedy struct {
 
 	// Detail Explanation in one sentence.
 	//
-	// Example: A /26 is free.
+	// Example: Ask for a /26, the largest block that is free now.
 	Detail string `json:"detail"`
 }
 
@@ -4807,8 +4807,8 @@ type ListAuditEventsParams struct {
 	// subject are found too.
 	Subject *SubjectFilter `form:"subject,omitempty" json:"subject,omitempty"`
 
-	// Operation Only events for this operation: an operation that changes something, such as `deleteClaim`, or `bootstrap`, which created the project
-	// `platform`.
+	// Operation Only events for this operation, such as `deleteClaim`. Only operations that change something have events. The operation `bootstrap`
+	// created the project `platform`.
 	Operation *OperationFilter `form:"operation,omitempty" json:"operation,omitempty"`
 
 	// ResourceKind Only events about this kind of resource.
@@ -5389,8 +5389,8 @@ type GetPoolMapParams struct {
 	// Within The block to show; the default is the whole pool. A block outside the pool fails with `invalid_argument`.
 	Within *CIDR `form:"within,omitempty" json:"within,omitempty"`
 
-	// Depth How many bits longer the cells' prefixes are than the block's. With `depth` N the map has 2^N cells, or one cell
-	// for each address if the block has fewer addresses.
+	// Depth Prefix length of the cells minus the block's prefix length. With `depth` N the map has 2^N cells. If the block
+	// has fewer addresses, the map has one cell for each address.
 	Depth *int `form:"depth,omitempty" json:"depth,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be
@@ -5409,7 +5409,7 @@ type GetPoolUtilizationParams struct {
 	// Until Time at which the points end, after `since`; the default is now.
 	Until *Time `form:"until,omitempty" json:"until,omitempty"`
 
-	// Points Maximum number of points. The response has fewer if the points would be closer together than the records.
+	// Points Maximum number of points. The response has fewer if the range has fewer records.
 	Points *int `form:"points,omitempty" json:"points,omitempty"`
 
 	// Consistency `strong`: the server reads the latest committed state from all regions. `stale`: the server reads the data in its own region, which may be

@@ -71,7 +71,7 @@ func (op operation) refusals() (codes []gen.ProblemCode) {
 	return codes
 }
 
-func TestEveryOperationListsTheErrorsItCanAnswer(t *testing.T) {
+func TestEveryOperationListsTheErrorsItCanReturn(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	codes := documented(t, doc)
@@ -110,7 +110,7 @@ var everywhere = []gen.ProblemCode{
 // asClaims are the operations that refuse with the words of createClaim.
 var asClaims = []string{"putClaim", "createClaimBatch", "putScopePool"}
 
-func TestEveryOperationSaysWhenItRefuses(t *testing.T) {
+func TestEveryOperationDescribesItsRefusals(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations(document(t)) {
 		for _, code := range op.refusals() {
@@ -121,7 +121,7 @@ func TestEveryOperationSaysWhenItRefuses(t *testing.T) {
 	}
 }
 
-func TestEveryWriteCanBeTriedRepeatedAndGuarded(t *testing.T) {
+func TestEveryWriteHasDryRunKeyAndPrecondition(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations(document(t)) {
 		t.Run(op.OperationID, func(t *testing.T) {
@@ -175,7 +175,7 @@ func documented(t *testing.T, doc *openapi3.T) map[string]int {
 	return codes
 }
 
-func TestEveryCodeIsDocumentedWithItsStatusAndShown(t *testing.T) {
+func TestEveryCodeIsDocumentedWithStatusAndExample(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	statuses := documented(t, doc)

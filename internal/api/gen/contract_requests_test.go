@@ -45,7 +45,7 @@ func requireBounded(t *testing.T, at string, ref *openapi3.SchemaRef, patch bool
 	}
 }
 
-func TestRequestsAreClosedAndBounded(t *testing.T) {
+func TestRequestSchemasAreClosedAndLimited(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations(document(t)) {
 		t.Run(op.OperationID, func(t *testing.T) {

@@ -58,7 +58,7 @@ func TestContractIsValidAndItsExamplesFitTheirSchemas(t *testing.T) {
 	require.NoError(t, doc.Validate(context.Background(), openapi3.EnableExamplesValidation()))
 }
 
-func TestContractIsEmbeddedAsItIsWritten(t *testing.T) {
+func TestEmbeddedContractMatchesTheFile(t *testing.T) {
 	t.Parallel()
 	embedded, err := gen.GetSpec()
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestContractIsEmbeddedAsItIsWritten(t *testing.T) {
 	require.NotContains(t, string(got), "x-order", "the order of members is in tools/openapi/order.yaml")
 }
 
-func TestEveryOperationSaysWhatItPromises(t *testing.T) {
+func TestEveryOperationHasIDSummaryAndDescription(t *testing.T) {
 	t.Parallel()
 	lowerCamelCase := regexp.MustCompile(`^[a-z]+([A-Z][a-z0-9]+)*$`)
 	doc := document(t)
@@ -101,7 +101,7 @@ func TestEveryOperationSaysWhatItPromises(t *testing.T) {
 	}
 }
 
-func TestEverySuccessIsShownAndCarriesItsHeaders(t *testing.T) {
+func TestEverySuccessHasAnExampleAndItsHeaders(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations(document(t)) {
 		t.Run(op.OperationID, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestEverySuccessIsShownAndCarriesItsHeaders(t *testing.T) {
 
 // What is read of one project can be read as the region knows it, and says so; what is written, what is the same everywhere, and what follows
 // from what was written last cannot.
-func TestReadsCanBeStaleAndSaySo(t *testing.T) {
+func TestReadsDeclareStaleConsistency(t *testing.T) {
 	t.Parallel()
 	single := []string{"getPool", "getPoolMap", "getPoolUtilization", "getClaim", "getAllocation", "getClass"}
 	for _, op := range operations(document(t)) {

@@ -80,7 +80,7 @@ func overBudget(d ratelimit.Decision, cost int) error {
 		whose = "project's"
 	}
 	e := ipam.Errorf(ipam.CodeRateLimited,
-		"The request costs %d units of work, and of the %s budget of %d in %d seconds %d are left (limit %q). Nothing was changed; repeat it when Retry-After has passed, or ask for less at once.",
+		"The request costs %d units of work, but the %s budget of %d units in %d seconds has only %d left (limit %q). Nothing was changed; repeat it when Retry-After has passed, or ask for less at once.",
 		cost, whose, d.Quota, int(d.Window.Seconds()), d.Remaining, d.Policy)
 	e.RetryAfter = d.RetryAfter
 	return e

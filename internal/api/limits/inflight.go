@@ -41,8 +41,8 @@ const sayEvery = 10 * time.Second
 
 // The refusals of requests without a slot.
 var (
-	errFull   = ipam.Errorf(ipam.CodeUnavailable, "The server works on as many requests as it can. Nothing was changed; repeat the request when Retry-After has passed.")
-	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: half of those that the server works on are this caller's. Nothing was changed; repeat the request when Retry-After has passed.")
+	errFull   = ipam.Errorf(ipam.CodeUnavailable, "The server has reached its limit of concurrent requests. Nothing was changed; repeat the request when Retry-After has passed.")
+	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
 // maxWaiting limits the waiting requests. The cost of each is its connection, some 20 kB, which exists anyway.

@@ -47,11 +47,11 @@ func NewMemory(most int64) *Memory {
 
 var (
 	errCallerMemory = ipam.Errorf(ipam.CodeRateLimited,
-		"The answers that this caller has asked for and not read yet hold as much memory as one caller's may. Read them, or ask for less at once, and repeat the request.")
+		"The responses that this caller has not read yet use all the memory that one caller may use. Read them, or ask for less at once, and repeat the request.")
 	errProjectMemory = ipam.Errorf(ipam.CodeRateLimited,
-		"The answers that callers of this project have asked for and not read yet hold as much memory as one project's may. Read them, or ask for less at once, and repeat the request.")
+		"The responses that the callers of this project have not read yet use all the memory that one project may use. Read them, or ask for less at once, and repeat the request.")
 	errWholeMemory = ipam.Errorf(ipam.CodeUnavailable,
-		"The answers that callers have asked for and not read yet hold as much memory as the server has for them. Repeat the request later.")
+		"The responses that callers have not read yet use all the memory that the server has for responses. Repeat the request later.")
 )
 
 // Reserve reserves bytes for a response to a caller, at most a caller's share, and also for a project unless it is "". It takes the shares first: a

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestMemoryIsBoundedByCallerByProjectAndInAll(t *testing.T) {
+func TestMemoryIsLimitedByCallerProjectAndTotal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, boundedMemory) // in which a wait for memory takes no time
 }
@@ -53,7 +53,7 @@ func boundedMemory(t *testing.T) {
 	take("a", "acme", 30)
 }
 
-func TestARequestWaitsForMemoryThatAnotherGivesBack(t *testing.T) {
+func TestRequestWaitsForReturnedMemory(t *testing.T) {
 	t.Parallel()
 	m := limits.NewMemory(800)
 	keep, err := m.Reserve(t.Context(), "a", "acme", 100)
@@ -68,7 +68,7 @@ func TestARequestWaitsForMemoryThatAnotherGivesBack(t *testing.T) {
 	require.EqualValues(t, 100, m.Held())
 }
 
-func TestWithoutABoundMemoryIsGiven(t *testing.T) {
+func TestNoLimitGrantsAnyMemory(t *testing.T) {
 	t.Parallel()
 	keep, err := (*limits.Memory)(nil).Reserve(t.Context(), "a", "acme", 1<<40)
 	require.NoError(t, err)

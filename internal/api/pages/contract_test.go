@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestServedDocumentIsTheCommittedOne(t *testing.T) {
+func TestServedContractMatchesTheFile(t *testing.T) {
 	t.Parallel()
 	committed, err := os.ReadFile("../../../openapi.yaml")
 	require.NoError(t, err)

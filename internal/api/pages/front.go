@@ -47,7 +47,7 @@ func Front(there Around) echo.HandlerFunc {
 	if err := template.Must(template.New("front").Parse(frontText)).Execute(&page, struct {
 		Around
 		Style template.CSS
-	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // it is ours
+	}{there, template.CSS(frontStyle)}); err != nil { //nolint:gosec // the style is a constant of this package
 		panic(fmt.Sprintf("api: front page: %v", err))
 	}
 	where := front{
@@ -105,7 +105,7 @@ func showHTML(c echo.Context, page *template.Template, title string, content any
 		Title   string
 		Style   template.CSS
 		Content any
-	}{title, template.CSS(frontStyle), content}) //nolint:gosec // it is ours
+	}{title, template.CSS(frontStyle), content}) //nolint:gosec // the style is a constant of this package
 }
 
 const mimeMarkdown = "text/markdown; charset=utf-8"

@@ -26,7 +26,7 @@ func Invalid(fields []ipam.Field) *ipam.Error {
 	}
 	message := "The request is not valid: " + first + " " + fields[0].Detail
 	if len(fields) > 1 {
-		message += " More places are wrong; see errors."
+		message += " More fields are wrong; see errors."
 	}
 	e := ipam.Errorf(ipam.CodeInvalidArgument, "%s", message)
 	e.Fields = fields[:min(len(fields), MaxFields)]

@@ -22,15 +22,15 @@ var Codes = []struct {
 	Code          int
 	Name, Meaning string
 }{
-	{OK, "ok", "It was done."},
-	{Failed, "failed", "Refused for good, or failed: not valid (400), not allowed (401, 403), would never fit (422), " +
-		"a fault of the server (500), a question answered with no, or `audit` found something wrong."},
-	{Usage, "usage", "The command line or a file it names is not valid; nothing was sent."},
-	{NotFound, "not found", "A thing that was named does not exist, or may not be seen (404)."},
-	{Conflict, "conflict", "The state says no: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
-		"changed meanwhile (409, 412), or `apply`, `diff`, `import` or `shadow` found something that differs or cannot be taken."},
-	{Unavailable, "unavailable", "No answer, or not now: no connection, out of time, interrupted, too many requests " +
-		"(429, 502, 503, 504). Repeating is safe, with the key that was printed; after a delete it says what to look at first."},
+	{OK, "ok", "The command succeeded."},
+	{Failed, "failed", "Permanently refused, or failed: not valid (400), not allowed (401, 403), can never fit (422), " +
+		"a server error (500), a confirmation that was declined, or a finding of `audit`."},
+	{Usage, "usage", "The command line, or a file that it names, is not valid; nothing was sent."},
+	{NotFound, "not found", "A named object does not exist, or you may not see it (404)."},
+	{Conflict, "conflict", "The current state does not allow it: taken, overlapping, in use, exhausted, over a quota, the last admin, " +
+		"changed in the meantime (409, 412); or `apply`, `diff`, `import` or `shadow` found a difference or a row that it refused."},
+	{Unavailable, "unavailable", "No response, or none now: no connection, timeout, interrupted, too many requests " +
+		"(429, 502, 503, 504). A retry with the printed key is safe; after a delete, the error gives the next step."},
 }
 
 // exiter is an error with an exit code.

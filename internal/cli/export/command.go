@@ -37,23 +37,23 @@ func Command(p *session.Program) *cobra.Command {
 	var form, to string
 	cmd := verbs.Bare(&cobra.Command{
 		Use:   "export -o csv|netbox-csv|plan|terraform [--to FILE]",
-		Short: "Write all spaces, classes, pools and claims of a project for other tools",
-		Long: `Writes the spaces, classes, pools and claims of the project. csv and plan are what 'ipamctl import csv' and 'ipamctl import plan' read
-again, into an empty project as it was. netbox-csv is four files for NetBox' own import, in the directory --to. terraform has a
-resource and an import block for each thing. Grants, quotas, members, keys, consumers, alert rules, webhooks and retained blocks are not exported.`,
+		Short: "Export all spaces, classes, pools and claims of a project for other tools",
+		Long: `Exports the spaces, classes, pools and claims of the project. 'ipamctl import csv' and 'ipamctl import plan' restore the formats csv and
+plan in an empty project. netbox-csv writes four files for NetBox' own import into the directory --to. terraform writes a resource and
+an import block for each object. It does not export grants, quotas, members, keys, consumers, alert rules, webhooks and retained blocks.`,
 		Example: "  ipamctl export -o csv --to team-a.csv\n  ipamctl export -o netbox-csv --to netbox/\n  ipamctl export -o terraform > team-a.tf",
 	})
 	f := cmd.Flags()
 	forms := verbs.NewChoice(&form, formCSV, formCSV, formNetBox, formPlan, formTerraform)
-	f.VarP(forms, "output", "o", "form of the export: csv, netbox-csv, plan, terraform")
-	f.StringVar(&to, "to", "", "`FILE` to write, for netbox-csv a directory (default: standard output)")
+	f.VarP(forms, "output", "o", "format of the export: csv, netbox-csv, plan, terraform")
+	f.StringVar(&to, "to", "", "`FILE` to write; for netbox-csv a directory (default: standard output)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		f.Lookup("output").Changed = true // CARVE_OUTPUT is about tables
 		return p.FromEnvironment(cmd.Flags())
 	}
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
 		if form == formNetBox && to == "" {
-			return exit.Usagef("netbox-csv is several files: --to names the directory")
+			return exit.Usagef("netbox-csv writes several files: give their directory with --to")
 		}
 		s, err := p.InProject()
 		if err != nil {
@@ -117,7 +117,7 @@ func asCSV(v *inventory) (files, error) {
 			rest = nil
 		}
 		if fault == nil && (err != nil || err2 != nil) {
-			fault = fmt.Errorf("%s %s cannot be written: %w", kind, name, first2(err, err2))
+			fault = fmt.Errorf("cannot write %s %s: %w", kind, name, first2(err, err2))
 		}
 		sheet.Row(kind, space, name, parent, block, description, labelsText(labels), string(notes), string(rest))
 	}

@@ -85,7 +85,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 		}
 		if p := byName[claim.pool]; p != nil && claim.byClass() && classes.elsewhere(c.Status.ClassName, p, c.Status.AllocatedCIDR) {
 			delete(claim.spec, "className")
-			out.notes = append(out.notes, "claim "+name+" is exported as one of its pool: class "+c.Status.ClassName+" could take its block from a pool of another space too")
+			out.notes = append(out.notes, "claim "+name+" is exported as a claim from its pool: class "+c.Status.ClassName+" could also allocate from a pool of another space")
 		}
 		if p := byName[claim.pool]; p != nil {
 			claim.space = p.space
@@ -196,7 +196,7 @@ func (v *inventory) nest(byName map[string]*outPool) {
 func (v *inventory) noteDrains() {
 	for _, p := range v.pools {
 		if p.Spec.Drain != "" {
-			v.notes = append(v.notes, "pool "+p.Metadata.Name+" is draining, which is not exported")
+			v.notes = append(v.notes, "pool "+p.Metadata.Name+" is draining, and the export omits this state")
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (n *netBox) claim(c outClaim) error {
 		return err
 	}
 	if c.space == "" {
-		n.notes.add("is left out: its pool is in another project, whose spaces cannot be read", what)
+		n.notes.add("is omitted: its pool is in another project, and you may not read the spaces there", what)
 		return nil
 	}
 	label, about := c.Metadata.Labels["status"], show.FirstOf(n.about(what, c.Metadata.Annotations["description"]), c.Metadata.Name)
@@ -118,9 +118,9 @@ func (n *netBox) prefix(what string, block netip.Prefix, space, status, about st
 	place := [2]string{space, block.String()}
 	switch first := n.taken[place]; {
 	case block.Bits() == 0:
-		n.notes.add("is left out: NetBox has no prefix of the length 0", what)
+		n.notes.add("is omitted: NetBox has no prefixes of length 0", what)
 	case first != "":
-		n.notes.add("is left out: NetBox has a prefix once in a VRF, and "+first+" has it", what)
+		n.notes.add("is omitted: NetBox allows a prefix only once in a VRF, and "+first+" has it", what)
 	default:
 		n.taken[place] = what
 		n.prefixes.Row(block.String(), vrf(space), status, about)
@@ -137,7 +137,7 @@ func (n *netBox) status(what, label, usual string, more ...string) string {
 	case status == "offline":
 		return "deprecated"
 	}
-	n.notes.add("is exported as "+usual+": its status "+label+" is none that NetBox has for it", what)
+	n.notes.add("is exported as "+usual+": its status "+label+" does not exist in NetBox", what)
 	return usual
 }
 
@@ -146,11 +146,11 @@ func (n *netBox) about(what, text string) string {
 	text = strings.TrimSpace(text)
 	if show.IsFormula(text) {
 		text = strings.TrimLeft(text, "'=+-@\t\r\n ")
-		n.notes.add("loses the characters = + - @ at the beginning of its description: a spreadsheet would compute it", what)
+		n.notes.add("loses the leading characters = + - @ of its description, because a spreadsheet would treat it as a formula", what)
 	}
 	if utf8.RuneCountInString(text) > longestAbout {
 		text = string([]rune(text)[:longestAbout])
-		n.notes.add("has its description cut to 200 characters, which is what NetBox keeps", what)
+		n.notes.add("has a description of more than 200 characters, the limit of NetBox: the rest is omitted", what)
 	}
 	return text
 }

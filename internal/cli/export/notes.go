@@ -35,7 +35,7 @@ func (n *notes) lines() (out []string) {
 			out = append(out, thing+" "+sentence)
 		}
 		if more := len(things) - namedInNote; more > 0 {
-			out = append(out, fmt.Sprintf("and so it is with %d more", more))
+			out = append(out, fmt.Sprintf("and the same for %d more", more))
 		}
 	}
 	return out

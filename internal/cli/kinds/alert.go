@@ -15,8 +15,8 @@ import (
 
 func alertCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.Alert]{P: p, View: alertView(), Home: verbs.HomeOf(p, "alerts"), Fed: &verbs.Fed[client.Alert]{Kind: client.ChangeKindAlert}}
-	return verbs.Group("alert", "Which pools and quotas are nearly full", []string{"alerts"},
-		k.ListVerb("Lists the alerts that there are now in the project, by rule, with how much is used now. What has been is in ipamctl event list --kind Alert."),
+	return verbs.Group("alert", "Pools and quotas that are nearly full", []string{"alerts"},
+		k.ListVerb("Lists the current alerts of the project by rule, with the current usage. 'ipamctl event list --kind Alert' lists past alerts."),
 	)
 }
 
@@ -56,34 +56,34 @@ func percentText(percent *float64) string {
 func alertRuleCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.AlertRule]{P: p, View: alertRuleView(), Home: verbs.HomeOf(p, "alert-rules"), Fields: append(verbs.LabelFields(),
 		verbs.Field{
-			Flag: "about", Path: "spec.about", Value: verbs.OneOf(client.AlertRuleAboutPools, client.AlertRuleAboutQuotas), Create: "`WHAT` is looked at: Pools or Quotas",
+			Flag: "about", Path: "spec.about", Value: verbs.OneOf(client.AlertRuleAboutPools, client.AlertRuleAboutQuotas), Create: "`OBJECTS` to observe: Pools or Quotas",
 		},
-		verbs.Field{Flag: "percent", Path: "spec.percent", Value: verbs.ReadBy(readPercent), Usage: "from how much on that is used there is an alert, in `PERCENT`"},
-		verbs.Field{Flag: "runway", Path: "spec.runway", Value: verbs.Policy, Usage: "there is an alert when a pool will be full within a `TIME`, like 168h, instead of a percentage"},
+		verbs.Field{Flag: "percent", Path: "spec.percent", Value: verbs.ReadBy(readPercent), Usage: "start an alert at this usage, in `PERCENT`"},
+		verbs.Field{Flag: "runway", Path: "spec.runway", Value: verbs.Policy, Usage: "start an alert when a pool will be full within this `TIME`, like 168h, instead of a percentage"},
 		verbs.Field{Flag: "only", Path: "spec.resourceName", Value: verbs.Text, Usage: "only the pool or the quota of this `NAME`"},
-		verbs.Field{Flag: "class", Path: "spec.className", Value: verbs.Text, Usage: "only pools that a `CLASS` of this name may carve from"},
-		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only pools that have such labels, like env=prod"},
+		verbs.Field{Flag: "class", Path: "spec.className", Value: verbs.Text, Usage: "only pools that back a `CLASS` of this name"},
+		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only pools with these labels, like env=prod"},
 	)}
 	create := k.CreateVerb(&cobra.Command{
 		Use:   "create NAME --about Pools|Quotas --percent PERCENT|--runway TIME",
-		Short: "Be told when pools or quotas are nearly full",
-		Long: `Has an alert begin for each pool, or each quota, of the project that is used to a percentage, and end when that is two points less; or for each
-pool that will be full within a time if it fills up as it did lately, and end when it will last for a tenth longer.
-Alerts are listed with ipamctl alert list, and told by ipamctl changes and by webhooks for the kind Alert.`,
+		Short: "Create a rule that starts alerts for nearly full pools or quotas",
+		Long: `Creates a rule for the pools or the quotas of the project. With --percent an alert starts when the usage reaches the percentage, and
+ends when it is two points lower. With --runway an alert starts when a pool will be full within the time at its recent growth, and ends
+when the pool will last a tenth longer. 'ipamctl alert list', 'ipamctl changes' and webhooks for the kind Alert report alerts.`,
 		Example: `  ipamctl alert-rule create nearly-full --about Pools --percent 80 --selector env=prod
   ipamctl alert-rule create full-in-a-week --about Pools --runway 168h`,
 	}, verbs.Creation{})
 	verbs.Required(create, "about")
 	create.MarkFlagsOneRequired("percent", "runway")
 	create.MarkFlagsMutuallyExclusive("percent", "runway")
-	return verbs.Group("alert-rule", "When pools and quotas are nearly full", []string{"alert-rules"},
+	return verbs.Group("alert-rule", "Rules that start alerts for nearly full pools and quotas", []string{"alert-rules"},
 		create,
-		k.ListVerb("Lists the alert rules of the project, and how many alerts there are by each."),
+		k.ListVerb("Lists the alert rules of the project, with the number of current alerts of each."),
 		k.GetVerb(),
 		k.SetVerb(&cobra.Command{
 			Use:   "set NAME [--percent PERCENT|--runway TIME] ...",
-			Short: "Change what is given of an alert rule",
-			Long:  "Changes what is given and leaves the rest. The server looks at once: alerts end and begin as the rule now says.",
+			Short: "Change the given fields of an alert rule",
+			Long:  "Changes the given fields only. The server applies the rule at once: alerts end and start.",
 			Example: `  ipamctl alert-rule set nearly-full --percent 90
   ipamctl alert-rule set nearly-full --percent none --runway 7d`,
 		}, verbs.Creation{}),
@@ -97,7 +97,7 @@ func readPercent(text string) (any, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
 	if err != nil || n < 1 || n > 100 {
-		return nil, exit.Usagef("%q is no percentage from 1 to 100", text)
+		return nil, exit.Usagef("%q is not a percentage from 1 to 100", text)
 	}
 	return n, nil
 }

@@ -14,29 +14,29 @@ func allocationCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.IPAllocation]{
 		P: p, View: allocationView(), Home: verbs.HomeOf(p, "allocations"), Nameless: true,
 		Fed: &verbs.Fed[client.IPAllocation]{
-			Kind: client.ChangeKindIPAllocation, Needs: "held", Told: "what the project itself holds or has retained", Own: isHeld,
+			Kind: client.ChangeKindIPAllocation, Needs: "held", Told: "the held and retained blocks of the project itself", Own: isHeld,
 		},
 	}
 	filters := []verbs.Filter{
-		verbs.By("held", "holder", "what the project itself holds or has retained, in pools of whichever project", verbs.Marked("self")),
+		verbs.By("held", "holder", "only blocks that the project itself holds or has retained, in its own and in other projects' pools", verbs.Marked("self")),
 		verbs.By(
 			"phase", "phase", "only allocations in this phase",
 			verbs.OneOf(client.IPAllocationPhaseBound, client.IPAllocationPhaseRetained, client.IPAllocationPhaseCoolingDown),
 		),
 		verbs.By(
-			"purpose", "purpose", "only blocks held for this",
+			"purpose", "purpose", "only blocks with this purpose",
 			verbs.OneOf(client.IPAllocationPurposeClaim, client.IPAllocationPurposeChildPool, client.IPAllocationPurposeReservation),
 		),
-		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only blocks of claims that this `CLASS` served"),
+		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only blocks of claims of this `CLASS`"),
 	}
-	return verbs.Group("allocation", "The records of what is held", []string{"allocations", "alloc"},
-		k.ListVerb(`Lists the blocks that are held in the project's pools, and those that cool down, pool by pool, in order of address. With --held
-those that the project itself holds, in pools of whichever project: first what it has retained, then what its claims hold, in
-order of their names. Filters add up.`, slices.Concat(filters, verbs.PlaceFilters())...),
+	return verbs.Group("allocation", "Records of allocated and cooling blocks", []string{"allocations", "alloc"},
+		k.ListVerb(`Lists the allocated and the cooling blocks in the project's pools, pool by pool, in order of address. --held lists the blocks
+that the project itself holds, in its own and in other projects' pools, in order of name: first the retained blocks, then the
+blocks of its claims. A block must match all filters.`, slices.Concat(filters, verbs.PlaceFilters())...),
 		k.GetVerb(),
 		k.ShowVerb(),
 		k.DeleteVerb(verbs.Removal{
-			Long: "Gives the blocks of retained allocations back, and ends the cool-down of released ones. A bound one is refused: delete what\nholds it.",
+			Long: "Frees the blocks of retained allocations, and ends the cool-down of released ones. The server refuses a bound allocation:\ndelete its claim or pool.",
 		}),
 	)
 }

@@ -40,20 +40,20 @@ func changesCommand(p *session.Program) *cobra.Command {
 	var goOn bool
 	cmd := verbs.Bare(&cobra.Command{
 		Use:   "changes [--cursor CURSOR] [--follow]",
-		Short: "What changes in the project, from a cursor on",
-		Long: `Prints the feed: how things are that have changed since --cursor, and the cursor to go on from. Without --cursor it begins now, which
-is how to get a first one. With --follow it goes on until it is interrupted, and with -o json prints a line for each answer that has
-changes, with its cursor. Where the cursor is too old, list again: 'list --watch' of the kinds does that by itself.`,
+		Short: "Show the changes in the project, from a cursor on",
+		Long: `Prints the feed: the current state of each object that changed since --cursor, and the next cursor. Without --cursor the feed starts now,
+and prints a first cursor. With --follow it continues until interrupted, and with -o json it prints one line, with a cursor, for each
+response with changes. If the cursor is too old, list the objects again; 'list --watch' does that by itself.`,
 		Example: `  cursor=$(ipamctl changes -o json | jq -r .cursor)
   ipamctl changes --cursor "$cursor" --kind IPClaim
   ipamctl changes --follow -o json`,
 	})
 	f := cmd.Flags()
 	f.StringSliceVar(&kinds, "kind", nil, "only changes of this `KIND` (repeatable): "+show.Words(followable))
-	f.StringVar(&name, "name", "", "only changes of what has this `NAME`; of an allocation its UUID, of a consumer realm/uid")
-	f.StringVarP(&labels, "selector", "l", "", "only changes of what has such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
-	f.StringVar(&r.cursor, "cursor", "", "begin behind this `CURSOR`")
-	f.BoolVar(&goOn, "follow", false, "go on, until it is interrupted")
+	f.StringVar(&name, "name", "", "only changes of the object with this `NAME`: for an allocation its UUID, for a consumer realm/uid")
+	f.StringVarP(&labels, "selector", "l", "", "only changes of objects with these `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	f.StringVar(&r.cursor, "cursor", "", "start after this `CURSOR`")
+	f.BoolVar(&goOn, "follow", false, "continue until interrupted")
 	verbs.CompleteWords(cmd, "kind", followable)
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) (err error) {
 		for i, kind := range kinds {
@@ -119,7 +119,7 @@ func (r *changes) follow(ctx context.Context) error {
 		case err != nil && r.cursor == "":
 			return err
 		case err != nil:
-			r.Note("%s\nIt goes on where it was.", err)
+			r.Note("%s\nThe feed continues from its last cursor.", err)
 			continue
 		case len(list.Items) == 0:
 		case r.Structured():
@@ -146,7 +146,7 @@ func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) e
 // goOn prints the cursor for the next run.
 func (r *changes) goOn() {
 	if r.cursor != "" {
-		r.Remark("go on with --cursor %s", r.cursor)
+		r.Remark("continue with --cursor %s", r.cursor)
 	}
 }
 

@@ -25,23 +25,23 @@ func claimCommand(p *session.Program) *cobra.Command {
 		verbs.SelectorFilter("claims"),
 		verbs.By("phase", "phase", "only claims in this phase", verbs.OneOf(client.IPClaimPhaseBound, client.IPClaimPhasePending,
 			client.IPClaimPhaseReleasing, client.IPClaimPhaseError)),
-		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only what this `CLASS` served"),
-		verbs.By("owner", "owner", "only what is for this `OWNER` of yours, kind/name/uid", verbs.Text),
+		verbs.FamilyFilter("blocks"), verbs.PoolFilter(), verbs.ClassFilter("only claims of this `CLASS`"),
+		verbs.By("owner", "owner", "only claims for this `OWNER` in your own system, kind/name/uid", verbs.Text),
 	}
-	return verbs.Group("claim", "Requests for one block each; the answer holds the block", []string{"claims"},
+	return verbs.Group("claim", "Claims, each for one block", []string{"claims"},
 		claimCreate(k),
 		claimPut(k),
 		k.SetVerb(&cobra.Command{
 			Use:   "set NAME [--label KEY=VALUE]... [--reclaim-policy POLICY] ...",
-			Short: "Change the labels and annotations of a claim, and what becomes of its block",
-			Long: `Changes what is given and leaves the rest. 'none' as a policy is the default one. The block of a claim never changes, nor does
-what was asked for: 'ipamctl claim delete' gives it back.`,
+			Short: "Change the labels, the annotations and the reclaim policy of a claim",
+			Long: `Changes the given fields only. 'none' restores the default policy. The block and the requested size of a claim never change;
+'ipamctl claim delete' releases the block.`,
 			Example: `  ipamctl claim set web --label team=shop --label old-
   ipamctl claim set vip --reclaim-policy Retain`,
 		}, verbs.Creation{}),
 		claimBatch(p),
 		claimExplain(p),
-		k.ListVerb("Lists the claims of the project, in order of name, or with --pool and without\n--owner in order of address. Filters add up.",
+		k.ListVerb("Lists the claims of the project, in order of name, or with --pool and without\n--owner in order of address. A claim must match all filters.",
 			slices.Concat(filters, verbs.PlaceFilters())...),
 		k.GetVerb(),
 		k.ShowVerb(),
@@ -49,7 +49,7 @@ what was asked for: 'ipamctl claim delete' gives it back.`,
 			Many:  verbs.ByLabels,
 			Apart: true,
 			Left:  blockKept,
-			Long:  "Gives the blocks of claims back, at once or after the cool-down of their class or pool; with --reclaim-policy Retain\ntheir allocations keep them.",
+			Long:  "Deletes claims. Their blocks are free at once, or after the cool-down of their class or pool; with the reclaim policy Retain\nthe allocation keeps the block.",
 		}),
 	)
 }

@@ -21,11 +21,11 @@ func claimBatch(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "batch -f FILE",
 		Short: "Claim many blocks at once, all or nothing",
-		Long: `Sends a ClaimBatch document, YAML or JSON. Either every claim is bound, in the order of the file, or none exists and the refusal names
-the one it is about (/claims/3/spec/prefixLength).
+		Long: `Sends a ClaimBatch document, YAML or JSON. The server binds either all claims, in the order of the file, or none; then the refusal names
+the faulty claim (/claims/3/spec/prefixLength).
 
-More than 1,000 claims go in requests of 500, each of them all or nothing, under keys that are made of the file: when it was
-interrupted or refused, the same command line goes on where it was, for 24 hours.`,
+ipamctl sends more than 1,000 claims in requests of 500. Each request is all or nothing, and has a key that ipamctl derives from the
+file: after an interruption or a refusal, the same command continues within 24 hours.`,
 		Example: `  ipamctl claim batch -f - <<END
   claims:
     - metadata: { name: node-1 }
@@ -89,7 +89,7 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 	w.Again = true // a retry repeats the whole command
 	var made claimDocs
 	for i, part := range parts {
-		s.Progress("%d claims made, %d of %d requests", len(made.Claims), i, len(parts))
+		s.Progress("%d claims created, %d of %d requests", len(made.Claims), i, len(parts))
 		body, err := show.Marshal(part)
 		if err != nil {
 			return err
@@ -97,12 +97,12 @@ func batches(ctx context.Context, s *session.Session, w session.Writing, doc jso
 		w.Key = fmt.Sprintf("%s-%d", base, i+1)
 		a, err := s.Post(ctx, w, session.Request{Path: s.In("claim-batches"), Body: body})
 		if err != nil {
-			s.Note("%s; run it again to go on", show.CountOf(len(made.Claims), "claim")+" made")
+			s.Note("%s; run it again to continue", show.CountOf(len(made.Claims), "claim")+" created")
 			return exit.About(part.refused(i*batchPart, err), err)
 		}
 		var answered claimDocs
 		if err := json.Unmarshal(a.Body, &answered); err != nil {
-			return fmt.Errorf("cannot read the server's answer: %w", err)
+			return fmt.Errorf("cannot read the server's response: %w", err)
 		}
 		made.Claims = append(made.Claims, answered.Claims...)
 	}
@@ -126,7 +126,7 @@ func showBatch(p *session.Program, doc json.RawMessage) error {
 		Claims []json.RawMessage `json:"claims"`
 	}
 	if err := json.Unmarshal(doc, &batch); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	return show.Show(p.Printer, claimView(), batch.Claims, doc, true)
 }

@@ -23,12 +23,11 @@ func claimCreate(k verbs.Kind[client.IPClaim]) *cobra.Command {
 	return k.CreateVerb(&cobra.Command{
 		Use:   "create [NAME] [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
 		Short: "Claim a block or an address",
-		Long: `Takes one block and answers with it: the claim is bound in the answer, or it does not exist.
+		Long: `Creates a claim for one block and prints the block. The claim is bound at once, or it does not exist.
 
-It is taken from the pools behind a class (--class), or without any of these flags behind the default class of the family.
-The others are for who must: one pool and no other (--pool), the first pool in order of name that has the labels and the room
-(--selector, deprecated in favour of classes), or the block that a retained allocation keeps (--allocation). With -q the CIDR
-alone is printed.`,
+The block comes from the pools behind a class (--class), or by default behind the default class of the family. Other sources:
+one given pool (--pool); the first pool by name with the labels and enough space (--selector; deprecated, use classes); the
+block of a retained allocation (--allocation). -q prints only the CIDR.`,
 		Example: claimExample,
 	}, verbs.Creation{Check: checkClaim})
 }
@@ -37,11 +36,11 @@ func claimPut(k verbs.Kind[client.IPClaim]) *cobra.Command {
 	var w verbs.Replacing
 	cmd := &cobra.Command{
 		Use:   "put NAME [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
-		Short: "Claim a block, or get the one that was claimed under this name before",
-		Long: `Creates the claim, or answers with the one that has this name and the same spec, whether or not its pool is full by now.
-A claim with another spec is a conflict (exit code 4) that names what differs. Labels and annotations count at creation
-alone: where those that are given differ from what is there, a warning says so, and 'ipamctl claim set' changes them. This
-is the verb for scripts that run again.`,
+		Short: "Claim a block, or get the existing claim of this name",
+		Long: `Creates the claim, or returns the existing claim if it has this name and the same spec, even if its pool is full now. A claim with
+another spec is a conflict (exit code 4), and the error names the differences. Labels and annotations apply to a new claim only: if
+an existing claim has others, ipamctl prints a warning; 'ipamctl claim set' changes them. Use this verb in scripts that run
+repeatedly.`,
 		Example:           "  cidr=$(ipamctl claim put web --class standard --prefix-length 24 -q)",
 		Args:              verbs.Names("claim", 1, 1),
 		ValidArgsFunction: k.Complete(),
@@ -65,7 +64,7 @@ is the verb for scripts that run again.`,
 			return err
 		}
 		if a.Status == http.StatusOK {
-			s.Remark("claim %s was there already, with the same spec", args[0])
+			s.Remark("claim %s exists already, with the same spec", args[0])
 			if err := warnOfOldPairs(s, a.Body, doc); err != nil {
 				return err
 			}
@@ -91,7 +90,7 @@ func warnOfOldPairs(s *session.Session, doc json.RawMessage, given map[string]an
 	d.Pairs("label", pairs("labels"), got[0].Metadata.Labels)
 	d.Pairs("annotation", pairs("annotations"), got[0].Metadata.Annotations)
 	if name := got[0].Metadata.Name; len(d) > 0 {
-		s.Note("warning: claim %s keeps what it has: %s; 'ipamctl claim set %s' changes it", name, d, name)
+		s.Note("warning: claim %s is unchanged: %s; 'ipamctl claim set %s' changes it", name, d, name)
 	}
 	return nil
 }

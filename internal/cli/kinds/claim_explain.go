@@ -19,12 +19,12 @@ import (
 func claimExplain(p *session.Program) *cobra.Command {
 	cmd := verbs.Bare(&cobra.Command{
 		Use:   "explain [--class CLASS | --pool POOL | --selector LABELS | --allocation UUID]",
-		Short: "Say what a claim would get, or why it would be refused, and what would help",
-		Long: `Decides a claim as 'claim create' with the same flags would at this moment, writes nothing, and shows how it was decided: the
-class, the pools in their order, the quotas, and what came of each. Nobody holds the block by it: the next claim may get it.
+		Short: "Preview the result of a claim, with the reasons and remedies",
+		Long: `Shows the block that 'claim create' with the same flags would get now, and each step of the decision: the class, the pools in their
+order, the quotas, and the result of each. It writes nothing and reserves nothing, so the next claim can take the block.
 
-With -q it prints the CIDR alone, and nothing where the claim would be refused. The exit code is 0 either way: the question was
-answered. Pools that are not the project's, nor granted to it, are named by their project alone.`,
+-q prints only the CIDR, or nothing if the server would refuse the claim. The exit code is 0 in both cases. For a pool of another
+project without a grant, only the project is shown.`,
 		Example: `  ipamctl claim explain --class standard --prefix-length 26
   ipamctl claim explain --family 6
   ipamctl claim explain --class clusters --scope cluster=web-eu`,
@@ -62,7 +62,7 @@ func showExplanation(p *session.Program, doc json.RawMessage) error {
 	}
 	var e client.ClaimExplanation
 	if err := json.Unmarshal(doc, &e); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if p.Quiet || p.Output == show.FormatName {
 		if e.AllocatedCIDR == "" {

@@ -18,30 +18,30 @@ func claimFields() []verbs.Field {
 	return append([]verbs.Field{
 		{
 			Flag: "class", Path: "spec.className", Value: verbs.Strictly(verbs.NameOf("class")), Complete: verbs.CompleteClasses,
-			Create: "by this `CLASS` of the project, or of platform (default: the default class of the family)",
+			Create: "`CLASS` of the project, or of platform (default: the default class of the family)",
 		},
 		{
 			Flag: "scope", Path: "spec.scope", Value: verbs.PairsOf,
-			Create: "value of a role that the class asks for, as `role=value` (repeatable)",
+			Create: "value of a role that the class requires, as `role=value` (repeatable)",
 		},
 		{
 			Flag: "pool", Path: "spec.poolRef", Value: verbs.Strictly(verbs.RefOf), Complete: verbs.CompletePools,
-			Create: "take it from this `POOL` and no other, name or project/name",
+			Create: "take the block only from this `POOL`, name or project/name",
 		},
 		{
 			Flag: "selector", Short: "l", Path: "spec.poolSelector", Value: verbs.Strictly(verbs.ReadBy(parseSelector)),
-			Create: "take it from the first pool that has room and such `LABELS`: 'a=b,c!=d,e in (f,g),!h' (deprecated: use --class)",
+			Create: "take the block from the first pool with space and these `LABELS`: 'a=b,c!=d,e in (f,g),!h' (deprecated: use --class)",
 		},
 		{
 			Flag: "allocation", Path: "spec.allocationRef", Value: verbs.Strictly(verbs.ReadBy(parseAllocation)),
-			Create: "bind this retained allocation again; its name is a `UUID`, alone or as project/UUID",
+			Create: "bind this retained allocation again: its name, a `UUID`, alone or as project/UUID",
 		},
-		{Flag: "prefix-length", Path: "spec.prefixLength", Value: verbs.Bits, Create: "length of the block (default: that of the class, or of the pool)"},
-		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Strictly(verbs.ReadBy(given("cidr"))), Create: "this very block, a `CIDR`"},
-		{Flag: "address", Path: "spec.address", Value: verbs.Strictly(verbs.ReadBy(given("address"))), Create: "this very `ADDRESS`"},
+		{Flag: "prefix-length", Path: "spec.prefixLength", Value: verbs.Bits, Create: "prefix length of the block (default: the default length of the class or the pool)"},
+		{Flag: "cidr", Path: "spec.cidr", Value: verbs.Strictly(verbs.ReadBy(given("cidr"))), Create: "claim exactly this `CIDR`"},
+		{Flag: "address", Path: "spec.address", Value: verbs.Strictly(verbs.ReadBy(given("address"))), Create: "claim exactly this `ADDRESS`"},
 		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "only classes and pools of this address family: IPv4, IPv6"},
-		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of the block when the claim is deleted"},
-		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "your object that it is for, as `kind/name/uid`"},
+		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "policy for the block of a deleted claim"},
+		{Flag: "owner", Path: "spec.ownerRef", Value: verbs.ReadBy(parseOwner), Create: "the object in your own system that uses the claim, as `kind/name/uid`"},
 	}, consumerFields()...)
 }
 
@@ -49,7 +49,7 @@ func claimFields() []verbs.Field {
 func given(flag string) func(string) (any, error) {
 	return func(text string) (any, error) {
 		if text == "" {
-			return nil, exit.Usagef("--%s is empty: give it a value, or leave it out", flag)
+			return nil, exit.Usagef("--%s is empty: give it a value, or omit it", flag)
 		}
 		return text, nil
 	}
@@ -60,11 +60,11 @@ func checkClaim(cmd *cobra.Command) error {
 	elsewhere := howMany(cmd, "pool", "selector", "allocation")
 	switch {
 	case elsewhere+howMany(cmd, "class") > 1:
-		return exit.Usagef("from where? Give one of --class, --pool, --selector and --allocation, or none of them for the default class")
+		return exit.Usagef("more than one source is given: use one of --class, --pool, --selector and --allocation, or none of them for the default class")
 	case elsewhere > 0 && verbs.Said(cmd, "scope") != "":
-		return exit.Usagef("--scope is about classes: it has no meaning with --pool, --selector and --allocation")
+		return exit.Usagef("--scope works with classes only: omit --pool, --selector and --allocation")
 	case howMany(cmd, "prefix-length", "cidr", "address") > 1:
-		return exit.Usagef("give one of --prefix-length, --cidr and --address: each says how large the block is")
+		return exit.Usagef("give only one of --prefix-length, --cidr and --address: each sets the size of the block")
 	default:
 		return checkConsumers(cmd)
 	}
@@ -77,7 +77,7 @@ func parseAllocation(s string) (any, error) {
 		project, name = "", s
 	}
 	if !session.NameRE.MatchString(name) || foreign && !session.NameRE.MatchString(project) {
-		return nil, exit.Usagef("--allocation is the name of an allocation, a UUID or project/UUID, not %q", s)
+		return nil, exit.Usagef("--allocation must be the name of an allocation, a UUID or project/UUID, not %q", s)
 	}
 	return &client.AllocationRef{Project: project, Name: name}, nil
 }
@@ -129,7 +129,7 @@ func parseSelector(text string) (any, error) {
 		case selection.DoesNotExist:
 			e.Operator, e.Values = client.LabelSelectorOperatorDoesNotExist, nil
 		case selection.GreaterThan, selection.LessThan:
-			return nil, exit.Usagef("--selector: labels are words, %q compares numbers", r.String())
+			return nil, exit.Usagef("--selector: %q compares numbers, but labels are words", r.String())
 		default:
 			return nil, exit.Usagef("--selector: cannot read %q", r.String())
 		}

@@ -27,17 +27,17 @@ func Classes(p *session.Program) verbs.Kind[client.IPClass] {
 
 func classCommand(p *session.Program) *cobra.Command {
 	k := Classes(p)
-	return verbs.Group("class", "Policies for handing out blocks: pools list them, claims name them", []string{"classes"},
+	return verbs.Group("class", "Policies for allocating blocks: pools list them, claims name them", []string{"classes"},
 		classCreate(p),
-		k.ListVerb("Lists the classes that the project may use: its own, and the shared ones of 'platform'. Filters add up.",
+		k.ListVerb("Lists the classes that the project may use: its own, and the shared ones of 'platform'. A class must match all filters.",
 			verbs.SelectorFilter("classes"), verbs.FamilyFilter("classes")),
 		classShow(p, k.Complete()),
 		classSet(p),
 		scopeGroup(p),
 		k.DeleteVerb(verbs.Removal{
 			Many: verbs.ByLabels,
-			Long: "Deletes classes of the project itself. Refused while pools list them, pools that were carved for their scopes exist, or claims\n" +
-				"name them; nothing changes then.",
+			Long: "Deletes classes of the project itself. The server refuses while pools list a class, pools of its scopes exist, or claims\n" +
+				"name it; then nothing changes.",
 		}),
 	)
 }

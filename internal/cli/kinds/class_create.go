@@ -19,49 +19,49 @@ func classFields() []verbs.Field {
 	return append(verbs.LabelFields(), []verbs.Field{
 		verbs.Description(),
 		{Flag: "family", Path: "spec.ipFamily", Value: verbs.FamilyText, Create: "address family of the blocks: IPv4, IPv6"},
-		{Flag: "strategy", Path: "spec.strategy", Value: verbs.Strategies, Usage: "how places in a pool are chosen"},
+		{Flag: "strategy", Path: "spec.strategy", Value: verbs.Strategies, Usage: "strategy that chooses blocks in a pool"},
 		{
-			Flag: "pool-selection", Path: "spec.poolSelection", Usage: "which pool is tried first",
+			Flag: "pool-selection", Path: "spec.poolSelection", Usage: "order in which pools are tried",
 			Value: verbs.OneOf(client.PoolSelectionFirstFit, client.PoolSelectionLeastUtilized),
 		},
-		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "what becomes of a block when its claim is deleted"},
+		{Flag: "reclaim-policy", Path: "spec.reclaimPolicy", Value: verbs.Reclaims, Usage: "policy for the block of a deleted claim"},
 		{
-			Flag: "visibility", Path: "spec.visibility", Usage: "whom it serves",
+			Flag: "visibility", Path: "spec.visibility", Usage: "projects that may use it",
 			Value: verbs.OneOf(client.ClassVisibilityConsumer, client.ClassVisibilityShared, client.ClassVisibilityPlatform),
 		},
 		{
 			Flag: "min-prefix-length", Path: "spec.allowedPrefixLengths.min", Value: verbs.Bits,
-			Create: "the largest block that may be claimed (default: what the pools allow)", Set: "the largest block that may be claimed, or none",
+			Create: "prefix length of the largest block of a claim (default: the pools' limit)", Set: "prefix length of the largest block of a claim, or none",
 		},
 		{
 			Flag: "max-prefix-length", Path: "spec.allowedPrefixLengths.max", Value: verbs.Bits,
-			Create: "the smallest block that may be claimed (default: what the pools allow)", Set: "the smallest block that may be claimed, or none",
+			Create: "prefix length of the smallest block of a claim (default: the pools' limit)", Set: "prefix length of the smallest block of a claim, or none",
 		},
 		{
 			Flag: "default-prefix-length", Path: "spec.defaultPrefixLength", Value: verbs.Bits,
-			Create: "what a claim without a length gets (default: what the pool says)", Set: "what a claim without a length gets, or none",
+			Create: "prefix length for claims without one (default: the pool's default)", Set: "prefix length for claims without one, or none",
 		},
 		{
 			Flag: "reuse-after", Path: "spec.reuseAfter", Value: verbs.Policy,
-			Create: "how long nobody gets a released block: 10m, 72h, 3d, 0s", Set: "how long nobody gets a released block: 10m, 72h, 3d, 0s, or none",
+			Create: "cool-down of a released block before reuse: 10m, 72h, 3d, 0s", Set: "cool-down of a released block before reuse: 10m, 72h, 3d, 0s, or none",
 		},
 		{
 			Flag: "empty-pool-ttl", Path: "spec.emptyPoolTTL", Value: verbs.Policy,
-			Create: "with --pool-per: after how long an empty pool is deleted", Set: "with --pool-per: after how long an empty pool is deleted, or none",
+			Create: "with --pool-per: time until an empty pool is deleted", Set: "with --pool-per: time until an empty pool is deleted, or none",
 		},
-		{Flag: "default", Path: "spec.isDefault", Value: verbs.YesOrNo, Usage: "serve claims of its family that name nothing"},
+		{Flag: "default", Path: "spec.isDefault", Value: verbs.YesOrNo, Usage: "serve claims of its family without a class or another source"},
 		{
 			Flag: "pool-per", Path: "spec.poolPer", Value: verbs.ListOf(true, nil, func(_ string, roles []string) (any, error) { return roles, nil }),
-			Create: "`ROLES` that have a pool of their own: project, or project and others, as in project,cluster",
+			Create: "`ROLES` with a separate pool for each value: project, or project and others, as in project,cluster",
 		},
 		{
-			Flag: "unique-within", Path: "spec.uniqueWithin", Create: "within what no two of its claims overlap",
+			Flag: "unique-within", Path: "spec.uniqueWithin", Create: "scope in which the blocks of its claims never overlap",
 			Value: verbs.OneOf(client.UniqueWithinSpace, client.UniqueWithinClass),
 		},
-		{Flag: "pool-prefix-length", Path: "spec.poolPrefixLength", Value: verbs.Bits, Create: "with --pool-per: length of each such pool"},
+		{Flag: "pool-prefix-length", Path: "spec.poolPrefixLength", Value: verbs.Bits, Create: "with --pool-per: prefix length of each of these pools"},
 		{
 			Flag: "parameter", Path: "spec.parameters", Value: verbs.PairsOf, Create: "text for the provisioner and for people (repeatable)",
-			Set: "parameter to set, or with a dash behind its key to take away (repeatable)",
+			Set: "parameter to set, or key- to remove one (repeatable)",
 		},
 	}...)
 }
@@ -76,13 +76,13 @@ func classCreate(p *session.Program) *cobra.Command {
 		}
 		return Classes(p).CreateVerb(&cobra.Command{
 			Use:   "create NAME --family FAMILY",
-			Short: "Make a class: how blocks of a family are handed out to who names it",
-			Long: `Makes a policy for handing out blocks: which lengths, how they are placed, which pools are tried, what becomes of a block when
-its claim is deleted. It serves nobody before a pool lists it ('ipamctl pool create --class', 'ipamctl pool set --class').
+			Short: "Create a class: a policy for allocating blocks of a family",
+			Long: `Creates a policy for allocating blocks: the allowed lengths, the strategy, the order of pools, and the policy for blocks of deleted
+claims. It serves no claims before a pool lists it ('ipamctl pool create --class', 'ipamctl pool set --class').
 
-With --default it also serves claims that name nothing. With --pool-per claims do not draw from the pools that list it: each
-project, and in it each combination of the other roles (--scope of a claim), has a pool of --pool-prefix-length of its own, which the
-first claim carves.`,
+With --default it also serves claims without a class or another source. With --pool-per claims do not come directly from the pools that
+list it: each project, and in it each combination of the other roles (--scope of a claim), gets a separate pool of
+--pool-prefix-length. The first claim carves it.`,
 			Example: `  ipamctl class create standard --family ipv4 --default-prefix-length 28 --min-prefix-length 24 --default
   ipamctl class create clusters --family ipv4 --pool-per project,cluster --pool-prefix-length 20 --default-prefix-length 26
   ipamctl class create slow --family 6 --reuse-after 3d --pool-selection LeastUtilized`,
@@ -94,9 +94,9 @@ func classSet(p *session.Program) *cobra.Command {
 	return movable(func(c verbs.Creation) *cobra.Command {
 		return Classes(p).SetVerb(&cobra.Command{
 			Use:   "set NAME [--default] [--default-prefix-length N] [--reuse-after DURATION] ...",
-			Short: "Change what is given of a class",
-			Long: `Changes what is given and leaves the rest; 'none' gives a field its default. What changes holds for later claims: claims that
-exist keep what they have. The family, --pool-per and --pool-prefix-length never change.`,
+			Short: "Change the given fields of a class",
+			Long: `Changes the given fields only; 'none' restores a default. Changes apply to later claims; existing claims stay as they are.
+The family, --pool-per and --pool-prefix-length never change.`,
 			Example: `  ipamctl class set standard --default-prefix-length 26 --max-prefix-length none
   ipamctl class set gold --default --move-default
   ipamctl class set standard --label tier=gold --label old-`,
@@ -112,14 +112,14 @@ func movable(verb func(c verbs.Creation) *cobra.Command) *cobra.Command {
 		}
 		return session.Query{"moveDefault=true"}
 	}})
-	cmd.Flags().Bool("move-default", false, "with --default: take it off the class that has it")
+	cmd.Flags().Bool("move-default", false, "with --default: remove the default from the class that has it now")
 	cmd.Flags().SetNormalizeFunc(classFlagNames)
 	return cmd
 }
 
 func checkMove(cmd *cobra.Command) error {
 	if verbs.Said(cmd, "move-default") == "true" && verbs.Said(cmd, "default") != "true" {
-		return exit.Usagef("--move-default is about --default: it makes this class the default instead of the one that is")
+		return exit.Usagef("--move-default needs --default: it makes this class the default in place of another one")
 	}
 	return nil
 }
@@ -148,19 +148,19 @@ func checkClass(cmd *cobra.Command) error {
 	case err != nil:
 		return err
 	case verbs.Said(cmd, "family") == "":
-		return exit.Usagef("of which family? Give --family")
+		return exit.Usagef("a class needs an address family: give --family")
 	case len(per) == 0 && length != "":
-		return exit.Usagef("--pool-prefix-length needs --pool-per: it is the length of the pools that are carved for scopes")
+		return exit.Usagef("--pool-prefix-length needs --pool-per: it sets the length of the pools for scopes")
 	case len(per) == 0 && verbs.Said(cmd, "empty-pool-ttl") != "":
-		return exit.Usagef("--empty-pool-ttl needs --pool-per: it is about the pools that are carved for scopes")
+		return exit.Usagef("--empty-pool-ttl needs --pool-per: it applies to the pools for scopes")
 	case len(per) > 0 && per[0] != "project":
-		return exit.Usagef("--pool-per begins with project: no two projects share such a pool")
+		return exit.Usagef("--pool-per must start with project: two projects never share such a pool")
 	case len(per) > 0 && length == "":
-		return exit.Usagef("--pool-per needs --pool-prefix-length: how large is each of these pools?")
+		return exit.Usagef("--pool-per needs --pool-prefix-length, the length of each of these pools")
 	}
 	for i, role := range per {
 		if !roleRE.MatchString(role) || slices.Contains(per[:i], role) {
-			return exit.Usagef("--pool-per: %q is not a role, or it is there twice", role)
+			return exit.Usagef("--pool-per: %q is not a role, or is given twice", role)
 		}
 	}
 	return nil

@@ -22,11 +22,11 @@ import (
 func classShow(p *session.Program, complete verbs.Completion) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NAME...",
-		Short: "Show classes by name: what they hand out, how full they are, and the pools behind them",
-		Long: `Shows the classes that claims of the project find by these names: its own, or else the shared ones of 'platform'. Below it stand
-the pools of the project that list the class or were carved for its scopes; those of another project are shown there (-p).
+		Short: "Show classes by name: their policies, their usage, and the pools behind them",
+		Long: `Shows the classes that these names mean in claims of the project: its own classes, or else the shared ones of 'platform'. Below a
+class, it lists the project's pools that list the class or belong to its scopes. Use -p for the pools of another project.
 
--o json and yaml have the class as the server described it, without the pools.`,
+-o json and yaml print the server's document of the class, without the pools.`,
 		Aliases:           []string{"get", "describe"},
 		Args:              verbs.Refs("class", 1, -1),
 		ValidArgsFunction: complete,
@@ -115,7 +115,7 @@ func describe(c client.IPClass) []byte {
 		{"family", string(c.Spec.IPFamily)},
 		{"serves", servedText(c)},
 		{"lengths", classLengths(c)},
-		{"placed by", show.FirstOf(string(c.Spec.Strategy), "the strategy of the pool") + ", pools in order of " + string(c.Spec.PoolSelection)},
+		{"placed by", show.FirstOf(string(c.Spec.Strategy), "the pool's strategy") + ", pools in order of " + string(c.Spec.PoolSelection)},
 		{"when released", releasedText(c.Spec)},
 		{"pool per", poolPerText(c)},
 		{"pools", poolCount(c)},
@@ -163,7 +163,7 @@ func servedText(c client.IPClass) string {
 		text = "claims of every project"
 	}
 	if IsDefault(c) {
-		text += ", and those that name nothing"
+		text += ", and claims without a class"
 	}
 	return text
 }
@@ -173,7 +173,7 @@ func releasedText(s client.IPClassSpec) string {
 	case s.ReclaimPolicy == client.ReclaimPolicyRetain:
 		return "kept by its allocation (Retain)"
 	case s.ReuseAfter == "":
-		return "free as the pool says (Delete)"
+		return "free after the pool's cool-down (Delete)"
 	case verbs.SameSpan(s.ReuseAfter) == "0s":
 		return "free at once (Delete)"
 	default:

@@ -22,7 +22,7 @@ import (
 type realm struct{ name string }
 
 func (r *realm) add(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&r.name, "realm", ipam.DefaultRealm, "the `REALM` that knows them by their UIDs")
+	cmd.Flags().StringVar(&r.name, "realm", ipam.DefaultRealm, "the `REALM` of the UIDs")
 	return cmd
 }
 
@@ -50,7 +50,7 @@ func consumerUIDs(least, most int) cobra.PositionalArgs {
 
 func checkUID(s string) error {
 	if !ipam.ValidConsumerUID(s) {
-		return exit.Usagef("%q is not the UID of a consumer: letters, digits, -, ., _ and :", s)
+		return exit.Usagef("%q is not the UID of a consumer: use letters, digits, -, ., _ and :", s)
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func consumerCommand(p *session.Program) *cobra.Command {
 	var listed, got, ended realm
 	end := ended.kind(p).DeleteVerb(verbs.Removal{
 		Use: "end UID...", Done: "ended",
-		Long: "Says that consumers have ended: they are detached from all their claims, in the background if those are many, and never come back\n" +
-			"under these UIDs. A UID that is not known ends as well.",
+		Long: "Ends consumers: the server detaches them from all their claims, in the background if there are many, and never accepts their\n" +
+			"UIDs again. Unknown UIDs end as well.",
 	})
-	return verbs.Group("consumer", "What uses claims: attached, renewed, ended", []string{"consumers"},
-		listed.add(listed.kind(p).ListVerb("Lists the consumers of a realm by UID, those that have ended among them.",
+	return verbs.Group("consumer", "Users of claims: attach, renew, detach and end them", []string{"consumers"},
+		listed.add(listed.kind(p).ListVerb("Lists the consumers of a realm by UID, including ended ones.",
 			verbs.By("phase", "phase", "only consumers in this phase", verbs.OneOf(client.IPConsumerPhaseLive, client.IPConsumerPhaseEnded)))),
 		got.add(got.kind(p).GetVerb()),
 		consumerAttach(p),
@@ -92,14 +92,14 @@ func consumerAttach(p *session.Program) *cobra.Command {
 	cmd := r.add(&cobra.Command{
 		Use:   "attach CLAIM UID... [--kind KIND] [--name NAME] [--ttl DURATION]",
 		Short: "Attach consumers to a claim",
-		Long: `Says that consumers use a claim, and renews them. One that is not there is made, by what the flags say; with --ttl it is
-taken for lost when it is not renewed within this time. A claim that has consumers is not released.`,
+		Long: `Records that consumers use a claim, and renews them. It creates missing consumers with the values of the flags. A consumer with
+--ttl counts as lost if it is not renewed within this time. The server does not release a claim that has consumers.`,
 		Example: "  ipamctl consumer attach web-1 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11 --kind VM --ttl 2m",
 		Args:    claimAndUIDs,
 	})
-	cmd.Flags().StringVar(&kind, "kind", "", "what it is")
-	cmd.Flags().StringVar(&name, "name", "", "what it is called")
-	cmd.Flags().DurationVar(&ttl, "ttl", 0, "how long it lives without being renewed (default: until somebody says that it ended)")
+	cmd.Flags().StringVar(&kind, "kind", "", "kind of the consumer, like VM")
+	cmd.Flags().StringVar(&name, "name", "", "name of the consumer")
+	cmd.Flags().DurationVar(&ttl, "ttl", 0, "lifetime without a renewal (default: no limit)")
 	verbs.AddDryRun(&w, cmd)
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
 		s, err := r.kind(p).Within()
@@ -133,8 +133,8 @@ func consumerDetach(p *session.Program) *cobra.Command {
 	cmd := r.add(&cobra.Command{
 		Use:   "detach CLAIM UID...",
 		Short: "Detach consumers from a claim",
-		Long: `Says that consumers do not use a claim any more. When the last one leaves a claim whose whenUnused is Delete, the claim is
-released with it.`,
+		Long: `Records that consumers no longer use a claim. If a claim has whenUnused Delete, the server releases it when its last consumer
+is detached.`,
 		Example: "  ipamctl consumer detach web-1 5f1c9a7e-3d53-4a59-9a53-0c4a7f0f2b11",
 		Args:    claimAndUIDs,
 	})
@@ -162,8 +162,8 @@ func consumerRenew(p *session.Program) *cobra.Command {
 	var w session.Writing
 	cmd := r.add(&cobra.Command{
 		Use:     "renew UID...",
-		Short:   "Say that consumers live",
-		Long:    "Renews consumers, up to 1,000. One that has ended stays so, and so does one that is not known: the exit code tells.",
+		Short:   "Renew consumers",
+		Long:    "Renews up to 1,000 consumers. It does not revive ended consumers and does not create unknown ones: for these the exit code is 3.",
 		Example: "  ipamctl consumer renew vm-1 vm-2 --realm cluster-a",
 		Args:    consumerUIDs(1, 1000),
 	})
@@ -196,10 +196,10 @@ func consumerRenew(p *session.Program) *cobra.Command {
 // renewed prints the result for each consumer, and ends with not_found if one is not live.
 func renewed(p *session.Program, out client.ConsumerRenewed) error {
 	for _, uid := range out.Ended {
-		p.Remark("consumer %s has ended, and cannot come back", uid)
+		p.Remark("consumer %s has ended, and cannot be renewed", uid)
 	}
 	if len(out.Unknown) > 0 {
-		p.Remark("not known: %s", strings.Join(out.Unknown, ", "))
+		p.Remark("unknown: %s", strings.Join(out.Unknown, ", "))
 	}
 	if err := p.Lines(out.Renewed); err != nil {
 		return err
@@ -231,14 +231,14 @@ func consumerFields() []verbs.Field {
 	var all client.ClaimConsumer
 	return []verbs.Field{
 		{
-			Flag: "realm", Path: "spec.consumers", Create: "the `REALM` that knows the consumers by their UIDs (default: " + ipam.DefaultRealm + ")",
+			Flag: "realm", Path: "spec.consumers", Create: "the `REALM` of the consumers' UIDs (default: " + ipam.DefaultRealm + ")",
 			Value: verbs.Strictly(verbs.ReadBy(func(name string) (any, error) {
 				all.Realm = name
 				return "", session.CheckName("realm", name)
 			})),
 		},
 		{
-			Flag: "consumer-ttl", Path: "spec.consumers", Create: "`DURATION` that the consumers live without being renewed (default: until somebody says that they ended)",
+			Flag: "consumer-ttl", Path: "spec.consumers", Create: "lifetime of the consumers without a renewal, a `DURATION` (default: no limit)",
 			Value: verbs.Strictly(verbs.ReadBy(func(text string) (_ any, err error) {
 				all.TTLSeconds, err = ttlOf(text)
 				return "", err
@@ -259,7 +259,7 @@ func consumerFields() []verbs.Field {
 			}),
 		},
 		{
-			Flag: "max-consumers", Path: "spec.maxConsumers", Create: "most consumers at once, `N` up to " + strconv.Itoa(ipam.MostConsumers) + " (default: 1)",
+			Flag: "max-consumers", Path: "spec.maxConsumers", Create: "maximum number of consumers at the same time, `N` up to " + strconv.Itoa(ipam.MostConsumers) + " (default: 1)",
 			Value: verbs.Strictly(verbs.ReadBy(func(text string) (any, error) {
 				n, err := strconv.Atoi(text)
 				if err != nil || n < 1 || n > ipam.MostConsumers {
@@ -270,7 +270,7 @@ func consumerFields() []verbs.Field {
 		},
 		{
 			Flag: "when-unused", Path: "spec.whenUnused", Value: verbs.OneOf(client.WhenUnusedKeep, client.WhenUnusedDelete),
-			Create: "what becomes of the claim when its last consumer is detached",
+			Create: "policy for the claim after its last consumer is detached",
 		},
 	}
 }
@@ -287,7 +287,7 @@ func ttlOf(text string) (*int64, error) {
 // checkConsumers checks the flags about consumers together.
 func checkConsumers(cmd *cobra.Command) error {
 	if howMany(cmd, "consumer") == 0 && howMany(cmd, "realm", "consumer-ttl") > 0 {
-		return exit.Usagef("--realm and --consumer-ttl are about the consumers that --consumer names: give it too")
+		return exit.Usagef("--realm and --consumer-ttl need --consumer, which names the consumers")
 	}
 	return nil
 }

@@ -14,21 +14,21 @@ import (
 func eventCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.AuditEvent]{P: p, View: eventView(), Home: verbs.HomeOf(p, "audit-events")}
 	at := verbs.Moment(p.Clock)
-	list := k.ListVerb(`Lists the audit trail of the project, newest first: every change, and every attempt to make one without the right to. With
--o yaml what changed, before and after. Filters add up. The creation and the deletion of projects are in the trail of the
-project 'platform'.
+	list := k.ListVerb(`Lists the audit trail of the project, newest first: every change, and every attempt without the necessary role. -o yaml shows
+the values before and after a change. An event must match all filters. The trail of the project 'platform' has the creation and
+the deletion of projects.
 
-This is what people and programs did. Whether the data is right is another question: 'ipamctl audit' checks its invariants.`,
-		verbs.By("subject", "subject", "only what this `SUBJECT` did, like corp:alice@example.com or key:team-a/pipeline", verbs.Text),
+The trail records actions of people and programs. To check the data itself, use 'ipamctl audit'.`,
+		verbs.By("subject", "subject", "only actions of this `SUBJECT`, like corp:alice@example.com or key:team-a/pipeline", verbs.Text),
 		verbs.By("operation", "operation", "only this `OPERATION` of the API, like deleteClaim", verbs.Text),
 		verbs.By("kind", "resourceKind", "only events about this `KIND`, like IPClaim", verbs.Text),
-		verbs.By("name", "resourceName", "only events about things of this `NAME`", verbs.Text),
+		verbs.By("name", "resourceName", "only events about objects with this `NAME`", verbs.Text),
 		verbs.By("outcome", "outcome", "only this `OUTCOME`: ok, or the code of a refusal, like permission_denied", verbs.Text),
-		verbs.By("since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d", at),
-		verbs.By("until", "until", "only events before this time, or this long ago", at))
+		verbs.By("since", "since", "only events at this time or later: 2026-03-03T12:00:00Z, or an age like 90m or 3d", at),
+		verbs.By("until", "until", "only events before this time, or an age", at))
 	verbs.CompleteWords(list, "outcome", []string{"ok", "permission_denied", "not_found"})
 	verbs.CompleteWords(list, "kind", []string{"Project", "Space", "IPPool", "IPClass", "IPClaim", "IPAllocation", "Member", "ApiKey", "PoolGrant", "SpaceGrant", "Quota", "IPConsumer", "Realm"})
-	return verbs.Group("event", "The audit trail: who did what", []string{"events"}, list)
+	return verbs.Group("event", "The audit trail: subjects and their actions", []string{"events"}, list)
 }
 
 func eventView() show.View[client.AuditEvent] {

@@ -18,8 +18,8 @@ import (
 type granted struct{ pool, space string }
 
 func (g *granted) add(p *session.Program, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&g.pool, "pool", "", "the `POOL` that is granted")
-	cmd.Flags().StringVar(&g.space, "space", "", "or: the `SPACE` that is granted")
+	cmd.Flags().StringVar(&g.pool, "pool", "", "`POOL` of the grant")
+	cmd.Flags().StringVar(&g.space, "space", "", "or `SPACE` of the grant")
 	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
 	verbs.CompleteFlag(cmd, "space", verbs.CompleteSpaces(p))
 }
@@ -28,13 +28,13 @@ func (g *granted) add(p *session.Program, cmd *cobra.Command) {
 func (g *granted) check() error {
 	switch {
 	case g.pool != "" && g.space != "":
-		return exit.Usagef("a grant of which? Give --pool or --space, not both")
+		return exit.Usagef("a grant is for one pool or space: give --pool or --space, not both")
 	case g.pool != "":
 		return session.CheckName("pool", g.pool)
 	case g.space != "":
 		return session.CheckName("space", g.space)
 	default:
-		return exit.Usagef("a grant of what? Give --pool or --space")
+		return exit.Usagef("a grant needs a pool or a space: give --pool or --space")
 	}
 }
 
@@ -61,15 +61,15 @@ func (g *granted) grants(p *session.Program) verbs.Kind[client.Grant] {
 
 func grantCommand(p *session.Program) *cobra.Command {
 	var listed, removed granted
-	list := listed.grants(p).ListVerb("Lists to whom a pool or a space of the project was granted; * is every project.")
+	list := listed.grants(p).ListVerb("Lists the projects with a grant for a pool or a space of the project; * is every project.")
 	listed.add(p, list)
 	remove := removed.grants(p).DeleteVerb(verbs.Removal{
 		Use: "remove CONSUMER...", Done: "removed",
-		Long: "Takes grants back: new uses are refused at once, unless another grant allows them; '*' is a grant of its own. Blocks that are\n" +
-			"held stay with their claims.",
+		Long: "Removes grants: the server refuses new uses at once, unless another grant allows them; '*' is a separate grant. Allocated blocks\n" +
+			"stay with their claims.",
 	})
 	removed.add(p, remove)
-	return verbs.Group("grant", "Which other projects may use a pool or a space", []string{"grants"}, list, grantAdd(p), remove)
+	return verbs.Group("grant", "Projects that may use a pool or a space of this project", []string{"grants"}, list, grantAdd(p), remove)
 }
 
 func grantAdd(p *session.Program) *cobra.Command {
@@ -78,9 +78,9 @@ func grantAdd(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add CONSUMER... (--pool POOL | --space SPACE)",
 		Short: "Let projects use a pool or a space",
-		Long: `Lets each consumer, the name of a project or '*' for every project, claim from the pool, or carve root pools from the
-space. A pool is open to them only while its visibility is shared. Nobody is told whether such a project exists, and a grant
-that is there already is left as it is.`,
+		Long: `Lets each consumer claim from the pool, or carve root pools from the space. A consumer is the name of a project, or '*' for every
+project. A pool needs the visibility 'shared' too. The server does not reveal whether a project exists. An existing grant
+stays as it is.`,
 		Example:           "  ipamctl grant add team-a team-b --pool shared-eu -p platform\n  ipamctl grant add '*' --space internet -p platform",
 		Args:              verbs.Consumers,
 		ValidArgsFunction: Projects(p).Complete(),
@@ -111,7 +111,7 @@ func grant(ctx context.Context, s *session.Session, g granted, w verbs.Replacing
 			break
 		}
 		if a.Status == http.StatusOK && !w.DryRun {
-			s.Remark("the grant to %s was there already", consumer)
+			s.Remark("the grant to %s exists already", consumer)
 		}
 		made.Items = append(made.Items, a.Body)
 	}

@@ -19,10 +19,10 @@ func historyCommand(p *session.Program) *cobra.Command {
 	var l session.Paging
 	cmd := &cobra.Command{
 		Use:   "history ADDRESS [--at TIME]",
-		Short: "Show who held an address, and when",
-		Long: `Shows the claims and child pools that hold or held a block with this address, carved from pools of the project: all of
-them, newest first, or with --at those that held it at that moment, the most specific block first. Of another project's
-claim it shows the project alone.`,
+		Short: "Show the holders of an address, with their times",
+		Long: `Shows the claims and child pools with a block that contains this address, from pools of the project, now and in the past, newest
+first. With --at, it shows the holders at that moment, the most specific block first. For another project's claim, it shows only
+the project.`,
 		Example: `  ipamctl history 10.20.65.9 --at 2026-03-03T12:00:00Z
   ipamctl history 10.20.65.9 --at 3d          three days ago`,
 		Args:              verbs.Arguments("an address", 1, 1, checkAddress),
@@ -40,7 +40,7 @@ claim it shows the project alone.`,
 			return show.List(p.Printer, historyView(s.Project), found)
 		}),
 	}
-	cmd.Flags().Var(at, "at", "only who held it at this time: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
+	cmd.Flags().Var(at, "at", "only the holders at this time: 2026-03-03T12:00:00Z, or an age like 90m or 3d")
 	verbs.AddPaging(&l, cmd)
 	return cmd
 }

@@ -14,20 +14,20 @@ import (
 
 func keyCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.APIKey]{P: p, View: keyView(), Home: verbs.HomeOf(p, "api-keys"), Fields: append(verbs.LabelFields(), verbs.Description(),
-		verbs.Field{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "what it may do"},
+		verbs.Field{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "role of the key"},
 		verbs.Field{
 			Flag: "expires-in", Path: "spec.expiresAt", Value: verbs.After(p.Clock),
-			Usage: "how long it is accepted, like 720h or 30d (default: for ever)",
+			Usage: "lifetime of the key, like 720h or 30d (default: no limit)",
 		},
-		verbs.Field{Flag: "expires-at", Path: "spec.expiresAt", Value: verbs.ReadBy(expiry), Usage: "or: until this `TIME`, like 2027-03-02T00:00:00Z"},
+		verbs.Field{Flag: "expires-at", Path: "spec.expiresAt", Value: verbs.ReadBy(expiry), Usage: "or the `TIME` when it expires, like 2027-03-02T00:00:00Z"},
 	)}
-	return verbs.Group("key", "API keys: secrets that stand for a role in the project", []string{"keys"},
+	return verbs.Group("key", "API keys: secrets with a role in the project", []string{"keys"},
 		keyCreate(p, k),
-		k.ListVerb("Lists the API keys of the project, expired ones too. Tokens are not kept and cannot be shown."),
+		k.ListVerb("Lists the API keys of the project, including expired ones. The server does not store tokens and cannot show them."),
 		k.GetVerb(),
 		k.DeleteVerb(verbs.Removal{
 			Use: "revoke NAME...", Done: "revoked",
-			Long: "Deletes keys: within 5 seconds no server accepts their tokens any more. What was made with them stays.",
+			Long: "Deletes keys: after 5 seconds at most, no server accepts their tokens. Objects that were created with them stay.",
 		}),
 	)
 }

@@ -17,16 +17,16 @@ import (
 func keyCreate(p *session.Program, k verbs.Kind[client.APIKey]) *cobra.Command {
 	cmd := k.CreateVerb(&cobra.Command{
 		Use:   "create NAME --role ROLE",
-		Short: "Make an API key, and print its token this once",
-		Long: `Makes a secret that stands for a role in the project. The token is printed this once: nobody keeps it, and it cannot be
-had again. With --quiet it is all that is printed; with -o json and yaml it is in the document.
+		Short: "Create an API key, and print its token once",
+		Long: `Creates a secret with a role in the project. Only this command shows the token, because the server does not store it.
+--quiet prints only the token; -o json and yaml have it in the document.
 
-Give it to a program as CARVE_API_KEY, or keep it in a context.`,
+Pass the token to a program as CARVE_API_KEY, or store it in a context.`,
 		Example: `  ipamctl key create pipeline --role consumer --expires-in 90d
   ipamctl key create laptop --role viewer -q | ipamctl context set team-a --api-key-file -`,
 	}, verbs.Creation{Shown: showNewKey, Check: func(*cobra.Command) error {
 		if p.Output == show.FormatName && !p.Quiet {
-			return exit.Usagef("with -o name nobody would ever see the token: use --quiet for the token alone, or another format")
+			return exit.Usagef("-o name does not show the token, and no later command can: use --quiet for the token alone, or another format")
 		}
 		return nil
 	}})
@@ -39,10 +39,10 @@ Give it to a program as CARVE_API_KEY, or keep it in a context.`,
 func showNewKey(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var key client.APIKey
 	if err := json.Unmarshal(doc, &key); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
-	return showOnce(s, keyView(), doc, w, "token", key.Token, fmt.Sprintf("key %s was made by an earlier request, whose answer had the token; it cannot be had again. "+
-		"Revoke the key and make another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project))
+	return showOnce(s, keyView(), doc, w, "token", key.Token, fmt.Sprintf("an earlier request created key %s, and only its response contained the token. "+
+		"Revoke the key and create another one: ipamctl key revoke %s -p %s", key.Metadata.Name, key.Metadata.Name, s.Project))
 }
 
 // showOnce prints a new thing with its secret, or explains why there is no secret.
@@ -63,6 +63,6 @@ func showOnce[T any](s *session.Session, view show.View[T], doc json.RawMessage,
 			return err
 		}
 	}
-	s.Remark("keep the %s now: it is not stored anywhere, and is not shown again", word)
+	s.Remark("keep the %s now: the server does not store it, and no command shows it again", word)
 	return nil
 }

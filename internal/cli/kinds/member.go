@@ -14,23 +14,23 @@ import (
 // roles are the roles that can be given, the smallest first.
 var roles = []client.Role{client.RoleViewer, client.RoleConsumer, client.RoleProvider, client.RoleAdmin}
 
-const subjectHelp = `A subject is the name of an issuer that the server knows, a colon, and who it is there: corp:alice@example.com. Nobody
-checks that it exists: the role is there when it comes. 'ipamctl whoami' says one's own.`
+const subjectHelp = `A subject is the name of an issuer in the server's configuration, a colon, and the issuer's name for the user:
+corp:alice@example.com. The server does not check that the user exists. 'ipamctl whoami' shows your own subject.`
 
 func memberCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.Member]{
 		P: p, View: memberView(), Home: verbs.HomeOf(p, "members"), Args: verbs.Subjects(-1),
-		Fields: []verbs.Field{{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "what it may do"}},
+		Fields: []verbs.Field{{Flag: "role", Path: "spec.role", Value: verbs.OneOf(roles...), Usage: "role of the member"}},
 	}
 	get := k.GetVerb()
 	get.Use = "get SUBJECT..."
-	return verbs.Group("member", "Who has which role in the project", []string{"members"},
-		k.ListVerb("Lists who was given a role in the project. Roles that the server's configuration gives, and those of API keys, are not\namong them."),
+	return verbs.Group("member", "Roles of subjects in the project", []string{"members"},
+		k.ListVerb("Lists the members of the project with their roles. The list does not contain roles from the server's configuration, and roles\nof API keys."),
 		get,
 		memberSet(k),
 		k.DeleteVerb(verbs.Removal{
 			Use: "remove SUBJECT...", Done: "removed",
-			Long: "Takes their roles away: within 5 seconds, everywhere. What they made stays. The last admin of the project 'platform' cannot\nbe removed.",
+			Long: "Removes the roles of members, on all servers within 5 seconds. Objects that they created stay. You cannot remove the last admin\nof the project 'platform'.",
 		}),
 	)
 }
@@ -39,9 +39,9 @@ func memberSet(k verbs.Kind[client.Member]) *cobra.Command {
 	var w verbs.Replacing
 	cmd := &cobra.Command{
 		Use:   "set SUBJECT --role ROLE",
-		Short: "Give a subject a role, or another one",
-		Long: `Gives the subject this role in the project, whether or not it had one before: within 5 seconds, everywhere. Each role
-includes the ones before it: viewer (reads), consumer (claims), provider (pools, spaces, grants), admin (members, keys,
+		Short: "Give a subject a role, or change its role",
+		Long: `Gives the subject this role in the project, in place of an earlier one. All servers apply it within 5 seconds. Each role
+includes the previous ones: viewer (reads), consumer (claims), provider (pools, spaces, grants), admin (members, keys,
 quotas, the audit trail). An admin of the project 'platform' may do everything in every project.
 
 ` + subjectHelp,

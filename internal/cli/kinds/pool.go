@@ -23,10 +23,10 @@ func poolCommand(p *session.Program) *cobra.Command {
 		verbs.By("parent", "parent", "only children of this `POOL`, name or project/name", verbs.RefOf),
 		verbs.ClassFilter("only pools that list this `CLASS`"),
 	}
-	return verbs.Group("pool", "Blocks from which others are carved", []string{"pools"},
+	return verbs.Group("pool", "Blocks from which claims and child pools get theirs", []string{"pools"},
 		poolCreate(p),
 		poolSet(p),
-		k.ListVerb("Lists the pools of the project, in order of name. Filters add up.", slices.Concat(filters, verbs.PlaceFilters())...),
+		k.ListVerb("Lists the pools of the project, in order of name. A pool must match all filters.", slices.Concat(filters, verbs.PlaceFilters())...),
 		k.GetVerb(),
 		k.ShowVerb(),
 		poolFree(p, k.Complete()),
@@ -34,7 +34,7 @@ func poolCommand(p *session.Program) *cobra.Command {
 		poolTree(p, k.Complete()),
 		k.DeleteVerb(verbs.Removal{
 			Many: verbs.ByLabels,
-			Long: "Gives the blocks of pools back. Refused while claims, child pools or retained allocations hold\nparts of them; nothing changes then.",
+			Long: "Deletes pools and frees their blocks. The server refuses while claims, child pools or retained allocations\nhold parts of them; then nothing changes.",
 		}),
 	)
 }

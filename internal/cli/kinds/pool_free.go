@@ -26,9 +26,9 @@ func poolFree(p *session.Program, complete verbs.Completion) *cobra.Command {
 	var l session.Paging
 	cmd := &cobra.Command{
 		Use:   "free NAME",
-		Short: "Show what is free in a pool: how much of each length, and where",
-		Long: `Shows the free blocks, and for each prefix length how many free blocks there are of exactly that length and how many
-blocks of that length could be claimed. The table leaves out the lengths of which there is no block (-o wide has all).`,
+		Short: "Show the free space of a pool: free blocks, and counts by prefix length",
+		Long: `Shows the free blocks. A table shows two numbers for each prefix length: the free blocks with exactly this length, and the
+blocks with this length that claims could get. The table omits lengths without a free block (-o wide shows all).`,
 		Args:              verbs.Refs("pool", 1, 1),
 		ValidArgsFunction: complete,
 		RunE: p.Verb(func(ctx context.Context, args []string) error {
@@ -51,7 +51,7 @@ blocks of that length could be claimed. The table leaves out the lengths of whic
 			return showFree(p, freeDocument{Summary: summary, Items: found.Items, NextCursor: found.NextCursor}, wanted)
 		}),
 	}
-	cmd.Flags().Var(bits, "prefix-length", "only free blocks that can hold a block of this length")
+	cmd.Flags().Var(bits, "prefix-length", "only free blocks with space for a block of this prefix length")
 	verbs.AddPaging(&l, cmd)
 	return cmd
 }
@@ -63,7 +63,7 @@ func readSummary(doc json.RawMessage, into *json.RawMessage) error {
 	}
 	var first freeDocument
 	if err := json.Unmarshal(doc, &first); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	*into = first.Summary
 	return nil
@@ -83,7 +83,7 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	}
 	var summary []client.FreeSummary
 	if err := json.Unmarshal(doc.Summary, &summary); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	text := show.Table(p.Printer, []show.Column[client.FreeSummary]{
 		{Title: "LENGTH", Cell: func(s client.FreeSummary) string { return "/" + strconv.Itoa(s.PrefixLength) }},
@@ -103,14 +103,14 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	case doc.NextCursor != "":
 		p.Remark("there is more: --cursor %s", doc.NextCursor)
 	case len(blocks) == 0 && wanted != nil && len(summary) > 0:
-		p.Remark("nothing as large as a /%d is free", *wanted)
+		p.Remark("no free block has space for a /%d", *wanted)
 	case len(blocks) == 0:
-		p.Remark("nothing is free")
+		p.Remark("no block is free")
 	}
 	return nil
 }
 
-// worthShowing omits lengths without free blocks, except the wanted one: an IPv6 pool has 97 lengths.
+// worthShowing omits lengths without free blocks, except the wanted one, because a /32 IPv6 pool has 97 lengths. With -o wide it omits none.
 func worthShowing(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
 	if p.Output == show.FormatWide {
 		return all

@@ -16,9 +16,9 @@ func poolTree(p *session.Program, complete verbs.Completion) *cobra.Command {
 	var claims bool
 	cmd := &cobra.Command{
 		Use:   "tree [NAME]",
-		Short: "Show the pools of the project as a tree, or what is below one of them",
-		Long: `Shows every pool of the project below the pool it was carved from, space by space, in order of address.
--o json and yaml hold each pool as the server described it, with its children in it.`,
+		Short: "Show the pools of the project as a tree, or the tree below one pool",
+		Long: `Shows each pool of the project below its parent, space by space, in order of address.
+-o json and yaml have the server's document of each pool, with its children in it.`,
 		Args:              verbs.Refs("pool", 0, 1),
 		ValidArgsFunction: complete,
 		RunE: p.Verb(func(ctx context.Context, args []string) error {

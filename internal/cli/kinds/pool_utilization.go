@@ -25,11 +25,11 @@ func poolUtilization(p *session.Program, complete verbs.Completion) *cobra.Comma
 	points := 25
 	cmd := &cobra.Command{
 		Use:   "utilization NAME",
-		Short: "Show how a pool filled up, and when it will be full if it goes on so",
-		Long: `Shows how much of a pool was used over time: the last 30 days, unless --since says otherwise. A bar is what was used ('#'), and up to where
-it went since the line before ('-'). Below stands when the pool will be full, if that can be said: when it fills up in a line.
+		Short: "Show the usage of a pool over time, and when it will be full",
+		Long: `Shows the usage of a pool over time, by default for the last 30 days. A bar shows the usage ('#'), and the highest usage since the
+previous line ('-'). If the pool fills steadily, the last line predicts when it will be full.
 
-Servers record it once an hour. Hours are kept for 14 days, and the last and the highest figure of each day for 400 days.`,
+Servers record the usage once an hour. They keep hourly values for 14 days, and the last and highest value of each day for 400 days.`,
 		Example: `  ipamctl pool utilization prod-eu
   ipamctl pool utilization prod-eu --since 1d --points 24
   ipamctl pool utilization team-b/prod -o json`,
@@ -51,9 +51,9 @@ Servers record it once an hour. Hours are kept for 14 days, and the last and the
 			return showUtilization(p, a.Body)
 		}),
 	}
-	cmd.Flags().Var(since, "since", "from when on: 2026-03-03T12:00:00Z, or how long ago: 90m, 3d")
-	cmd.Flags().Var(until, "until", "until when, or how long ago (default: now)")
-	cmd.Flags().IntVar(&points, "points", points, "how many lines at most, 2 to 1000")
+	cmd.Flags().Var(since, "since", "start time: 2026-03-03T12:00:00Z, or an age like 90m or 3d")
+	cmd.Flags().Var(until, "until", "end time, or an age (default: now)")
+	cmd.Flags().IntVar(&points, "points", points, "maximum number of lines, 2 to 1000")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func showUtilization(p *session.Program, doc json.RawMessage) error {
 	}
 	var u client.PoolUtilization
 	if err := json.Unmarshal(doc, &u); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	type T = client.UtilizationPoint
 	if p.Quiet || p.Output == show.FormatName {
@@ -83,7 +83,7 @@ func showUtilization(p *session.Program, doc json.RawMessage) error {
 		if r.Over == client.UtilizationRunwayOverP1D {
 			over = "day"
 		}
-		p.Remark("full in %s, at %s, if it goes on as in the last %s: %s a day", daysText(r.RunsOutAt.Sub(p.Clock())), show.TimeText(&r.RunsOutAt), over, show.Percent(r.PercentPerDay))
+		p.Remark("full in %s, at %s, if it grows as in the last %s: %s a day", daysText(r.RunsOutAt.Sub(p.Clock())), show.TimeText(&r.RunsOutAt), over, show.Percent(r.PercentPerDay))
 	}
 	return nil
 }

@@ -18,11 +18,11 @@ func quotaCommand(p *session.Program) *cobra.Command {
 		P: p, View: quotaView(), Home: verbs.HomeOf(p, "quotas"), Fields: quotaFields(),
 		Fed: &verbs.Fed[client.Quota]{Kind: client.ChangeKindQuota},
 	}
-	return verbs.Group("quota", "How much the project may hold", []string{"quotas"},
-		k.ListVerb("Lists the quotas of the project: what is used of what is allowed; a dash is no limit. With -o wide how full they are."),
+	return verbs.Group("quota", "Limits on the addresses, claims and pools of the project", []string{"quotas"},
+		k.ListVerb("Lists the quotas of the project, with usage and limits; a dash is no limit. -o wide shows the used share."),
 		k.GetVerb(),
 		quotaSet(k),
-		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Takes quotas away. What the project holds it keeps, and what it may take is bounded by the other quotas alone."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes quotas. The project keeps its blocks; only the other quotas limit it then."}),
 	)
 }
 

@@ -27,16 +27,16 @@ func quotaFields() []verbs.Field {
 	}
 	return []verbs.Field{
 		verbs.Description(),
-		{Flag: "addresses", Path: "spec.limits.addresses", Value: verbs.ReadBy(addressesOrNone), Usage: "most addresses, `N` or none"},
-		{Flag: "claims", Path: "spec.limits.claims", Value: whole, Usage: "most claims, `N` or none"},
-		{Flag: "pools", Path: "spec.limits.pools", Value: whole, Usage: "most pools, `N` or none"},
+		{Flag: "addresses", Path: "spec.limits.addresses", Value: verbs.ReadBy(addressesOrNone), Usage: "maximum number of addresses, `N` or none"},
+		{Flag: "claims", Path: "spec.limits.claims", Value: whole, Usage: "maximum number of claims, `N` or none"},
+		{Flag: "pools", Path: "spec.limits.pools", Value: whole, Usage: "maximum number of pools, `N` or none"},
 		{
 			Flag: "for-pool", Path: "spec.scope.poolRef", Value: verbs.RefOf, Complete: verbs.CompletePools,
-			Usage: "count only what is carved from this `POOL`, name or project/name",
+			Usage: "count only blocks carved from this `POOL`, name or project/name",
 		},
 		{
 			Flag: "for-class", Path: "spec.scope.classRef", Value: verbs.RefOf, Complete: verbs.CompleteClasses,
-			Usage: "count only what this `CLASS` serves, name or project/name",
+			Usage: "count only claims of this `CLASS`, name or project/name",
 		},
 		{Flag: "family", Path: "spec.scope.ipFamily", Value: verbs.FamilyText, Usage: "count only this address family: IPv4, IPv6"},
 	}
@@ -72,13 +72,13 @@ func quotaSet(k verbs.Kind[client.Quota]) *cobra.Command {
 	var w verbs.Replacing
 	cmd := &cobra.Command{
 		Use:   "set NAME [--addresses N] [--claims N] [--pools N] [--for-pool POOL] [--for-class CLASS] [--family FAMILY]",
-		Short: "Make a quota, or change what is given of it",
-		Long: `Bounds what the project may hold: addresses of the blocks that claims hold, claims, pools. What is not given of a quota
-that exists stays as it is; 'none' takes a limit away. A limit below what is used takes nothing away and stops what is new.
+		Short: "Create a quota, or change its given fields",
+		Long: `Limits the project's claims, pools, and addresses in blocks of claims. Fields that are not given stay as they are; 'none' removes
+a limit. A limit below the current usage releases nothing; the server refuses new claims or pools until the usage is below it.
 
-A new quota counts everything, or with --for-pool only what is carved from that pool (a name, or project/name of another
-project's), with --for-class only what that class serves (a class of the platform is platform/name) and with --family only that
-address family. What it counts never changes.`,
+A new quota counts everything. --for-pool counts only blocks from that pool (name, or project/name for another project),
+--for-class only claims of that class (platform/name for a class of the platform), and --family only that address family.
+These three never change.`,
 		Example: `  ipamctl quota set all --addresses 65536 --claims 1000 --pools 10
   ipamctl quota set shared-eu --for-pool platform/shared-eu --addresses 4096
   ipamctl quota set gold --for-class platform/gold --claims 20
@@ -115,7 +115,7 @@ address family. What it counts never changes.`,
 	return cmd
 }
 
-var errMadeMeanwhile = exit.Endf(exit.Conflict, "others make and delete the quota all the time: run it again")
+var errMadeMeanwhile = exit.Endf(exit.Conflict, "other callers created or deleted the quota at the same time: run it again")
 
 // setQuota reads the quota, merges the given fields into it, and replaces that revision: a concurrent change is not lost but causes a conflict.
 func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Session, name string, w verbs.Replacing, wanted map[string]any) error {
@@ -131,7 +131,7 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 		return err
 	default:
 		if err := json.Unmarshal(found.Body, &is); err != nil {
-			return fmt.Errorf("cannot read the server's answer: %w", err)
+			return fmt.Errorf("cannot read the server's response: %w", err)
 		}
 		w.IfMatch = show.FirstOf(w.IfMatch, found.Header.Get("ETag"))
 	}
@@ -145,14 +145,14 @@ func setQuota(ctx context.Context, k verbs.Kind[client.Quota], s *session.Sessio
 	}
 	merged, err := jsonpatch.MergePatch(is2, patch)
 	if err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	var put client.QuotaPut
 	if err := json.Unmarshal(merged, &put); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if (put.Spec.Limits == client.QuotaLimits{}) {
-		return exit.Usagef("a quota needs a limit: --addresses, --claims or --pools; 'ipamctl quota delete %s' takes it away", name)
+		return exit.Usagef("a quota needs a limit: --addresses, --claims or --pools; 'ipamctl quota delete %s' removes it", name)
 	}
 	a, err := k.Put(ctx, s, name, w, put, "quota was set")
 	if refusal, is := errors.AsType[*session.Refusal](err); is && w.Create && refusal.Status == http.StatusPreconditionFailed {

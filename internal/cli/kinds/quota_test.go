@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestBarsShowHowFullSomethingIs(t *testing.T) {
+func TestUsageBarsShowPercentages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ used, limit, want string }{
 		{"0", "10", "[..........] 0%"},

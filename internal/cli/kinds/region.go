@@ -12,15 +12,15 @@ import (
 )
 
 func regionCommand(p *session.Program, more ...*cobra.Command) *cobra.Command {
-	return verbs.Group("region", "Where servers are, and pools can be served", []string{"regions"}, append([]*cobra.Command{regionList(p)}, more...)...)
+	return verbs.Group("region", "Regions of the installation", []string{"regions"}, append([]*cobra.Command{regionList(p)}, more...)...)
 }
 
 func regionList(p *session.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List regions",
-		Long: `Lists the regions of the installation, in the order in which they were added. A pool is at home in one, and may be served in
-others: 'ipamctl pool create --help'.`,
+		Long: `Lists the regions of the installation, in the order of their addition. A pool has one home region, and other regions can serve it
+too: see 'ipamctl pool create --help'.`,
 		Aliases: []string{"ls"},
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			s, err := p.Session()

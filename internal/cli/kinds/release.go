@@ -34,12 +34,12 @@ func releaseCommand(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release (NAME... | --owner OWNER | --selector LABELS | --pool POOL | --class CLASS | --consumer UID)",
 		Short: "Release many claims: by name, by owner, by labels, of a pool, a class or a consumer",
-		Long: `Shows what would be released, asks, and releases it, each claim as 'claim delete' does. Conditions add up. Nothing is released that
-was not shown: what is made or changed meanwhile stays. An interrupted release goes on when it is run again. What cannot be
-released is named, and the exit code is 4.
+		Long: `Shows the claims, asks for a confirmation, and releases them, each as 'claim delete' does. A claim must match all conditions. It
+releases only claims that it has shown, and skips claims that were created or changed in the meantime. After an interruption, run it
+again to continue. If the server refuses a claim, the command names it and exits with 4.
 
-With --consumer it releases what this consumer uses and nobody else, and detaches it from that; the consumer lives on. 'consumer end' is
-for one that is gone: it releases those claims that are not to be kept without a consumer.`,
+With --consumer it releases the claims that only this consumer uses, and detaches the consumer from them; the consumer stays. For a
+consumer that no longer exists, use 'consumer end': it releases claims with whenUnused Delete.`,
 		Example: `  ipamctl release --owner Cluster/web-eu --dry-run
   ipamctl release --selector env=test --yes
   ipamctl release --consumer vm-7c1f --yes
@@ -48,31 +48,31 @@ for one that is gone: it releases those claims that are not to be kept without a
 		ValidArgsFunction: claimKind(p).Complete(),
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.selected.Owner, "owner", "", "claims for this `OWNER` of yours, kind/name/uid")
-	f.StringVarP(&r.selected.LabelSelector, "selector", "l", "", "claims with such `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
-	f.StringVar(&r.selected.Pool, "pool", "", "claims on this `POOL`, name or project/name")
-	f.StringVar(&r.selected.ClassName, "class", "", "claims that this `CLASS` served")
-	f.StringVar(&r.consumer.UID, "consumer", "", "claims that the consumer of this `UID` uses, and nobody else")
-	f.StringVar(&r.consumer.Realm, "realm", "", "the `REALM` that knows the consumer (default: "+ipam.DefaultRealm+")")
-	f.BoolVar(&r.dryRun, "dry-run", false, "show what would be released, and release nothing")
-	f.BoolVarP(&r.yes, "yes", "y", false, "release without asking")
+	f.StringVar(&r.selected.Owner, "owner", "", "claims for this `OWNER` in your own system, kind/name/uid")
+	f.StringVarP(&r.selected.LabelSelector, "selector", "l", "", "claims with these `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
+	f.StringVar(&r.selected.Pool, "pool", "", "claims from this `POOL`, name or project/name")
+	f.StringVar(&r.selected.ClassName, "class", "", "claims of this `CLASS`")
+	f.StringVar(&r.consumer.UID, "consumer", "", "claims that only the consumer with this `UID` uses")
+	f.StringVar(&r.consumer.Realm, "realm", "", "the `REALM` of the consumer's UID (default: "+ipam.DefaultRealm+")")
+	f.BoolVar(&r.dryRun, "dry-run", false, "show the claims, and release nothing")
+	f.BoolVarP(&r.yes, "yes", "y", false, "release without a confirmation")
 	verbs.CompleteFlag(cmd, "pool", verbs.CompletePools(p))
 	verbs.CompleteFlag(cmd, "class", verbs.CompleteClasses(p))
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) (err error) {
 		r.selected.Names = args
 		for _, flag := range []string{"owner", "selector", "pool", "class", "consumer"} {
 			if f.Changed(flag) && f.Lookup(flag).Value.String() == "" { // an unset variable in a script must not widen the release
-				return exit.Usagef("--%s is empty: give it a value, or leave it out", flag)
+				return exit.Usagef("--%s is empty: give it a value, or omit it", flag)
 			}
 		}
 		conditions := r.selected.Owner + r.selected.LabelSelector + r.selected.Pool + r.selected.ClassName + r.consumer.UID
 		switch {
 		case (len(args) > 0) == (conditions != ""):
-			return exit.Usagef("release what? Give names of claims, or --owner, --selector, --pool, --class, --consumer")
+			return exit.Usagef("give names of claims, or at least one of --owner, --selector, --pool, --class and --consumer, but not both")
 		case r.consumer.UID != "":
 			r.selected.Consumer = &r.consumer
 		case r.consumer.Realm != "":
-			return exit.Usagef("--realm is that of the consumer which --consumer names: give it too")
+			return exit.Usagef("--realm needs --consumer, which names the consumer")
 		}
 		if r.Session, err = p.InProject(); err != nil {
 			return err
@@ -121,7 +121,7 @@ func (r release) ask(ctx context.Context, body client.ClaimReleaseCreate, dryRun
 		return out, nil, err
 	}
 	if err := json.Unmarshal(a.Body, &out); err != nil {
-		return out, nil, fmt.Errorf("cannot read the server's answer: %w", err)
+		return out, nil, fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	return out, a.Body, nil
 }
@@ -183,7 +183,7 @@ func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
 		out, _, err := r.ask(ctx, body, false)
 		if err != nil {
 			if released > 0 {
-				r.Note("%d of %d claims were released; run it again to go on", released, shown.Count)
+				r.Note("%d of %d claims were released; run it again to continue", released, shown.Count)
 			}
 			return err
 		}

@@ -53,7 +53,7 @@ func parseReservation(text string) (client.Reservation, error) {
 	}
 	for _, address := range []string{from, to} {
 		if _, err := netip.ParseAddr(address); err != nil {
-			return r, fmt.Errorf("%q is not an address; a part is first:N, last:N, a CIDR, an address or a range from-to", address)
+			return r, fmt.Errorf("%q is not an address; use first:N, last:N, a CIDR, an address or a range from-to", address)
 		}
 	}
 	r.From, r.To = from, to

@@ -14,16 +14,16 @@ import (
 
 // scopeGroup returns the commands for the pools of a class's scopes.
 func scopeGroup(p *session.Program) *cobra.Command {
-	return verbs.Group("scope", "The pools that serve the project's scopes of a class with poolPer", []string{"scopes"}, scopeEnsure(p), scopeList(p))
+	return verbs.Group("scope", "Pools for the project's scopes of a class with poolPer", []string{"scopes"}, scopeEnsure(p), scopeList(p))
 }
 
 func scopeEnsure(p *session.Program) *cobra.Command {
 	var w verbs.Replacing
 	cmd := &cobra.Command{
 		Use:   "ensure CLASS [SCOPE]",
-		Short: "Have the pool of a scope before the first claim",
-		Long: `Carves the pool of a scope as the scope's first claim would, or answers with the one that is there. A scope is role=value, with
-commas between them; without one it is that of a class with a pool for each project.`,
+		Short: "Create the pool of a scope before the first claim",
+		Long: `Carves the pool of a scope as the scope's first claim would, or returns the existing one. A scope is a list of role=value, separated
+by commas. Omit it for a class with one pool for each project.`,
 		Example: "  ipamctl class scope ensure pods node=worker-7",
 		Args:    verbs.Arguments("a class, and a scope", 1, 2, func(string) error { return nil }),
 	}
@@ -35,7 +35,7 @@ commas between them; without one it is that of a class with a pool for each proj
 		scope := "-"
 		if len(args) > 1 {
 			if scope = args[1]; scope == "" || scope == "." || scope == ".." {
-				return exit.Usagef("a scope is role=value, with commas between them")
+				return exit.Usagef("a scope must be a list of role=value, separated by commas")
 			}
 		}
 		s, err := p.InProject()

@@ -23,13 +23,13 @@ func searchCommand(p *session.Program) *cobra.Command {
 	limit := 0
 	cmd := &cobra.Command{
 		Use:   "search ADDRESS|CIDR|NAME|KEY=VALUE",
-		Short: "Find things in all of your projects",
-		Long: `Finds in all projects in which you have a role: who holds an address or a CIDR and the pools around it, what has a name or
-one that begins so, and pools with a label. The best comes first. PROJECT/ before it looks in this project alone.`,
+		Short: "Find objects in all of your projects",
+		Long: `Searches all projects in which you have a role, for the holder of an address or a CIDR and the pools around it, for objects with a
+name or its beginning, and for pools with a label. The best match comes first. A prefix PROJECT/ limits the search to this project.`,
 		Example: `  ipamctl search 10.20.65.9
   ipamctl search team-a/web
   ipamctl search env=prod`,
-		Args:              verbs.Arguments("what to look for", 1, 1, checkSought),
+		Args:              verbs.Arguments("a text to search", 1, 1, checkSought),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: p.Verb(func(ctx context.Context, args []string) error {
 			s, err := p.Session()
@@ -47,7 +47,7 @@ one that begins so, and pools with a label. The best comes first. PROJECT/ befor
 			return showFound(s, args[0], a.Body)
 		}),
 	}
-	cmd.Flags().IntVar(&limit, "limit", 0, "show at most so `MANY`, 1 to 100 (default: 20)")
+	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of results, `N` from 1 to 100 (default: 20)")
 	return cmd
 }
 
@@ -62,7 +62,7 @@ func halfAnAddress(text string) bool {
 
 func checkSought(s string) error {
 	if s == "" {
-		return exit.Usagef("an empty text finds nothing")
+		return exit.Usagef("the search text is empty")
 	}
 	return nil
 }
@@ -74,22 +74,22 @@ func showFound(s *session.Session, sought string, doc json.RawMessage) error {
 		Truncated bool              `json:"truncated"`
 	}
 	if err := json.Unmarshal(doc, &found); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if err := show.Show(s.Printer, foundView(), found.Items, doc, false); err != nil {
 		return err
 	}
 	switch {
 	case found.Truncated:
-		s.Remark("there may be more: ask for something more specific, or for PROJECT/...")
+		s.Remark("there may be more results: use a more specific text, or PROJECT/...")
 	case len(found.Items) == 0:
 		s.Remark("nothing was found")
 	}
 	if text := sought[strings.LastIndexByte(sought, '/')+1:]; len(found.Items) == 0 && halfAnAddress(text) {
-		s.Remark("%q is no address and no CIDR, so it was looked for as a name: write an address as in 10.9.3.0 or 2001:db8::1, without zeros before numbers and without a zone", sought)
+		s.Remark("%q is neither an address nor a CIDR, so the search treated it as a name: write addresses like 10.9.3.0 or 2001:db8::1, without leading zeros and without a zone", sought)
 	}
 	if strings.Contains(sought, "=") {
-		s.Remark("of labels, those of pools are looked for; claims: ipamctl claim list -A -l '%s'", sought)
+		s.Remark("the search covers labels of pools only; for claims: ipamctl claim list -A -l '%s'", sought)
 	}
 	return nil
 }

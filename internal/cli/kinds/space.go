@@ -15,7 +15,7 @@ func Projects(p *session.Program) verbs.Kind[client.Project] {
 		View: projectView(), P: p, Args: verbs.Names("project", 1, -1), // projects are not nested
 		Home: verbs.Home{Within: p.Session, Path: func(*session.Session) []string { return []string{"projects"} }},
 		Fields: append(verbs.LabelFields(), verbs.Description(),
-			verbs.Field{Flag: "display-name", Path: "spec.displayName", Value: verbs.Text, Usage: "`TEXT`: its name for people"}),
+			verbs.Field{Flag: "display-name", Path: "spec.displayName", Value: verbs.Text, Usage: "`TEXT` to display as its name"}),
 	}
 }
 
@@ -23,13 +23,13 @@ func projectCommand(p *session.Program) *cobra.Command {
 	k := Projects(p)
 	set := k.SetVerb(&cobra.Command{
 		Use:   "set NAME [--display-name TEXT] [--description TEXT] [--label KEY=VALUE]...",
-		Short: "Change what is said of a project: its names for people, its labels",
-		Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a project never changes.",
+		Short: "Change the display name, the description and the labels of a project",
+		Long:  "Changes the given fields only; an empty text removes a text. The name of a project never changes.",
 		Example: `  ipamctl project set team-a --display-name 'Team A' --label unit=shops
   ipamctl project set team-a --description '' --label old-`,
 	}, verbs.Creation{})
 	set.Args = verbs.Names("project", 1, 1)
-	return verbs.Group("project", "Tenants: everything else belongs to one", []string{"projects"},
+	return verbs.Group("project", "Tenants, which own all other objects", []string{"projects"},
 		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create a project, with its space 'default'"}, verbs.Creation{}),
 		set,
 		k.ListVerb("", verbs.SelectorFilter("projects")),
@@ -68,17 +68,17 @@ func Spaces(p *session.Program) verbs.Kind[client.Space] {
 
 func spaceCommand(p *session.Program) *cobra.Command {
 	k := Spaces(p)
-	return verbs.Group("space", "Routing domains: inside one nothing overlaps", []string{"spaces"},
-		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create a space in which nothing is carved yet"}, verbs.Creation{}),
+	return verbs.Group("space", "Routing domains: blocks in one space never overlap", []string{"spaces"},
+		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create an empty space"}, verbs.Creation{}),
 		k.SetVerb(&cobra.Command{
 			Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
-			Short: "Change what is said of a space: its description, its labels",
-			Long:  "Changes what is given and leaves the rest; an empty text takes a text away. The name of a space never changes.",
+			Short: "Change the description and the labels of a space",
+			Long:  "Changes the given fields only; an empty text removes a text. The name of a space never changes.",
 			Example: `  ipamctl space set lab --description 'Repeats addresses of production on purpose'
   ipamctl space set lab --label env=lab --label old-`,
 		}, verbs.Creation{}),
 		k.ListVerb("", verbs.SelectorFilter("spaces")),
 		k.GetVerb(),
-		k.DeleteVerb(verbs.Removal{Many: verbs.ByLabels, Long: "Deletes spaces that no root pool is carved from."}),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByLabels, Long: "Deletes spaces without pools."}),
 	)
 }

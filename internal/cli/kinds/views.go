@@ -69,7 +69,7 @@ func allocationView() show.View[client.IPAllocation] {
 // allocatedFor describes a block's holder: a claim, a child pool, or a reservation's reason; or the end of its cool-down.
 func allocatedFor(a client.IPAllocation) string {
 	if a.Status.Phase == client.IPAllocationPhaseCoolingDown {
-		return "nobody until " + show.TimeText(a.Status.CoolUntil)
+		return "unused until " + show.TimeText(a.Status.CoolUntil)
 	}
 	switch a.Spec.Purpose {
 	case client.IPAllocationPurposeChildPool:

@@ -23,7 +23,7 @@ const (
 )
 
 func waitCommand(p *session.Program) *cobra.Command {
-	return verbs.Group("wait", "Wait until something is as it should be", nil,
+	return verbs.Group("wait", "Wait until a condition holds", nil,
 		waitFor(p, "claim", "claims", string(client.IPClaimPhaseBound), claimKind(p).Complete()),
 		waitFor(p, "pool", "pools", string(client.IPPoolPhaseReady), Pools(p).Complete()))
 }
@@ -35,14 +35,14 @@ func waitFor(p *session.Program, kind, collection, phase string, complete verbs.
 	word := strings.ToLower(phase)
 	cmd := &cobra.Command{
 		Use:   kind + " NAME --for CONDITION",
-		Short: fmt.Sprintf("Wait until a %s is %s, or deleted, or says something", kind, word),
-		Long: fmt.Sprintf(`Looks until the condition holds: '%s', 'deleted', or 'jsonpath={.path.to.field}=value' with the names of fields alone. What does
-not exist is waited for. After --within the exit code is 5.`, word),
+		Short: fmt.Sprintf("Wait until a %s is %s, or deleted, or a field has a value", kind, word),
+		Long: fmt.Sprintf(`Waits until the condition holds: '%s', 'deleted', or 'jsonpath={.path.to.field}=value' with names of fields only. It also waits
+for an object that does not exist yet. When --within has passed, the exit code is 5.`, word),
 		Example: fmt.Sprintf("  ipamctl wait %s web --for %s --within 2m\n  ipamctl wait %[1]s web --for jsonpath={.metadata.labels.ready}=yes", kind, word),
 		Args:    verbs.Names(kind, 1, 1), ValidArgsFunction: complete,
 	}
 	cmd.Flags().StringVar(&condition, "for", "", "`CONDITION` to wait for: "+word+", deleted, jsonpath={.field}=value")
-	cmd.Flags().DurationVar(&within, "within", time.Minute, "how long to wait at most")
+	cmd.Flags().DurationVar(&within, "within", time.Minute, "maximum time to wait")
 	verbs.Required(cmd, "for")
 	verbs.CompleteWords(cmd, "for", []string{word, "deleted"})
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
@@ -54,7 +54,7 @@ not exist is waited for. After --within the exit code is 5.`, word),
 		if err != nil {
 			return err
 		}
-		return waitUntil(ctx, s, session.Get(s.In(collection, args[0])...), holds, within, kind+" "+args[0]+" is not yet as it should be: "+condition)
+		return waitUntil(ctx, s, session.Get(s.In(collection, args[0])...), holds, within, kind+" "+args[0]+" does not meet the condition yet: "+condition)
 	})
 	return cmd
 }
@@ -71,7 +71,7 @@ func conditionOf(text, phase string) (func(doc map[string]any) bool, error) {
 		names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "{."), "}"), ".")
 		return func(doc map[string]any) bool { return doc != nil && fieldOf(doc, names...) == want }, nil
 	default:
-		return nil, exit.Usagef("--for is %s, deleted, or jsonpath={.field}=value, not %q", strings.ToLower(phase), text)
+		return nil, exit.Usagef("--for must be %s, deleted, or jsonpath={.field}=value, not %q", strings.ToLower(phase), text)
 	}
 }
 
@@ -100,7 +100,7 @@ func waitUntil(
 		switch {
 		case err == nil:
 			if err := json.Unmarshal(a.Body, &doc); err != nil {
-				return fmt.Errorf("cannot read the server's answer: %w", err)
+				return fmt.Errorf("cannot read the server's response: %w", err)
 			}
 		case exit.CodeOf(err) != exit.NotFound:
 			return err

@@ -20,48 +20,47 @@ import (
 
 func webhooks(p *session.Program) verbs.Kind[client.Webhook] {
 	return verbs.Kind[client.Webhook]{P: p, View: webhookView(), Home: verbs.HomeOf(p, "webhooks"), Fields: append(verbs.LabelFields(),
-		verbs.Field{Flag: "url", Path: "spec.url", Value: verbs.Text, Usage: "where to: https, or http to networks that the operator allows"},
+		verbs.Field{Flag: "url", Path: "spec.url", Value: verbs.Text, Usage: "target URL: https, or http to networks that the operator allows"},
 		verbs.Field{
 			Flag: "kind", Path: "spec.resourceKinds", Value: verbs.ListOf(true, nil, func(_ string, kinds []string) (any, error) { return kinds, nil }),
-			Create: "only changes of this `KIND`, like IPClaim; may be repeated", Set: "only changes of this `KIND`; may be repeated; none: of all",
+			Create: "only changes of this `KIND`, like IPClaim (repeatable)", Set: "only changes of this `KIND` (repeatable), or none for all kinds",
 		},
-		verbs.Field{Flag: "object", Path: "spec.resourceName", Value: verbs.Text, Usage: "only changes of what has this `NAME`"},
-		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only changes of what has such labels, like env=prod"},
-		verbs.Field{Flag: "paused", Path: "spec.paused", Value: verbs.YesOrNo, Usage: "send nothing for now; --paused=false goes on"},
+		verbs.Field{Flag: "object", Path: "spec.resourceName", Value: verbs.Text, Usage: "only changes of objects with this `NAME`"},
+		verbs.Field{Flag: "selector", Path: "spec.labelSelector", Value: verbs.Text, Usage: "only changes of objects with these labels, like env=prod"},
+		verbs.Field{Flag: "paused", Path: "spec.paused", Value: verbs.YesOrNo, Usage: "send nothing for now; --paused=false resumes"},
 	)}
 }
 
 func webhookCommand(p *session.Program) *cobra.Command {
 	k := webhooks(p)
-	return verbs.Group("webhook", "Where changes are sent, and what could not be delivered", []string{"webhooks"},
+	return verbs.Group("webhook", "Webhooks for changes, and their failed deliveries", []string{"webhooks"},
 		webhookCreate(p, k),
-		k.ListVerb("Lists the webhooks of the project, and how sending goes. Secrets are not kept and cannot be shown."),
+		k.ListVerb("Lists the webhooks of the project, with the state of their deliveries. The server does not store secrets and cannot show them."),
 		k.GetVerb(),
 		k.SetVerb(&cobra.Command{
 			Use:   "set NAME [--url URL] [--paused] ...",
-			Short: "Change what is given of a webhook",
-			Long: `Changes what is given and leaves the rest. Any change of these but that of labels sets a webhook going again that was stopped, and
-has what waits for another try sent at once.`,
+			Short: "Change the given fields of a webhook",
+			Long:  `Changes the given fields only. Every change except of labels restarts a stopped webhook, and retries waiting deliveries at once.`,
 			Example: `  ipamctl webhook set inventory --paused
   ipamctl webhook set inventory --url https://inventory.example.com/v2/carve --paused=false`,
 		}, verbs.Creation{}),
 		webhookDeliveries(p, k),
-		ofDelivery(p, k, "retry", "Send what could not be delivered once more", "retrying", http.MethodPost, "retries"),
-		ofDelivery(p, k, "drop", "Drop what could not be delivered", "dropped", http.MethodDelete),
-		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes webhooks, with all that could not be delivered."}),
+		ofDelivery(p, k, "retry", "Retry failed deliveries", "retrying", http.MethodPost, "retries"),
+		ofDelivery(p, k, "drop", "Drop failed deliveries", "dropped", http.MethodDelete),
+		k.DeleteVerb(verbs.Removal{Many: verbs.ByAll, Long: "Deletes webhooks, with their failed deliveries."}),
 	)
 }
 
 func webhookCreate(p *session.Program, k verbs.Kind[client.Webhook]) *cobra.Command {
 	cmd := k.CreateVerb(&cobra.Command{
 		Use:   "create NAME --url URL",
-		Short: "Have changes sent somewhere, and print the secret this once",
-		Long: `Has what changes from now on sent to a URL. The secret that requests are signed with is printed this once, and cannot be had
-again. With --quiet it is all that is printed; with -o json and yaml it is in the document.`,
+		Short: "Create a webhook for changes, and print its secret once",
+		Long: `Creates a webhook that sends all later changes to a URL. Only this command shows the secret that signs the requests.
+--quiet prints only the secret; -o json and yaml have it in the document.`,
 		Example: `  ipamctl webhook create inventory --url https://inventory.example.com/carve --kind IPClaim`,
 	}, verbs.Creation{Shown: showNewWebhook, Check: func(*cobra.Command) error {
 		if p.Output == show.FormatName && !p.Quiet {
-			return exit.Usagef("with -o name nobody would ever see the secret: use --quiet for the secret alone, or another format")
+			return exit.Usagef("-o name does not show the secret, and no later command can: use --quiet for the secret alone, or another format")
 		}
 		return nil
 	}})
@@ -73,10 +72,10 @@ again. With --quiet it is all that is printed; with -o json and yaml it is in th
 func showNewWebhook(s *session.Session, doc json.RawMessage, w session.Writing) error {
 	var made client.Webhook
 	if err := json.Unmarshal(doc, &made); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
-	return showOnce(s, webhookView(), doc, w, "secret", made.Secret, fmt.Sprintf("webhook %s was made by an earlier request, whose answer had the secret; it cannot be had again. "+
-		"Delete the webhook and make another one: ipamctl webhook delete %s -p %s", made.Metadata.Name, made.Metadata.Name, s.Project))
+	return showOnce(s, webhookView(), doc, w, "secret", made.Secret, fmt.Sprintf("an earlier request created webhook %s, and only its response contained the secret. "+
+		"Delete the webhook and create another one: ipamctl webhook delete %s -p %s", made.Metadata.Name, made.Metadata.Name, s.Project))
 }
 
 func webhookView() show.View[client.Webhook] {
@@ -140,8 +139,8 @@ func webhookDeliveries(p *session.Program, k verbs.Kind[client.Webhook]) *cobra.
 	of := ""
 	list := verbs.Kind[client.WebhookDelivery]{P: p, View: deliveryView(), Home: verbs.Home{
 		Within: p.InProject, Path: func(s *session.Session) []string { return s.In("webhooks", of, "deliveries") },
-	}}.ListVerb("Lists what could not be delivered to a webhook within 24 hours, the oldest first. It is kept for 30 days.")
-	list.Use, list.Aliases, list.Short = "deliveries NAME", nil, "List what could not be delivered"
+	}}.ListVerb("Lists deliveries that failed for 24 hours, the oldest first. The server keeps them for 30 days.")
+	list.Use, list.Aliases, list.Short = "deliveries NAME", nil, "List failed deliveries"
 	list.Args, list.ValidArgsFunction = verbs.Names("webhook", 1, 1), k.Complete()
 	run := list.RunE
 	list.RunE = func(cmd *cobra.Command, args []string) error {
@@ -160,7 +159,7 @@ func ofDelivery(p *session.Program, k verbs.Kind[client.Webhook], use, short, do
 		}
 		for _, id := range args[1:] {
 			if _, err := ipam.ParseID(id); err != nil {
-				return exit.Usagef("%q is not the id of a delivery; `ipamctl webhook deliveries %s` has them", id, args[0])
+				return exit.Usagef("%q is not the id of a delivery; 'ipamctl webhook deliveries %s' lists them", id, args[0])
 			}
 		}
 		return session.CheckName("webhook", args[0])

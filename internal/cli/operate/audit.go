@@ -31,15 +31,15 @@ func (p *Operator) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Check every invariant of the data in SQL",
-		Long: `Checks in one snapshot of the database that every pool and space is tiled by its blocks, that no two held blocks of a
-space overlap, that claims and allocations match one to one, and that derived figures equal recomputed ones. It changes
-nothing and may run while the service works.
+		Long: `Checks one snapshot of the database: the blocks of every pool and space tile it without gaps, held blocks of a space do not overlap,
+claims and allocations match one to one, and derived figures equal recomputed ones. It changes nothing and can run while
+servers work.
 
-This is about the data. Who did what is another question: the audit trail is 'ipamctl event list'.
+This command checks the data. 'ipamctl event list' shows the audit trail, which records actions.
 
-What was proved is printed by name; -o wide says what each invariant is.
+It prints the name of each invariant that holds; -o wide explains the invariants.
 
-Exit code 0: clean. 1: something is wrong, and is printed. Anything else: it could not be checked.`,
+Exit code 0: clean. 1: there are findings, and it printed them. Other codes: it could not check.`,
 		Example: "  ipamctl audit --data-dir ./data\n  ipamctl audit --database-url postgresql://carve@db.example.com:26257/carve -o json",
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
@@ -95,7 +95,7 @@ func (p *Operator) proved() []byte {
 	if p.Output == show.FormatWide {
 		return append(show.Table(p.Printer, []show.Column[audit.Invariant]{
 			{Title: "INVARIANT", Cell: func(i audit.Invariant) string { return i.Name }},
-			{Title: "WHAT HOLDS", Cell: func(i audit.Invariant) string { return i.Holds }},
+			{Title: "CONDITION", Cell: func(i audit.Invariant) string { return i.Holds }},
 		}, all), '\n')
 	}
 	names := show.Words(show.WordsOf(all, func(i audit.Invariant) string { return i.Name }))

@@ -18,17 +18,17 @@ func (p *Operator) backupCommand() *cobra.Command {
 	var to, manifest string
 	cmd := &cobra.Command{
 		Use:   "backup",
-		Short: "Back the database up with its own tools, while the service works",
-		Long: `Backs the database up and writes beside it what it is of: the schema, the regions in their order, the engine, the time.
+		Short: "Back up the database with its own tools, while servers work",
+		Long: `Backs up the database, and writes a manifest with the schema, the regions in their order, the engine and the time.
 
-PostgreSQL: pg_dump writes into a new directory. It is one state of the database, as if everything had stood still at the time
-that is printed. pg_dump is looked for where the server looks for PostgreSQL, and has to be as new as the database.
+PostgreSQL: pg_dump writes one consistent state, of the printed time, into a new directory. ipamctl searches for pg_dump where the
+server searches for PostgreSQL. pg_dump must not be older than the database.
 
-CockroachDB: BACKUP DATABASE … INTO … AS OF SYSTEM TIME '-10s' WITH revision_history. The nodes write it: --to is the URI of a
-collection that all of them reach, best an external connection, because a command line can be read by others and a secret in
-it with it. --manifest is the file for what it is of.
+CockroachDB: BACKUP DATABASE … INTO … AS OF SYSTEM TIME '-10s' WITH revision_history. The nodes write the backup, so --to is the URI
+of a collection that all nodes can reach. Prefer an external connection, because other users can read a command line and the secrets
+in it. --manifest is the file for the manifest.
 
-A backup holds the hashes of API keys, names and labels: keep it as you keep the database.`,
+A backup contains hashes of API keys, names and labels: protect it like the database.`,
 		Example: `  ipamctl backup --data-dir ./data --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@db.example.com/carve --to /backups/2026-11-22
   ipamctl backup --database-url postgresql://carve@crdb.example.com:26257/carve --to external://backups --manifest 2026-11-22.json`,
@@ -37,7 +37,7 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 				return exit.Usagef("a backup has no name: use -o table, json or yaml")
 			}
 			if to == "" {
-				return exit.Usagef("where to? Give --to a directory, or the URI of a collection on CockroachDB")
+				return exit.Usagef("no target is given: use --to with a directory, or on CockroachDB with the URI of a collection")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {
@@ -52,8 +52,8 @@ A backup holds the hashes of API keys, names and labels: keep it as you keep the
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().StringVar(&to, "to", "", "a new `DIRECTORY`; on CockroachDB the URI of a collection")
-	cmd.Flags().StringVar(&manifest, "manifest", "", "on CockroachDB: the `FILE` to write what the backup is of")
+	cmd.Flags().StringVar(&to, "to", "", "target: a new `DIRECTORY`; on CockroachDB the URI of a collection")
+	cmd.Flags().StringVar(&manifest, "manifest", "", "on CockroachDB: `FILE` for the manifest of the backup")
 	return cmd
 }
 

@@ -16,15 +16,15 @@ func (p *Operator) bootstrapCommand() *cobra.Command {
 	var region, intoSecret, account string
 	cmd := &cobra.Command{
 		Use:   "bootstrap",
-		Short: "Make an API key for an admin of the platform, in the database itself",
-		Long: `Makes an API key with the role admin in the project 'platform' and prints its token this once. It needs no server and no
-other credential but the database's: it is how a new installation gets its first admin, and the way back in when the last
-admin's key is lost. It is in the audit trail like everything else.
+		Short: "Create an API key for an admin of the platform, in the database itself",
+		Long: `Creates an API key with the role admin in the project 'platform', and prints its token once. It needs no server, and no credential
+except the database's. Use it for the first admin of a new installation, and to regain access when the last admin's key is lost. The
+audit trail records it.
 
-Use the key to make members or keys for the people and programs that administer the platform, then revoke it.
+With the key, create members or keys for the people and programs that administer the platform. Then revoke it.
 
-In a pod of a Kubernetes cluster, --into-secret writes the token into a Secret that is there, as 'api-key', and shows nothing. A
-Secret that has one keeps it, and no key is made.`,
+In a pod of a Kubernetes cluster, --into-secret writes the token into an existing Secret, as 'api-key', and prints nothing. If the
+Secret has a key already, the command changes nothing and creates no key.`,
 		Example: `  ipamctl bootstrap --data-dir ./data -q | ipamctl context set admin --server http://127.0.0.1:8080 --api-key-file -
   ipamctl bootstrap --database-url postgresql://carve@db.example.com:26257/carve`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
@@ -32,7 +32,7 @@ Secret that has one keeps it, and no key is made.`,
 				return exit.Usagef("a token has no name: use --quiet for the token alone")
 			}
 			if p.Bootstrap == nil {
-				return errors.New("this build cannot make keys in a database")
+				return errors.New("this build cannot create keys in a database")
 			}
 			dsn, err := p.dsn(t)
 			if err != nil {
@@ -57,7 +57,7 @@ Secret that has one keeps it, and no key is made.`,
 	}
 	t.add(cmd)
 	cmd.Flags().StringVar(&region, "region", "", "`REGION` of this installation's rows (env CARVE_REGION, default "+defaultRegion+")")
-	cmd.Flags().StringVar(&intoSecret, "into-secret", "", "`NAME` of a Secret in this pod's namespace to write the token into, unless it has one")
+	cmd.Flags().StringVar(&intoSecret, "into-secret", "", "`NAME` of a Secret in this pod's namespace that receives the token, unless it has one")
 	cmd.Flags().StringVar(&account, "service-account", serviceAccountDir,
 		"with --into-secret: the `DIRECTORY` with this pod's token, namespace and ca.crt")
 	return cmd
@@ -74,11 +74,11 @@ func (p *Operator) showBootstrap(made session.Token) error {
 	if err := p.Lines([]string{string(made)}); err != nil {
 		return err
 	}
-	p.Remark(`This is the token of a new API key with the role admin in the project 'platform'. It is shown this once. Keep it in a
-context, where it is asked for and not shown:
+	p.Remark(`This is the token of a new API key with the role admin in the project 'platform'. No command shows it again. Store it in a
+context, which reads it without echo:
 
   ipamctl context set admin --server URL --api-key-file -
 
-or give it to a program as CARVE_API_KEY. When there are other admins, revoke it: ipamctl key list -p platform`)
+or pass it to a program as CARVE_API_KEY. When there are other admins, revoke it: ipamctl key list -p platform`)
 	return nil
 }

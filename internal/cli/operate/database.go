@@ -79,8 +79,8 @@ type target struct{ url, urlFile, dataDir string }
 func (t *target) add(cmd *cobra.Command) {
 	verbs.Bare(cmd)
 	cmd.Flags().StringVar(&t.url, "database-url", "", "`URL` of the CockroachDB or PostgreSQL to work on (env CARVE_DATABASE_URL)")
-	cmd.Flags().StringVar(&t.urlFile, "database-url-file", "", "instead: the `FILE` that holds the URL, so that a password in it is in no list of processes (env CARVE_DATABASE_URL_FILE)")
-	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "instead: the data `DIRECTORY` of a running server with an embedded database (env CARVE_DATA_DIR)")
+	cmd.Flags().StringVar(&t.urlFile, "database-url-file", "", "`FILE` that contains the URL, so that no list of processes shows a password in it (env CARVE_DATABASE_URL_FILE)")
+	cmd.Flags().StringVar(&t.dataDir, "data-dir", "", "data `DIRECTORY` of a running server with an embedded database, instead of a URL (env CARVE_DATA_DIR)")
 	cmd.MarkFlagsMutuallyExclusive("database-url", "database-url-file", "data-dir")
 	if err := cmd.MarkFlagDirname("data-dir"); err != nil {
 		panic(err) // the flag does not exist: a mistake in this function
@@ -92,7 +92,7 @@ func (p *Operator) named(t target) (target, error) {
 	if t == (target{}) {
 		t = target{p.Env("CARVE_DATABASE_URL"), p.Env("CARVE_DATABASE_URL_FILE"), p.Env("CARVE_DATA_DIR")}
 		if t.url != "" && t.urlFile != "" {
-			return t, exit.Usagef("CARVE_DATABASE_URL and CARVE_DATABASE_URL_FILE both say which database; set one of them")
+			return t, exit.Usagef("CARVE_DATABASE_URL and CARVE_DATABASE_URL_FILE are both set; set only one of them")
 		}
 	}
 	if t.urlFile != "" {
@@ -120,7 +120,7 @@ func (p *Operator) dsn(t target) (string, error) {
 		}
 		return dsn, nil
 	default:
-		return "", exit.Usagef("which database? Give --database-url, --database-url-file (or CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE), or --data-dir of a running server")
+		return "", exit.Usagef("no database is given: use --database-url, --database-url-file (or CARVE_DATABASE_URL, CARVE_DATABASE_URL_FILE), or --data-dir of a running server")
 	}
 }
 

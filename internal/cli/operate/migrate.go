@@ -16,18 +16,19 @@ func (p *Operator) migrateCommand() *cobra.Command {
 	var asked roleFlags
 	cmd := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring a database to the schema of this version, and to its regions",
-		Long: `Applies the migrations that the database lacks, adds the regions that it lacks, and puts each table where it belongs. It may run
-twice, and from several places at once: one works, the others wait. A server with an embedded database migrates it by itself.
+		Short: "Update a database to the schema of this version, and add its regions",
+		Long: `Applies missing migrations, adds missing regions, and sets the locality of each table. It is safe to run twice, and from several
+machines at once: one works, and the others wait. A server with an embedded database migrates it by itself.
 
---regions lists all regions of the database, the primary one first, in the order in which they were added; new ones come last.
-Regions are only added here. --survive zone keeps writes in their region and loses a region's rows with the region; --survive region
-needs three regions, and every write waits for another one. Without it the database stays as it is (a new one: zone).
-PostgreSQL keeps everything in one place: it takes the names, and --survive means nothing to it.
+--regions lists all regions of the database: the primary region first, the others in the order of their addition, new ones last.
+This command never removes regions. With --survive zone, writes stay in their region, and the loss of a region loses its rows.
+--survive region needs three regions, and every write waits for another region. Without --survive the database stays as it is (a
+new one gets zone). PostgreSQL has one location: it stores the names of regions and ignores --survive.
 
-At its end it makes three roles in the database, grants to each what it needs and takes back what is more: one for servers, which cannot change the
-schema and can do no more than insert into and read the audit trail; one for 'ipamctl retention'; one for 'ipamctl audit' and reports. Users that log in
-are yours to make; --server-user and its like give them their role. docs/database-roles.md says who needs what.`,
+At the end it creates three roles in the database, grants their privileges and revokes others. The role for servers cannot change the
+schema, and can only insert into and read the audit trail. The other roles are for 'ipamctl retention', and for 'ipamctl audit' and
+reports. Create the login users yourself; --server-user, --retention-user and --reader-user grant them a role. docs/database-roles.md
+lists the privileges.`,
 		Example: `  ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1
   ipamctl migrate --database-url postgresql://carve@db.example.com:26257/carve --regions eu-west1,us-east1,us-west1 --survive zone
   ipamctl migrate --database-url postgresql://carve_owner@db.example.com:26257/carve --region eu-west1 --server-user carve_app --retention-user carve_cron`,
@@ -53,9 +54,9 @@ are yours to make; --server-user and its like give them their role. docs/databas
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().StringVar(&region, "region", "", "the only `REGION` of this installation: short for --regions (env CARVE_REGION, default "+defaultRegion+")")
-	cmd.Flags().StringSliceVar(&regions, "regions", nil, "all `REGIONS` of the database, the primary one first, new ones last")
-	cmd.Flags().StringVar(&survive, "survive", "", "what the database is to survive the loss of, on CockroachDB: a `zone` or a region (default: as it is)")
+	cmd.Flags().StringVar(&region, "region", "", "the only `REGION` of this installation, instead of --regions (env CARVE_REGION, default "+defaultRegion+")")
+	cmd.Flags().StringSliceVar(&regions, "regions", nil, "all `REGIONS` of the database, the primary region first, new ones last")
+	cmd.Flags().StringVar(&survive, "survive", "", "on CockroachDB: failure that the database survives, the loss of a `zone` or of a region (default: unchanged)")
 	cmd.MarkFlagsMutuallyExclusive("region", "regions")
 	asked.add(cmd)
 	asked.addUsers(cmd)

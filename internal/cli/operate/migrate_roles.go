@@ -25,17 +25,17 @@ type roleFlags struct {
 // add adds the flags of every verb that grants roles; only migrate has the flags of addUsers.
 func (f *roleFlags) add(cmd *cobra.Command) {
 	modes := []string{rolesAuto, rolesRequire, rolesNone}
-	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "the roles for servers, retention and readers: "+show.Words(modes)+
-		". auto makes and grants what the user may, and says what is left to somebody else; require refuses when something is left")
-	cmd.Flags().StringVar(&f.prefix, "role-prefix", "", "what the names of the roles begin with, as in `NAME`_server (default: the name of the database)")
+	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "create the roles for servers, retention and readers: "+show.Words(modes)+
+		". auto creates and grants as far as the user may, and lists the rest; require refuses if anything is left")
+	cmd.Flags().StringVar(&f.prefix, "role-prefix", "", "prefix of the roles' names, as in `NAME`_server (default: the name of the database)")
 	verbs.CompleteWords(cmd, "roles", modes)
 }
 
 func (f *roleFlags) addUsers(cmd *cobra.Command) {
-	const exists = " It has to exist. May be given several times; --roles=require then"
-	cmd.Flags().StringSliceVar(&f.servers, "server-user", nil, "give the server's role to this login `USER`, with which servers connect."+exists)
-	cmd.Flags().StringSliceVar(&f.retention, "retention-user", nil, "give the role for 'ipamctl retention' to this login `USER`."+exists)
-	cmd.Flags().StringSliceVar(&f.reader, "reader-user", nil, "give the role for 'ipamctl audit' and reports to this login `USER`."+exists)
+	const exists = " The user must exist (repeatable; implies --roles=require)"
+	cmd.Flags().StringSliceVar(&f.servers, "server-user", nil, "grant the server's role to this login `USER` of servers."+exists)
+	cmd.Flags().StringSliceVar(&f.retention, "retention-user", nil, "grant the role for 'ipamctl retention' to this login `USER`."+exists)
+	cmd.Flags().StringSliceVar(&f.reader, "reader-user", nil, "grant the role for 'ipamctl audit' and reports to this login `USER`."+exists)
 }
 
 // options returns the options of the flags.
@@ -54,7 +54,7 @@ func (f *roleFlags) options() (schema.RoleOptions, error) {
 		o.Mode = schema.RolesRequire
 	case f.mode != rolesNone:
 	case o.Users != nil || f.prefix != "":
-		return o, exit.Usagef("--roles=none leaves roles alone: give no --role-prefix, --server-user, --retention-user or --reader-user with it")
+		return o, exit.Usagef("--roles=none changes no roles: omit --role-prefix, --server-user, --retention-user and --reader-user")
 	default:
 		o.Mode = schema.RolesNone
 	}

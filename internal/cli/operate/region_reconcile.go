@@ -45,23 +45,25 @@ func (p *Operator) RegionReconcile() *cobra.Command {
 	var forget []string
 	cmd := &cobra.Command{
 		Use:   "reconcile",
-		Short: "Open pools that a region was fenced off from after a restore, in the database itself",
-		Long: `A region does not draw from a pool while its rows are of another time than the record of the blocks that it was lent: one of the
-two was restored without the other. This looks at every such pool of the region, and opens those whose rows add up to what was lent.
+		Short: "Open the pools that are fenced off from a region after a restore, in the database itself",
+		Long: `After a restore of one region alone, the region's rows and the record of the blocks that were lent to it can be from different times. Such
+a pool is fenced off: the region does not allocate from it. This command compares both sides for every fenced pool of the region, and
+opens the pools where they match.
 
-With --repair it makes them add up where that cannot give an address twice. STALE addresses (free in the region's rows, and not the
-region's any more) are taken from it. MISSING ones (the region's, and in none of its rows) are kept from everybody for 30 days, as blocks
-that cool down: somebody may use them; deleting the allocation ends it.
-HELD ones (held in the region's rows, and not the region's any more) may be held by two: only people can find out who uses them, and the region
-stays fenced off from that pool until --forget names the block. That deletes the claims of this region on addresses which are not the region's
-any more, tells the trail of their projects, and takes them out of their quotas; the other holder keeps the addresses.
-docs/runbooks/restore.md says how to find out.
+--repair makes the corrections that never allocate an address twice. It removes STALE addresses from the region: they are free in its
+rows, but no longer lent to it. It reserves MISSING addresses for 30 days as cooling blocks, because they may be in use: they are lent to
+the region, but are in none of its rows. To end this earlier, delete the allocation.
 
-Exit code 0: all pools are open. 1: some are not.`,
+HELD addresses are held in the region's rows, but no longer lent to it, so two holders may use them. Find out which holder does. The pool
+stays fenced off until --forget names the block. --forget deletes the region's claims on addresses that are no longer lent to it, records
+this in the audit trail of their projects, and corrects their quotas. The other holder keeps the addresses. docs/runbooks/restore.md
+explains how to find the users.
+
+Exit code 0: all pools are open. 1: some pools stay closed.`,
 		Example: "  ipamctl region reconcile --database-url postgresql://carve@db.example.com:26257/carve --region eu-west1\n  ipamctl region reconcile --data-dir ./data --repair\n  ipamctl region reconcile --data-dir ./data --repair --forget 10.0.0.0/28",
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
-				return exit.Usagef("what was found has no names: use -o table, json or yaml")
+				return exit.Usagef("findings have no names: use -o table, json or yaml")
 			}
 			if p.Reconcile == nil {
 				return errors.New("this build cannot reconcile regions in a database")
@@ -89,9 +91,9 @@ Exit code 0: all pools are open. 1: some are not.`,
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().StringVar(&region, "region", "", "`REGION` to look at (env CARVE_REGION, default "+defaultRegion+")")
-	cmd.Flags().BoolVar(&o.Repair, "repair", false, "make the rows add up where that cannot give an address twice")
-	cmd.Flags().StringArrayVar(&forget, "forget", nil, "give up what this region holds in `CIDR` and is not its own any more: somebody else has it (can be repeated)")
+	cmd.Flags().StringVar(&region, "region", "", "`REGION` to check (env CARVE_REGION, default "+defaultRegion+")")
+	cmd.Flags().BoolVar(&o.Repair, "repair", false, "make the corrections that never allocate an address twice")
+	cmd.Flags().StringArrayVar(&forget, "forget", nil, "delete this region's claims in `CIDR` on addresses that are no longer lent to it and have another holder (repeatable)")
 	return cmd
 }
 

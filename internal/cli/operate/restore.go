@@ -31,22 +31,23 @@ func (p *Operator) restoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "restore",
 		Short: "Restore a backup into an empty database, and audit it",
-		Long: `Restores what 'ipamctl backup' has made, brings the schema to this version, gives every pool in every region a new epoch, so that
-nothing that was read before counts, and audits the result. Stop every server of the database first; with --data-dir no server
-runs, and the embedded database is started for as long as this takes.
+		Long: `Restores a backup of 'ipamctl backup', updates the schema to this version, and audits the result. It gives every pool in every region a
+new epoch, which invalidates all data that servers read before. Stop every server of the database first. With --data-dir no server may
+run; the command starts the embedded database and stops it at the end.
 
-It refuses, before anything is changed: a database that holds something (--replace drops it), one that a server works on, one that
-has other regions than the backup or the same ones added in another order, a backup of a later schema, and a file that is not
-the one which was written.
+It refuses these cases before it changes anything: a database with data (--replace drops it); a database in use by a server; a database
+with other regions than the backup, or with the same regions in another order; a backup of a later schema; a file that differs from the
+one that the backup wrote.
 
-With --replace it reads which API keys, members and grants the old database has, and revokes again what was revoked since the backup; it lists
-them, and every quota that has other limits now. Without an old database it lists what the backup makes valid, the newest first.
+With --replace it reads the API keys, members and grants of the old database, and revokes again those that were revoked since the backup.
+It lists them, and every quota whose limits change. Without an old database it lists the rights in the backup, the newest first.
 
-What was done since the backup is not there. Addresses that were given out since then count as free, and would be given out again: see
-docs/runbooks/restore.md before servers are started. Idempotency keys since then are gone too: a repeat is a new request.
+The restored database lacks all changes since the backup. Addresses that were allocated since then count as free, and servers would
+allocate them again: read docs/runbooks/restore.md before you start servers. Idempotency keys since then are lost too: a retry becomes
+a new request.
 
-Exit code 0: restored, and the audit is clean. 1: restored, and something is wrong, which is printed; or not restored.
-4: refused, and nothing was changed.`,
+Exit code 0: restored, and the audit is clean. 1: restored with findings, which it printed, or not restored.
+4: refused, and nothing changed.`,
 		Example: `  ipamctl restore --data-dir ./data --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@db.example.com/carve --from /backups/2026-11-22
   ipamctl restore --database-url postgresql://carve@crdb.example.com:26257/carve --manifest 2026-11-22.json`,
@@ -55,7 +56,7 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 				return exit.Usagef("findings have no names: use -o table, json or yaml")
 			}
 			if f.from == "" && f.manifest == "" {
-				return exit.Usagef("which backup? Give --from its directory, or on CockroachDB --manifest its file")
+				return exit.Usagef("no backup is given: use --from with its directory, or on CockroachDB --manifest with its file")
 			}
 			look := func() error {
 				_, err := backup.Look(f.options(""))
@@ -65,11 +66,11 @@ Exit code 0: restored, and the audit is clean. 1: restored, and something is wro
 		}),
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&f.from, "from", "", "the `DIRECTORY` of a backup; on CockroachDB the URI of the collection (default: where it was made)")
-	cmd.Flags().StringVar(&f.manifest, "manifest", "", "on CockroachDB: the `FILE` that says what the backup is of")
-	cmd.Flags().BoolVar(&f.replace, "replace", false, "drop what the database holds")
-	cmd.Flags().BoolVar(&f.keepRevocations, "keep-revocations", true, "with --replace: revoke again the keys, members and grants that were revoked since the backup")
-	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "refuse a backup that does not have these `REGIONS` in this order")
+	cmd.Flags().StringVar(&f.from, "from", "", "`DIRECTORY` of a backup; on CockroachDB the URI of the collection (default: the URI in the manifest)")
+	cmd.Flags().StringVar(&f.manifest, "manifest", "", "on CockroachDB: `FILE` with the manifest of the backup")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "drop the data in the database")
+	cmd.Flags().BoolVar(&f.keepRevocations, "keep-revocations", true, "with --replace: revoke again keys, members and grants that were revoked since the backup")
+	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "refuse a backup without exactly these `REGIONS` in this order")
 	f.roles.add(cmd)
 	return cmd
 }

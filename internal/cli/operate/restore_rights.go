@@ -21,7 +21,7 @@ func (p *Operator) replaced(ctx context.Context, dsn string, f restoreFlags) ([]
 	}
 	rights, err := p.Rights(ctx, dsn)
 	if err != nil {
-		return nil, databaseError{fmt.Errorf("cannot read which keys, members, grants and quotas the database has that is to be replaced: %w. "+
+		return nil, databaseError{fmt.Errorf("cannot read the keys, members, grants and quotas of the old database: %w. "+
 			"Nothing was changed; --keep-revocations=false restores without a comparison", err), exit.Conflict}
 	}
 	return rights, nil
@@ -42,12 +42,12 @@ func (p *Operator) rights(ctx context.Context, dsn string, was []crdb.Right) err
 		return offline(err)
 	}
 	p.sayRights("revoked since the backup, and revoked again", revived.Revoked)
-	p.sayRights("given a smaller role since the backup, and given it again", revived.Lowered)
+	p.sayRights("role lowered since the backup, and lowered again", revived.Lowered)
 	p.sayRights("valid again, because its project is back", revived.OfProjects)
-	p.sayRights("has the limits of the backup again", revived.Quotas)
-	p.sayRights("set since the backup, and missing now", revived.Unset)
+	p.sayRights("limits are those of the backup again", revived.Quotas)
+	p.sayRights("set since the backup, missing now", revived.Unset)
 	if n := len(revived.Revoked) + len(revived.Lowered) + len(revived.OfProjects) + len(revived.Quotas) + len(revived.Unset); n == 0 {
-		p.Remark("keys, members, grants and quotas: no difference to the replaced database")
+		p.Remark("keys, members, grants and quotas: no difference from the replaced database")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (p *Operator) listRights(all []crdb.Right) {
 			rights = append(rights, r)
 		}
 	}
-	p.Remark("valid as in the backup: %s, %s, %s, %s. What was revoked since then is valid again: compare them, newest first, with your records", show.CountOf(counts[crdb.RightKey], "API key"),
+	p.Remark("valid as in the backup: %s, %s, %s, %s. Rights that were revoked since then are valid again: compare this list, newest first, with your records", show.CountOf(counts[crdb.RightKey], "API key"),
 		show.CountOf(counts[crdb.RightMember], "member"), show.CountOf(counts[crdb.RightGrant], "grant"), show.CountOf(counts[crdb.RightQuota], "quota"))
 	for _, r := range rights[:min(len(rights), listedRights)] {
 		p.Remark("  %s  %s", r.Since.UTC().Format(time.RFC3339), described(r))

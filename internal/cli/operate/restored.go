@@ -15,17 +15,18 @@ func (p *Operator) restoredCommand() *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
 		Use:   "restored",
-		Short: "Say that the database was restored by other means than 'ipamctl restore', and audit it",
-		Long: `For a database that is of an earlier time than it was: after a point-in-time recovery, a snapshot of a disk, or a failover to a replica that lacked
-something. It gives every pool in every region a new epoch, so that nothing that was read before counts, and audits the database. 'ipamctl restore' does both
-by itself. Stop every server of the database first; with --data-dir no server runs, and the embedded database is started for as long as this takes.
+		Short: "Prepare and audit a database that other tools than 'ipamctl restore' restored",
+		Long: `Use it when a database returned to an earlier state: after a point-in-time recovery, from a snapshot of a disk, or after a failover to a
+replica that lacked changes. It gives every pool in every region a new epoch, which invalidates all data that servers read before, and
+audits the database. 'ipamctl restore' does both by itself. Stop every server of the database first. With --data-dir no server may run;
+the command starts the embedded database and stops it at the end.
 
-It lists the API keys, members, grants and quotas that are valid, the newest first: what was revoked since the time that the database is of is valid again.
+It lists the valid API keys, members, grants and quotas, the newest first. Rights that were revoked after that state are valid again.
 
-What was done after the time that the database is of is not there. Addresses that were given out since then count as free, and would be given out again:
-see docs/runbooks/restore.md before servers are started.
+The database lacks all later changes. Addresses that were allocated later count as free, and servers would allocate them again: read
+docs/runbooks/restore.md before you start servers.
 
-Exit code 0: the audit is clean. 1: something is wrong, which is printed. 4: refused, and nothing was changed.`,
+Exit code 0: the audit is clean. 1: there are findings, and it printed them. 4: refused, and nothing changed.`,
 		Example: `  ipamctl restored --database-url postgresql://carve@db.example.com/carve
   ipamctl restored --data-dir ./data`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
@@ -69,10 +70,10 @@ func (p *Operator) renewed(ctx context.Context, dsn string) error {
 		return err
 	}
 	for _, where := range epochs.Fenced {
-		p.Note("fenced off, because its two epochs differ: pool %s; see `ipamctl region reconcile`", where)
+		p.Note("fenced off, because its two epochs differ: pool %s; see 'ipamctl region reconcile'", where)
 	}
 	if n := len(report.Findings); n > 0 || len(epochs.Fenced) > 0 {
-		p.Note("restored, and not in order: %s, %s fenced off", show.CountOf(n, "finding"), show.CountOf(len(epochs.Fenced), "pool"))
+		p.Note("restored with problems: %s, %s fenced off", show.CountOf(n, "finding"), show.CountOf(len(epochs.Fenced), "pool"))
 		return exit.Verdict(exit.Failed)
 	}
 	return nil

@@ -26,22 +26,22 @@ func (p *Operator) retentionCommand() *cobra.Command {
 	var events, holds time.Duration
 	cmd := &cobra.Command{
 		Use:   "retention",
-		Short: "Delete old records of the audit trail, and what deleted projects left behind",
-		Long: `Deletes what deleted projects left behind in the audit trail and in the history, the records of the audit trail that are older than
---audit-retention, and the holds of addresses that ended longer than --history-retention ago, in all regions.
+		Short: "Delete old audit records and history, and remains of deleted projects",
+		Long: `Deletes these rows in all regions: remains of deleted projects in the audit trail and in the history; audit records that are older
+than --audit-retention; holds of addresses that ended longer ago than --history-retention.
 
-A server does this by itself when its database user may, as that of the embedded database. A server whose user has the server's role may
-not delete a record: run this once a day, say, as the user that 'ipamctl migrate --retention-user' named. It works in small transactions, may run while
-servers work and from several places at once, and may be cut off: the next run does the rest.`,
+A server deletes them by itself if its database user has the privilege, as with the embedded database. A user with the server's role may
+not delete audit records: then run this command, for instance once a day, as the user of 'ipamctl migrate --retention-user'. It works in
+small transactions, while servers work and from several machines at once. After an interruption, the next run continues.`,
 		Example: `  ipamctl retention --database-url postgresql://carve_cron@db.example.com:26257/carve --audit-retention 2160h
   ipamctl retention --database-url-file /etc/carve/retention-url`,
 		RunE: p.Verb(func(ctx context.Context, _ []string) error {
 			if p.Output == show.FormatName {
-				return exit.Usagef("what was deleted has no names: use -o table, json or yaml")
+				return exit.Usagef("deleted rows have no names: use -o table, json or yaml")
 			}
 			for flag, keep := range map[string]time.Duration{"audit-retention": events, "history-retention": holds} {
 				if keep != 0 && keep < shortestRetention {
-					return exit.Usagef("--%s %s is neither 0 (for ever) nor at least %s", flag, keep, shortestRetention)
+					return exit.Usagef("--%s %s is too short: use 0 (no limit) or at least %s", flag, keep, shortestRetention)
 				}
 			}
 			if p.Retain == nil {
@@ -60,8 +60,8 @@ servers work and from several places at once, and may be cut off: the next run d
 		}),
 	}
 	t.add(cmd)
-	cmd.Flags().DurationVar(&events, "audit-retention", 90*24*time.Hour, "how long records of the audit trail are kept; 0 is for ever")
-	cmd.Flags().DurationVar(&holds, "history-retention", 365*24*time.Hour, "how long it is kept who held an address, from the end of the hold; 0 is for ever")
+	cmd.Flags().DurationVar(&events, "audit-retention", 90*24*time.Hour, "time to keep audit records; 0 is for ever")
+	cmd.Flags().DurationVar(&holds, "history-retention", 365*24*time.Hour, "time to keep the history of an address after the end of a hold; 0 is for ever")
 	return cmd
 }
 

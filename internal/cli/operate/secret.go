@@ -46,7 +46,7 @@ type secretData struct {
 func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	host, port := p.Env("KUBERNETES_SERVICE_HOST"), p.Env("KUBERNETES_SERVICE_PORT")
 	if host == "" || port == "" {
-		return nil, exit.Usagef("--into-secret works in a pod of a Kubernetes cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set")
+		return nil, exit.Usagef("--into-secret works only in a pod of a Kubernetes cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set")
 	}
 	files := map[string]string{}
 	for _, file := range []string{"token", "namespace", "ca.crt"} {
@@ -58,7 +58,7 @@ func (p *Operator) openSecret(name, dir string) (*secret, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(files["ca.crt"])) {
-		return nil, fmt.Errorf("%s has no certificate", filepath.Join(dir, "ca.crt"))
+		return nil, fmt.Errorf("%s contains no certificate", filepath.Join(dir, "ca.crt"))
 	}
 	return &secret{
 		url:   "https://" + net.JoinHostPort(host, port) + "/api/v1/namespaces/" + url.PathEscape(files["namespace"]) + "/secrets/" + url.PathEscape(name),
@@ -99,7 +99,7 @@ func (s *secret) ask(ctx context.Context, method string, body any) (secretData, 
 	if answer.StatusCode != http.StatusOK {
 		var status struct{ Message string }
 		_ = json.Unmarshal(text, &status) // without a status document, the HTTP status must suffice
-		return found, fmt.Errorf("the cluster answers %s to %s of the Secret: %s", answer.Status, method, status.Message)
+		return found, fmt.Errorf("the cluster returned %s to %s of the Secret: %s", answer.Status, method, status.Message)
 	}
 	err = json.Unmarshal(text, &found)
 	return found, err
@@ -112,7 +112,7 @@ func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func(
 		return err
 	}
 	if len(found.Data[secretKey]) > 0 {
-		p.Remark("The Secret has a key already: nothing was made.")
+		p.Remark("The Secret has a key already: nothing changed.")
 		return nil
 	}
 	made, err := bootstrap()
@@ -122,8 +122,8 @@ func (p *Operator) bootstrapInto(ctx context.Context, s *secret, bootstrap func(
 	written := secretData{Data: map[string][]byte{secretKey: []byte(made)}}
 	written.Metadata.ResourceVersion = found.Metadata.ResourceVersion // a concurrent write makes the cluster refuse this one
 	if _, err := s.ask(ctx, http.MethodPatch, written); err != nil {
-		return errors.Join(err, fmt.Errorf("the key %s was made and is lost: revoke it (ipamctl key list -p platform)", session.Token(made).KeyID()))
+		return errors.Join(err, fmt.Errorf("the key %s was created, but its token is lost: revoke it (ipamctl key list -p platform)", session.Token(made).KeyID()))
 	}
-	p.Remark("The key %s is in the Secret, as %s.", session.Token(made).KeyID(), secretKey)
+	p.Remark("The Secret contains the key %s, as %s.", session.Token(made).KeyID(), secretKey)
 	return nil
 }

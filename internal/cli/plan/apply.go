@@ -33,27 +33,27 @@ func applyCommand(p *session.Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "apply -f PLAN",
-		Short: "Make an address space what a plan says",
-		Long: `Reads an address plan, YAML or JSON (docs/plans.md describes it, examples/plan.yaml is one), creates the project, the spaces, the
-classes, the pools and the claims that are missing, and changes what is there and otherwise. What the plan does not say is left
-alone, and so is what cannot be changed, such as the block of a pool: that differs, with exit code 4. It may run again and again,
-also after it was interrupted. Several files (-f A -f B) are one plan together.
+		Short: "Create and change an address space to match a plan",
+		Long: `Reads an address plan, YAML or JSON (docs/plans.md describes plans, examples/plan.yaml is an example). It creates the missing project,
+spaces, classes, pools and claims, and changes existing objects that differ. It ignores fields that the plan does not contain. It does
+not change fixed fields, such as the block of a pool: it reports the difference and exits with 4. You can run it repeatedly, also after
+an interruption. Several files (-f A -f B) form one plan.
 
-A plan with a name ('plan: NAME') remembers what is its own: a field that it no longer says is given its default, and --prune
-deletes what it no longer has, after a question.
+A plan with a name ('plan: NAME') owns the objects that it creates and the fields that it sets. If the plan no longer contains a field,
+apply restores the default. If it no longer contains an object, --prune deletes the object, after a confirmation.
 
-PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was shown, or refused when the world is another.
+PLAN can be a file that 'ipamctl plan --out' wrote. Apply runs exactly its steps, or refuses if the objects have changed.
 
---project overrides the project that the plan names; CARVE_PROJECT does not.`,
+--project overrides the project in the plan; CARVE_PROJECT does not.`,
 		Example: `  ipamctl diff -f plan.yaml
   ipamctl apply -f plan.yaml
   ipamctl apply -f plan.yaml --prune --dry-run`,
 		Args: verbs.Names("", 0, 0),
 	}
 	o.add(cmd)
-	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "show what would be done, and ask the server whether claims would be made; do nothing")
-	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "delete without asking")
-	cmd.Flags().IntVar(&o.parallel, "parallel", 8, "how many pools are made at once")
+	cmd.Flags().BoolVar(&o.dry, "dry-run", false, "show the steps, and ask the server whether it would grant the claims; change nothing")
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "delete without a confirmation")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 8, "number of pools to create at the same time")
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
 		r, err := begin(ctx, p, o)
 		if err != nil {
@@ -66,9 +66,9 @@ PLAN may be a file that 'ipamctl plan --out' wrote. It is carried out as it was 
 
 // add adds the common flags of the three commands.
 func (o *options) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input; several are one plan together")
+	cmd.Flags().StringArrayVarP(&o.paths, "file", "f", nil, "`PLAN` to read, - for standard input (repeatable; several files form one plan)")
 	verbs.Required(cmd, "file")
-	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete what the plan of this name had and no longer has")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete objects that the plan of this name created and no longer contains")
 }
 
 // run is one run of apply, diff or plan.
@@ -96,7 +96,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	}
 	if isSaved {
 		if o.prune && !saved.Prune {
-			return nil, exit.Usagef("%s was made without --prune: make it again with it", name)
+			return nil, exit.Usagef("%s was saved without --prune: save it again with --prune", name)
 		}
 		texts[0], r.prune = saved.Plan, saved.Prune
 	}
@@ -106,7 +106,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	}
 	r.text = text
 	if r.prune && plan.Name == "" {
-		return nil, exit.Usagef("--prune needs a plan with a name: what it makes is labelled with it, and only that is deleted; write 'plan: NAME' into %s", name)
+		return nil, exit.Usagef("--prune needs a plan with a name, because it deletes only objects with the label of that plan: add 'plan: NAME' to %s", name)
 	}
 	if p.Flags.Project == "" {
 		p.Flags.Project = show.FirstOf(saved.Project, plan.Project.Name) // before the environment: the plan has precedence
@@ -202,12 +202,12 @@ func (t *telling) end(failed error) error {
 	}
 	if failed != nil {
 		if exit.CodeOf(failed) == exit.Unavailable {
-			t.Note("run it again: what was created is left as it is")
+			t.Note("run it again to continue: existing objects stay as they are")
 		}
 		return failed
 	}
 	if n := t.count(actionDiffers); n > 0 {
-		t.Note("differing from the plan in what cannot be changed: %s", show.CountOf(n, "thing"))
+		t.Note("differences that apply cannot change: %s", show.CountOf(n, "thing"))
 		return exit.Verdict(exit.Conflict)
 	}
 	return nil
@@ -235,6 +235,6 @@ func columns() []show.Column[step] {
 
 // summary counts the steps by action.
 func (r *run) summary() string {
-	return fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged, %d differing in what cannot be changed",
+	return fmt.Sprintf("%d to create, %d to change, %d to delete, %d unchanged, %d with differences that apply cannot change",
 		r.count(actionToCreate), r.count(actionToChange), r.count(actionToDelete), r.count(actionUnchanged), r.count(actionDiffers))
 }

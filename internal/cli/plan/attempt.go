@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context) error {
 		if _, err := c.send(ctx, some, session.Writing{DryRun: true}); exit.CodeOf(err) == exit.Conflict {
 			return err
 		} else if err != nil {
-			r.Remark("the claims were not tried: %s", err) // a viewer may read a plan but may not claim
+			r.Remark("cannot check the claims: %s", err) // a viewer may read a plan but may not claim
 			return nil
 		}
 		which = which[len(some):]

@@ -71,7 +71,7 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 		return err
 	}
 	if other, _ := member(member(is.doc, "metadata"), "labels")[labelOfPlan].(string); owner != "" && other != "" && other != owner {
-		d = append(d, "it is of plan "+other)
+		d = append(d, "it belongs to plan "+other)
 	}
 	patch, changes := merged("", changeable(w.kind, w.fields), remembered(is.doc, owner), is.doc)
 	st.Changes = slices.DeleteFunc(changes, func(c change) bool { return strings.HasSuffix(c.Field, annotationFields) })
@@ -86,7 +86,7 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 	}
 	st.Detail = detail(d, st.Changes)
 	if st.Action == actionToChange && st.Detail == "" {
-		st.Detail = "notes which fields the plan says"
+		st.Detail = "records the fields of the plan"
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ func diffCommand(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff -f PLAN",
 		Short: "Show how an address space differs from a plan",
-		Long: `Shows what 'ipamctl apply' would do: + creates, ~ changes, - deletes (with --prune), ! differs in what cannot be changed. Nothing is
-written. The exit code is 0 without and 4 with differences.`,
+		Long: `Shows the steps of 'ipamctl apply': + creates, ~ changes, - deletes (with --prune), ! differs in a field that apply cannot change. It
+writes nothing. The exit code is 0 without differences, and 4 with differences.`,
 		Args: verbs.Names("", 0, 0),
 	}
 	o.add(cmd)
@@ -44,9 +44,10 @@ func planCommand(p *session.Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "plan -f PLAN --out FILE",
-		Short: "Write down what apply would do, to do exactly that later",
-		Long: `Shows what 'ipamctl diff' shows, and writes it to a file: 'ipamctl apply -f FILE' then does exactly this, or refuses with exit code 4 when
-anything that the plan is about has changed meanwhile. The file holds the plan, the requests and the revisions that they are for.`,
+		Short: "Save the steps of apply, to run exactly these later",
+		Long: `Shows the same as 'ipamctl diff', and saves the steps to a file. 'ipamctl apply -f FILE' then runs exactly these steps, or refuses with
+exit code 4 if an object of the plan has changed in the meantime. The file contains the plan, the requests and the revisions of the
+objects.`,
 		Example: `  ipamctl plan -f plan.yaml --out plan.saved
   ipamctl apply -f plan.saved`,
 		Args: verbs.Names("", 0, 0),
@@ -65,7 +66,7 @@ anything that the plan is about has changed meanwhile. The file holds the plan, 
 		if err := r.save(o.out); err != nil {
 			return err
 		}
-		r.Remark("carry it out with: ipamctl apply -f %s", o.out)
+		r.Remark("apply it with: ipamctl apply -f %s", o.out)
 		return nil
 	})
 	return cmd

@@ -68,7 +68,7 @@ func readPlan(path string, text []byte) (p plan, doc json.RawMessage, err error)
 		return p, nil, exit.Usagef("%s: it is not an address plan: %v", path, err)
 	}
 	if _, is := whole.(map[string]any); !is {
-		return p, nil, exit.Usagef("%s: it is not an address plan: that is a map with project, spaces, classes and pools", path)
+		return p, nil, exit.Usagef("%s: it is not an address plan, which is a map with project, spaces, classes and pools", path)
 	}
 	var faults planFaults
 	if faults.shape("", whole, reflect.TypeFor[plan]()); len(faults) > 0 {

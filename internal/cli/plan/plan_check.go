@@ -59,7 +59,7 @@ func (f *planFaults) name(at, name string, seen map[string]bool) {
 	case !ipam.ValidName(name):
 		f.add(at+".name", "%q is not a name: %s", name, aName)
 	case seen[name]:
-		f.add(at+".name", "%s is there twice", name)
+		f.add(at+".name", "%s is used twice", name)
 	}
 	seen[name] = true
 }

@@ -11,10 +11,10 @@ import (
 func (f *planFaults) annotations(at string, labels, annotations map[string]string) {
 	f.refused(at, ipam.CheckAnnotations("/metadata/annotations", annotations))
 	if _, given := labels[labelOfPlan]; given {
-		f.add(at+".labels."+labelOfPlan, "is written by apply: give the plan a name with 'plan: NAME'")
+		f.add(at+".labels."+labelOfPlan, "is reserved for apply: remove it, and name the plan with 'plan: NAME'")
 	}
 	if _, given := annotations[annotationFields]; given {
-		f.add(at+".annotations."+annotationFields, "is written by apply")
+		f.add(at+".annotations."+annotationFields, "is reserved for apply: remove it")
 	}
 }
 
@@ -44,7 +44,7 @@ func (f *planFaults) claims(at string, claims []planClaim, pool string, seen map
 		}
 		switch {
 		case pool != "" && sources > 1:
-			f.add(here, "is from pool %s, where it stands: it cannot name a pool, a class or an allocation too", pool)
+			f.add(here, "is from pool %s, which contains it in the plan: remove its other pool, class or allocation", pool)
 		case sources > 1:
 			f.add(here, "must have at most one of pool, poolRef, className, allocationRef")
 		case c.Pool != "":

@@ -53,14 +53,14 @@ func (f *planFaults) whence(at string, p planPool, parent *plannedPool) bool {
 	before := len(*f)
 	switch {
 	case parent == nil && p.PrefixLength != nil:
-		f.add(at+".prefixLength", "is for children: pool %s is a root, which has a cidr", p.Name)
+		f.add(at+".prefixLength", "is for child pools only: pool %s is a root and needs a cidr", p.Name)
 	case parent == nil && p.CIDR == "":
 		f.add(at, "is a root: pool %s needs a cidr", p.Name)
 	case parent != nil && (p.CIDR == "") == (p.PrefixLength == nil):
 		f.add(at, "is a child of %s: pool %s needs either a prefixLength or a cidr", parent.name, p.Name)
 	}
 	if parent != nil && p.Space != "" {
-		f.add(at+".space", "is for roots: pool %s is in the space of its parent %s", p.Name, parent.name)
+		f.add(at+".space", "is for roots only: pool %s is in the space of its parent %s", p.Name, parent.name)
 	}
 	if p.Space != "" && !ipam.ValidName(p.Space) {
 		f.add(at+".space", "%q is not a name: %s", p.Space, aName)

@@ -50,13 +50,13 @@ func (p *plan) join(more plan, path string) (first map[string]int, err error) {
 	case p.Name == "":
 		p.Name = more.Name
 	case more.Name != "" && more.Name != p.Name:
-		return nil, exit.Usagef("%s is of plan %s, and a file before it of plan %s: apply them one after the other", path, more.Name, p.Name)
+		return nil, exit.Usagef("%s belongs to plan %s, and an earlier file to plan %s: apply the files separately", path, more.Name, p.Name)
 	}
 	switch none := (planProject{}); {
 	case reflect.DeepEqual(p.Project, none):
 		p.Project = more.Project
 	case !reflect.DeepEqual(more.Project, none) && !reflect.DeepEqual(more.Project, p.Project):
-		return nil, exit.Usagef("%s describes its project in another way than a file before it: say `project` in one of them", path)
+		return nil, exit.Usagef("%s and an earlier file describe the project differently: keep `project` in only one of them", path)
 	}
 	p.Spaces, p.Classes = append(p.Spaces, more.Spaces...), append(p.Classes, more.Classes...)
 	p.Pools, p.Claims = append(p.Pools, more.Pools...), append(p.Claims, more.Claims...)

@@ -41,7 +41,7 @@ func readSaved(path string, text []byte) (s saved, is bool, err error) {
 		return saved{}, false, nil
 	}
 	if len(s.Plan) == 0 || s.Project == "" {
-		return saved{}, false, exit.Usagef("%s is no whole saved plan: make it again with 'ipamctl plan --out'", path)
+		return saved{}, false, exit.Usagef("%s is not a complete saved plan: save it again with 'ipamctl plan --out'", path)
 	}
 	return s, true, nil
 }
@@ -54,7 +54,7 @@ func savedAmong(paths []string, texts [][]byte) (s saved, is bool, err error) {
 		case err != nil:
 			return saved{}, false, err
 		case isSaved && len(paths) > 1:
-			return saved{}, false, exit.Usagef("%s is a saved plan, which is applied as it is: give it without other files", path)
+			return saved{}, false, exit.Usagef("%s is a saved plan: apply it without other files", path)
 		case isSaved:
 			return one, true, nil
 		}
@@ -82,10 +82,10 @@ func (r *run) save(path string) error {
 func (s saved) sameAs(path string, r *run) error {
 	var other []string
 	if s.Server != r.Server {
-		return exit.Usagef("%s was made for %s, not for %s", path, s.Server, r.Server)
+		return exit.Usagef("%s was saved for %s, not for %s", path, s.Server, r.Server)
 	}
 	if s.Project != r.Project {
-		return exit.Usagef("%s was made for project %s, not for %s", path, s.Project, r.Project)
+		return exit.Usagef("%s was saved for project %s, not for %s", path, s.Project, r.Project)
 	}
 	was := map[[2]string]savedStep{}
 	for _, st := range s.Steps {
@@ -109,12 +109,12 @@ func (s saved) sameAs(path string, r *run) error {
 	}
 	const most = 5
 	for _, name := range other[:min(len(other), most)] {
-		r.Note("%s is not as it was when the plan was made", name)
+		r.Note("%s has changed since the plan was saved", name)
 	}
 	if more := len(other) - most; more > 0 {
 		r.Note("and %d more", more)
 	}
-	r.Note("error: nothing was done: the world has changed since %s was made; make it again and look at it", path)
+	r.Note("error: nothing was done: objects have changed since %s was saved; save it again and check it", path)
 	return exit.Verdict(exit.Conflict)
 }
 

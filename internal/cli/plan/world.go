@@ -80,10 +80,10 @@ func (w world) put(kind, project string, raw json.RawMessage) error {
 		Spec struct{ ClassNames []string }
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if err := json.Unmarshal(raw, &f.doc); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if kind == kindClass && head.Metadata.Project != project {
 		return nil

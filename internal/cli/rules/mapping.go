@@ -131,17 +131,17 @@ func Read(path, of string, text []byte) (Mapping, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&m); err != nil {
-		return m, exit.Usagef("%s: it is no mapping: %v", path, err)
+		return m, exit.Usagef("%s: it is not a mapping: %v", path, err)
 	}
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return m, exit.Usagef("%s: it holds more than one document: a mapping is one", path)
+		return m, exit.Usagef("%s: it contains more than one document: a mapping is one document", path)
 	}
 	switch m.Source {
 	case of:
 	case "":
-		return m, exit.Usagef("%s: it does not say which source it is for: add `source: %s`", path, of)
+		return m, exit.Usagef("%s: it does not name its source: add `source: %s`", path, of)
 	default:
-		return m, exit.Usagef("%s: it is a mapping for %s, and not for %s", path, m.Source, of)
+		return m, exit.Usagef("%s: it is a mapping for %s, not for %s", path, m.Source, of)
 	}
 	if err := m.Check(); err != nil {
 		return m, exit.Usagef("%s: %v", path, err)
@@ -157,14 +157,14 @@ func (m Mapping) Check() error {
 	for i, r := range m.Rules {
 		for kind := range strings.SplitSeq(r.Match["kind"], ",") {
 			if r.Match["kind"] != "" && !slices.Contains(kinds, source.Kind(strings.ToLower(strings.TrimSpace(kind)))) {
-				faults = append(faults, fmt.Errorf("rules[%d].match.kind is %q: the kinds are aggregate, prefix, address and range", i, kind))
+				faults = append(faults, fmt.Errorf("rules[%d].match.kind is %q: use aggregate, prefix, address or range", i, kind))
 			}
 		}
 		if !slices.Contains(known, r.As) {
 			faults = append(faults, fmt.Errorf("rules[%d].as is %q: it must be one of %s", i, r.As, strings.Join(known, ", ")))
 		}
 		if strings.Count(r.Name, "{") != strings.Count(r.Name, "}") {
-			faults = append(faults, fmt.Errorf("rules[%d].name: %q has a brace that is open", i, r.Name))
+			faults = append(faults, fmt.Errorf("rules[%d].name: %q has an unclosed brace", i, r.Name))
 		}
 	}
 	for what, policy := range map[string]string{"onDuplicate": m.OnDuplicate, "onOverlap": m.OnOverlap} {
@@ -254,9 +254,9 @@ func fieldsOf(records *source.Records) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-const mappingHead = `# What becomes of each row: 'ipamctl import ` + "SOURCE --mapping THIS FILE ...'" + `. docs/import.md explains it.
-# as: pool | claim | auto | reservation | claims | skip. The first rule that matches is taken.
-# name: {field} is its value, {a|b} the first of them that is there. labels and annotations: key in Carve: field of the source.
+const mappingHead = `# Rules for the rows of 'ipamctl import ` + "SOURCE --mapping THIS FILE ...'" + `. docs/import.md explains it.
+# as: pool | claim | auto | reservation | claims | skip. The first matching rule applies.
+# name: {field} is the value of the field, {a|b} the first existing one. labels and annotations: key in Carve: field of the source.
 # onDuplicate: refuse | skip | first. onOverlap: refuse | skip | first | narrow.
 `
 

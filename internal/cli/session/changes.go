@@ -20,7 +20,7 @@ func (s *Session) Changes(ctx context.Context, filters Query, after client.Chang
 	}
 	var list client.ChangeList
 	if err := json.Unmarshal(a.Body, &list); err != nil {
-		return nil, nil, fmt.Errorf("cannot read the server's answer: %w", err)
+		return nil, nil, fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	return &list, a.Body, nil
 }

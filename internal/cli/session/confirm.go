@@ -15,7 +15,7 @@ var errDeclined = errors.New("nothing was done")
 // Confirm asks the user at the terminal for confirmation. what precedes the question; without a terminal, it is part of the refusal.
 func (p *Program) Confirm(ctx context.Context, what, question string) error {
 	if p.Secret == nil { // no user to ask
-		return exit.Usagef("%s: give --yes to go on without a question, or --dry-run to see it", what)
+		return exit.Usagef("%s: use --yes to continue without a question, or --dry-run for a preview", what)
 	}
 	p.Note("%s. %s Type yes:", what, question)
 	answer := make(chan string, 1)

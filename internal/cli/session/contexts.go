@@ -74,8 +74,8 @@ func (p *Program) ReadContexts() (Contexts, error) {
 	case !info.Mode().IsRegular():
 		return Contexts{}, exit.Usagef("cannot read the contexts: %s is not a file", path)
 	case modesCount && info.Mode().Perm()&0o077 != 0:
-		return Contexts{}, exit.Usagef("%s holds credentials, and others than you can use it (mode %04o). Close it with: chmod 600 '%s'. "+
-			"If others use this machine, revoke the keys in it and make new ones", path, info.Mode().Perm(), path)
+		return Contexts{}, exit.Usagef("%s contains credentials, and other users can access it (mode %04o). Run: chmod 600 '%s'. "+
+			"If this machine has other users, revoke the keys in the file and create new ones", path, info.Mode().Perm(), path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, largestContexts))
 	if err != nil {
@@ -94,7 +94,7 @@ func parseContexts(text []byte) (Contexts, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, errors.New("it is not a file of contexts: a mapping with `current` and `contexts`, each of these with " +
+		return c, errors.New("it is not a file of contexts, which is a mapping with `current` and `contexts`; a context has " +
 			"server, project, caFile and apiKey")
 	}
 	for name, s := range c.Contexts {
@@ -110,7 +110,7 @@ func parseContexts(text []byte) (Contexts, error) {
 			continue
 		}
 		if s.Server == "" {
-			return c, fmt.Errorf("context %s has an apiKey and no server that it is for", name)
+			return c, fmt.Errorf("context %s has an apiKey but no server", name)
 		}
 		if _, err := parseToken([]byte(s.APIKey)); err != nil {
 			return c, fmt.Errorf("context %s: apiKey: %w", name, err)
@@ -123,7 +123,7 @@ func parseContexts(text []byte) (Contexts, error) {
 func (p *Program) ChangeContexts(change func(c *Contexts) error) error {
 	path := p.contextsPath()
 	if path == "" {
-		return exit.Usagef("where are contexts kept? Set CARVE_CONFIG to a file, or HOME")
+		return exit.Usagef("no file for contexts is known: set CARVE_CONFIG to a file, or set HOME")
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link to it

@@ -67,7 +67,7 @@ func parseToken(text []byte) (Token, error) {
 		}
 	}
 	if bytes.HasPrefix(text, []byte(keyPrefix)) && !keyRE.Match(text) {
-		return "", fmt.Errorf("it begins like an API key and is not one: %d characters, where a key has %d", len(text), keyLength)
+		return "", fmt.Errorf("it starts like an API key but has %d characters; a key has %d", len(text), keyLength)
 	}
 	return Token(text), nil
 }
@@ -94,7 +94,7 @@ func (p *Program) tokenText(path string) ([]byte, error) {
 		return io.ReadAll(io.LimitReader(p.In, largestToken+2))
 	}
 	if keyRE.MatchString(path) {
-		return nil, errors.New("--api-key-file is the name of a file, and what was given looks like a key itself. Revoke that key: it is in the list of processes and in the history of the shell now")
+		return nil, errors.New("--api-key-file needs the name of a file, but the value looks like a key. Revoke that key: the list of processes and the history of the shell now contain it")
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCredentialsDoNotPrintThemselves(t *testing.T) {
+func TestFormattedCredentialsHideTheirSecret(t *testing.T) {
 	t.Parallel()
 	const secret = "thesecretthatmustneverbeseenanywhereatallinanyoutput"
 	key := Token("carve_0123456789abcdef0123456789abcdef_" + secret)

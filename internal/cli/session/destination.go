@@ -43,7 +43,7 @@ func (p *Program) destination() (destination, error) {
 	from := "CARVE_API_KEY"
 	switch text, file := p.Env(from), p.Env("CARVE_API_KEY_FILE"); {
 	case text != "" && file != "":
-		return d, exit.Usagef("CARVE_API_KEY and CARVE_API_KEY_FILE are both set; set one of them")
+		return d, exit.Usagef("CARVE_API_KEY and CARVE_API_KEY_FILE are both set; set only one of them")
 	case text != "":
 		if env.APIKey, err = parseToken([]byte(text)); err != nil {
 			return d, exit.Usagef("CARVE_API_KEY: %v", err)
@@ -69,11 +69,11 @@ func (p *Program) destination() (destination, error) {
 		d.caFile = chosen.CAFile
 	}
 	if !own && chosen.APIKey != "" {
-		p.Remark("%s is not the server of context %s (%s): the credential of the context is not sent there", d.server.Redacted(), name, Redacted(chosen.Server))
+		p.Remark("%s is not the server of context %s (%s): ipamctl does not send the context's credential there", d.server.Redacted(), name, Redacted(chosen.Server))
 		chosen.APIKey = ""
 	}
 	if env.APIKey != "" && env.Server != "" && !sameServer(env.Server, d.server) {
-		p.Remark("%s is not CARVE_SERVER (%s): %s is not sent there", d.server.Redacted(), Redacted(env.Server), from)
+		p.Remark("%s is not CARVE_SERVER (%s): ipamctl does not send %s there", d.server.Redacted(), Redacted(env.Server), from)
 		env.APIKey = ""
 	}
 	if d.key, d.keyFrom = env.APIKey, from; d.key == "" || p.Flags.Context != "" && chosen.APIKey != "" {
@@ -101,7 +101,7 @@ func (p *Program) chosenContext() (name string, s Setting, err error) {
 
 // NoContext returns the error for an unknown context.
 func NoContext(name string) error {
-	return exit.Usagef("there is no context %q; 'ipamctl context list' shows them, 'ipamctl context set %s' makes it", name, name)
+	return exit.Usagef("there is no context %q; 'ipamctl context list' shows all contexts, 'ipamctl context set %s' creates this one", name, name)
 }
 
 // guard refuses to send a credential over a network unencrypted.
@@ -109,8 +109,8 @@ func (d destination) guard(insecure bool) error {
 	if d.server.Scheme == "https" || insecure || loopback(d.server.Hostname()) || d.key == "" && d.server.User == nil {
 		return nil
 	}
-	return exit.Usagef("%s is plain http, where everybody on the way can read the credential: use https, or give --insecure-http "+
-		"if that network is yours alone", d.server.Redacted())
+	return exit.Usagef("%s is plain http, so others on the network can read the credential: use https, or --insecure-http "+
+		"if you trust the network", d.server.Redacted())
 }
 
 // Guard refuses to send another service's credential over plain http, as for Carve's own.

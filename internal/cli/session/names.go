@@ -25,7 +25,7 @@ func CheckRef(what, ref string) error {
 		return CheckName(what, ref)
 	}
 	if !NameRE.MatchString(project) || !NameRE.MatchString(name) {
-		return exit.Usagef("%q is not the name of a %s: that is a name, or project/name of another project's", ref, what)
+		return exit.Usagef("%q is not the name of a %s: use name, or project/name for another project", ref, what)
 	}
 	return nil
 }

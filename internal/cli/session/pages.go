@@ -73,7 +73,7 @@ func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...fun
 		if cursor == "" || l.Limit > 0 && read >= l.Limit {
 			all.NextCursor = cursor
 			if readAt != "" {
-				s.Remark("this is what the region knew at %s; what was written since may be missing", readAt)
+				s.Remark("this is the region's data of %s; later changes may be missing", readAt)
 			}
 			return all, nil
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // The clock is that of the bubble: it stands still while anything runs.
-func TestProgressOfListsCountsTheItemsOfAll(t *testing.T) {
+func TestListProgressCountsItemsOfAllLists(t *testing.T) {
 	t.Parallel()
 	for name, paging := range map[string]Paging{"Kept": {Total: &atomic.Int64{}}, "ReadByTheWatcher": {Total: &atomic.Int64{}, Drop: true}} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (r *Refusal) Error() string {
 		line("limit", r.Limit+" "+string(r.Measure))
 	}
 	line("used", r.Used)
-	line("asked for", r.Requested)
+	line("requested", r.Requested)
 	if r.Status == http.StatusTooManyRequests { // other responses have the policy too, but it does not matter there
 		line("rate limit", policyText(r.policy))
 	}
@@ -127,7 +127,7 @@ func (r *Refusal) Error() string {
 		}
 	}
 	if more := len(r.Steps) - fewSteps; more > 0 {
-		line("and", show.CountOf(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all")
+		line("and", show.CountOf(more, "step")+" more; 'ipamctl claim explain' with the same flags shows all steps")
 	}
 	line("request", r.requestID)
 	if r.TraceID != r.requestID {
@@ -167,9 +167,9 @@ func foreign(resp *http.Response, body []byte) error {
 	if t := resp.Header.Get("Content-Type"); t != "" {
 		what += ", " + t
 	}
-	text := fmt.Sprintf("%s does not answer like a Carve server (%s)", origin(resp), show.Clean(what))
+	text := fmt.Sprintf("%s does not respond like a Carve server (%s)", origin(resp), show.Clean(what))
 	if to, err := resp.Location(); err == nil {
-		return &foreignError{text: text + "; it points to " + to.Redacted() + ", which was not asked", status: resp.StatusCode}
+		return &foreignError{text: text + "; it redirects to " + to.Redacted() + ", which ipamctl does not follow", status: resp.StatusCode}
 	}
 	if begin != "" {
 		text += ": " + begin
@@ -203,7 +203,7 @@ func keyed(err error, key string, w Writing) error {
 }
 
 func (e *keyedError) Error() string {
-	return e.error.Error() + "\nRepeat it safely, once or often, with: --idempotency-key " + e.key
+	return e.error.Error() + "\nTo retry safely, run it again with: --idempotency-key " + e.key
 }
 
 func (e *keyedError) Unwrap() error { return e.error }

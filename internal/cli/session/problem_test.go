@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 )
 
-func TestAnErrorKeepsItsExitCodeUnderWhatIsAddedToIt(t *testing.T) {
+func TestWrappedErrorKeepsItsExitCode(t *testing.T) {
 	t.Parallel()
 	full := &Refusal{Problem: client.Problem{Code: client.ProblemCodePoolExhausted}, Status: 409}
 	busy := &Refusal{Problem: client.Problem{Code: client.ProblemCodeContention}, Status: 503}
@@ -21,7 +21,7 @@ func TestAnErrorKeepsItsExitCodeUnderWhatIsAddedToIt(t *testing.T) {
 	require.Equal(t, exit.OK, exit.CodeOf(nil))
 }
 
-func TestRateLimitsAreReadForPeople(t *testing.T) {
+func TestRateLimitPolicyIsPrintedReadably(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "200 writes in 2 s", policyText(`"writes";q=200;w=2`))
 	require.Equal(t, "as it came", policyText("as it came"))

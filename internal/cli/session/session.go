@@ -39,7 +39,7 @@ type Answer struct {
 // Session prepares for requests outside projects. It does not connect yet.
 func (p *Program) Session() (*Session, error) {
 	if p.Flags.Timeout <= 0 {
-		return nil, exit.Usagef("--timeout must be more than nothing, not %s", p.Flags.Timeout)
+		return nil, exit.Usagef("--timeout must be more than 0, not %s", p.Flags.Timeout)
 	}
 	at, err := p.destination()
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *Program) InProject() (*Session, error) {
 	}
 	s.Project = s.At.Project
 	if s.Project == "" {
-		return nil, exit.Usagef("which project? Give --project (-p), set CARVE_PROJECT, or name one in the context; 'ipamctl project list' shows them")
+		return nil, exit.Usagef("no project is given: use --project (-p), CARVE_PROJECT or a context; 'ipamctl project list' shows the projects")
 	}
 	return s, CheckName("project", s.Project)
 }
@@ -235,7 +235,7 @@ func (s *Session) Change(ctx context.Context, r Request, done string) (Answer, e
 	a, err := s.Ask(ctx, r)
 	switch {
 	case err != nil && done != "" && Unsettled(err):
-		return Answer{}, fmt.Errorf("%w\nIt is not known whether the %s: run it again, it says how things are to be", err, done)
+		return Answer{}, fmt.Errorf("%w\nIt is unknown whether the %s. Run the command again: a second run changes nothing more", err, done)
 	case err != nil:
 		return Answer{}, err
 	}
@@ -249,7 +249,7 @@ func (s *Session) remarkOn(a Answer) {
 		s.Remark("dry run: nothing was written")
 	}
 	if a.Header.Get("Idempotency-Replayed") == "true" {
-		s.Remark("this is the stored answer to an earlier request with the same key")
+		s.Remark("this is the stored response to an earlier request with the same key")
 	}
 }
 
@@ -265,7 +265,7 @@ type noAnswer struct {
 
 func (e *noAnswer) Error() string {
 	if e.unnamed && !errors.Is(e.cause, context.Canceled) {
-		return e.text() + "\nNo server is named, so this is the default: give --server, set CARVE_SERVER, or make a context with 'ipamctl context set NAME --server URL'"
+		return e.text() + "\nThis is the default, because no server is named: use --server or CARVE_SERVER, or create a context with 'ipamctl context set NAME --server URL'"
 	}
 	return e.text()
 }
@@ -273,15 +273,15 @@ func (e *noAnswer) Error() string {
 func (e *noAnswer) text() string {
 	switch {
 	case e.after > 0:
-		return "no answer from " + e.server + " within " + e.after.String()
+		return "no response from " + e.server + " within " + e.after.String()
 	case errors.Is(e.cause, context.Canceled):
-		return "interrupted before there was an answer from " + e.server
+		return "interrupted before a response from " + e.server
 	}
 	// "Get http://...: dial tcp ...": use the part with the cause.
 	if outer, ok := errors.AsType[*url.Error](e.cause); ok {
-		return "no answer from " + e.server + ": " + outer.Err.Error()
+		return "no response from " + e.server + ": " + outer.Err.Error()
 	}
-	return "no answer from " + e.server + ": " + strings.TrimSpace(e.cause.Error())
+	return "no response from " + e.server + ": " + strings.TrimSpace(e.cause.Error())
 }
 
 func (e *noAnswer) Unwrap() error { return e.cause }

@@ -26,7 +26,7 @@ func HTTPClient(caFile string) (*http.Client, error) {
 		}
 		trusted := x509.NewCertPool()
 		if !trusted.AppendCertsFromPEM(text) {
-			return nil, exit.Usagef("%s holds no certificates in PEM", caFile)
+			return nil, exit.Usagef("%s contains no PEM certificates", caFile)
 		}
 		transport.TLSClientConfig.RootCAs = trusted
 	}
@@ -44,7 +44,7 @@ func (p *Program) showCertificate(c *http.Client) error {
 		return nil
 	}
 	if cert == "" || key == "" {
-		return exit.Usagef("--client-cert and --client-key belong together")
+		return exit.Usagef("--client-cert and --client-key must be given together")
 	}
 	load := func() (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(cert, key)

@@ -185,7 +185,7 @@ func (p *Printer) Document(doc json.RawMessage) error {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, doc, "", "  "); err != nil {
-		return fmt.Errorf("the server's answer is not JSON: %w", err)
+		return fmt.Errorf("the server's response is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
 	return p.Write([]byte(escapedJSON(b.String())))
@@ -212,10 +212,10 @@ func (p *Printer) Write(text []byte) error {
 func (p *Printer) Stream(write func(io.Writer) error) error {
 	p.ProgressEnds()
 	if err := write(p.To); err != nil {
-		return fmt.Errorf("cannot write the answer: %w", err)
+		return fmt.Errorf("cannot write the output: %w", err)
 	}
 	if p.left > 0 {
-		p.Remark("%s did not fit: -o csv, -o json and a wider terminal have all", CountOf(p.left, "column"))
+		p.Remark("%s did not fit: use -o csv, -o json or a wider terminal to see all columns", CountOf(p.left, "column"))
 		p.left = 0
 	}
 	return nil
@@ -241,7 +241,7 @@ func Decode[T any](docs []json.RawMessage) ([]T, error) {
 	items := make([]T, len(docs))
 	for i, doc := range docs {
 		if err := json.Unmarshal(doc, &items[i]); err != nil {
-			return nil, fmt.Errorf("cannot read the server's answer: %w", err)
+			return nil, fmt.Errorf("cannot read the server's response: %w", err)
 		}
 	}
 	return items, nil

@@ -15,7 +15,7 @@ import (
 func pass(d time.Duration) { <-time.After(d) }
 
 // The clock is that of the bubble: it stands still while anything runs.
-func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
+func TestWorkLongerThanASecondShowsProgress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		watched bool
@@ -35,7 +35,7 @@ func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
 			done()
 			p.Note("done")
 		}, "done\n"},
-		"HowFarWhileItWaits": {true, func(p *show.Printer) {
+		"CountWhileWaiting": {true, func(p *show.Printer) {
 			p.Progress("%d of 2 done", 1)
 			done := p.Waiting("waiting for it")
 			pass(1500 * time.Millisecond)
@@ -51,7 +51,7 @@ func TestWhatTakesLongerThanASecondTellsHowFarItIs(t *testing.T) {
 			two()
 			p.ProgressEnds()
 		}, "\r\x1b[Kwaiting for it, 1 s\r\x1b[K"},
-		"NobodyWatches": {false, func(p *show.Printer) {
+		"WithoutATerminal": {false, func(p *show.Printer) {
 			done := p.Waiting("waiting for it")
 			pass(time.Minute)
 			done()

@@ -94,7 +94,7 @@ func (p *Printer) OneOfMany(doc json.RawMessage) error {
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, doc); err != nil {
-		return fmt.Errorf("the server's answer is not JSON: %w", err)
+		return fmt.Errorf("the server's response is not JSON: %w", err)
 	}
 	b.WriteByte('\n')
 	return p.Write([]byte(escapedJSON(b.String())))

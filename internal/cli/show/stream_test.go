@@ -25,7 +25,7 @@ func printer(width int) (p *show.Printer, out, aside *bytes.Buffer) {
 	return &show.Printer{To: out, Aside: aside, Output: show.FormatTable, Width: width, Hide: func(s string) string { return s }}, out, aside
 }
 
-func TestRowsThatComeLaterFitTheTerminalToo(t *testing.T) {
+func TestStreamedRowsFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	p, out, aside := printer(40)
 	s := show.Stream[[]string]{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
@@ -38,10 +38,10 @@ func TestRowsThatComeLaterFitTheTerminalToo(t *testing.T) {
 	s = show.Stream[[]string]{Printer: p, Columns: columnsOf("ACTION", "NAME", "CIDR", "DETAIL")}
 	require.NoError(t, s.Rows([][]string{row("created", "a", "10.0.0.0/8", strings.Repeat("long ", 20))}))
 	require.Equal(t, "ACTION    NAME   CIDR\ncreated   a      10.0.0.…\n", out.String())
-	require.Equal(t, "1 column did not fit: -o csv, -o json and a wider terminal have all\n", aside.String())
+	require.Equal(t, "1 column did not fit: use -o csv, -o json or a wider terminal to see all columns\n", aside.String())
 }
 
-func TestATableLeavesOutWhatIsEmptyBeforeItCuts(t *testing.T) {
+func TestTableDropsEmptyColumnsBeforeCutting(t *testing.T) {
 	t.Parallel()
 	columns := columnsOf("NAME", "CIDR", "DRAIN", "LABELS", "UID")
 	rows := [][]string{row("prod", "10.0.0.0/8", "", "env=prod", "c4e99332"), row("lab", "10.1.0.0/16", "-", "", "9679d20c")}

@@ -56,7 +56,7 @@ func (f Format) Set(s string) (err error) {
 		return fmt.Errorf("must be one of %s", Words(Formats))
 	}
 	if !has || text == "" {
-		return fmt.Errorf("%s needs a text behind it: -o %s", word, exampleFormats[word])
+		return fmt.Errorf("%s needs a value, as in -o %s", word, exampleFormats[word])
 	}
 	f.P.Output = word
 	return err
@@ -109,7 +109,7 @@ func customColumnsOf(text string) (rendering, error) {
 	for part := range strings.SplitSeq(text, ",") {
 		title, of, has := strings.Cut(part, ":")
 		if !has || title == "" || of == "" {
-			return nil, fmt.Errorf("%q is no column: it is TITLE:.path.to.field", part)
+			return nil, fmt.Errorf("%q is not a column: use TITLE:.path.to.field", part)
 		}
 		j, err := path(of)
 		if err != nil {
@@ -159,7 +159,7 @@ func wholeNumbers(doc json.RawMessage) (any, error) {
 func (p *Printer) rendered(doc json.RawMessage) error {
 	v, err := wholeNumbers(doc)
 	if err != nil {
-		return fmt.Errorf("the server's answer is not JSON: %w", err)
+		return fmt.Errorf("the server's response is not JSON: %w", err)
 	}
 	text, err := p.render(p, v)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestWrapBreaksParagraphsAndKeepsLists(t *testing.T) {
 	require.Equal(t, "One paragraph that somebody wrote in two lines of the source.", strings.Split(Wrap(text, 200), "\n")[0])
 }
 
-func TestNarrowTableCutsWholeColumnsLast(t *testing.T) {
+func TestNarrowTableCutsProtectedColumnsLast(t *testing.T) {
 	t.Parallel()
 	const block = "2001:db8:1234:5678::/64"
 	columns := []Column[string]{

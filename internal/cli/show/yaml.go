@@ -18,13 +18,13 @@ func yamlOf(doc json.RawMessage) ([]byte, error) {
 	d.UseNumber()
 	node, err := yamlValue(d)
 	if err != nil {
-		return nil, fmt.Errorf("the server's answer is not JSON: %w", err)
+		return nil, fmt.Errorf("the server's response is not JSON: %w", err)
 	}
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := errors.Join(e.Encode(node), e.Close()); err != nil {
-		return nil, fmt.Errorf("cannot show the answer as YAML: %w", err)
+		return nil, fmt.Errorf("cannot print the response as YAML: %w", err)
 	}
 	return []byte(escapedYAML(b.String())), nil
 }
@@ -92,7 +92,7 @@ func JSONOf(text []byte) (json.RawMessage, error) {
 		return nil, err
 	}
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it holds more than one document")
+		return nil, errors.New("it contains more than one document")
 	}
 	asText(&doc)
 	var value any

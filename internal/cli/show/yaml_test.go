@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnyTextIsTheSameInYAML(t *testing.T) {
+func TestAnyTextRoundTripsThroughYAML(t *testing.T) {
 	t.Parallel()
 	parts := []string{
 		"a", "word", " ", "  ", "\n", "\r\n", "\r", "\t", ",", "\"", "'", "\\", "-", "- a", "# c", "a: b", "{a}", "[", "|", ">", "&a", "*a", "!t", "%", "`",
@@ -36,7 +36,7 @@ func TestAnyTextIsTheSameInYAML(t *testing.T) {
 }
 
 // JSON goes to the server untouched, but bytes that are no UTF-8 would become other letters on the way.
-func TestADocumentThatIsNotUTF8IsRefusedWithItsLine(t *testing.T) {
+func TestInvalidUTF8IsRefusedWithItsLine(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"{\"a\":\n\"B\xfcro\"}", "a:\n  - B\xfcro\n"} {
 		_, err := JSONOf([]byte(text))

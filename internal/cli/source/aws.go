@@ -86,13 +86,13 @@ func (d *awsDocument) read(f File) error {
 		return err
 	}
 	if !slices.ContainsFunc(awsLists, func(name string) bool { return members[name] != nil }) {
-		return fmt.Errorf("%s: it is no answer that is read from AWS: it seems to be %s; those that are have one of the lists %s", f.Name, f.seems(), strings.Join(awsLists, ", "))
+		return fmt.Errorf("%s: it is not a supported response of AWS: it seems to be %s. Supported responses have one of the lists %s", f.Name, f.seems(), strings.Join(awsLists, ", "))
 	}
 	if err := decodeJSON(f, d); err != nil {
 		return err
 	}
 	if d.NextToken != "" {
-		return fmt.Errorf("%s: AWS has more pages of this answer (NextToken): ask without --max-items and --no-paginate", f.Name)
+		return fmt.Errorf("%s: AWS has more pages of this response (NextToken): run the command without --max-items and --no-paginate", f.Name)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 		for _, p := range d.IpamPools {
 			id := plain(p["IpamPoolId"])
 			if len(a.allocated) > 0 && !a.allocated[id] {
-				a.out.Missing = append(a.out.Missing, "no file has the allocations of pool "+id+": add the answer of `aws ec2 get-ipam-pool-allocations --ipam-pool-id "+id+"`")
+				a.out.Missing = append(a.out.Missing, "no file has the allocations of pool "+id+": add the output of `aws ec2 get-ipam-pool-allocations --ipam-pool-id "+id+"`")
 			}
 			if a.placed[id] {
 				continue
@@ -111,7 +111,7 @@ func (a *awsReading) unplaced(docs []awsDocument) {
 			r := Record{ID: id, Kind: Reference, Name: awsName(p, id)}
 			r.set("model", "ipam-pool without a block")
 			if !a.asked[id] {
-				r.Problem = "no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
+				r.Problem = "no file contains its block: add the output of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id " + id + "`"
 			}
 			a.out.Records.add(r)
 		}

@@ -30,7 +30,7 @@ func (e *NoPlace) Error() string {
 	for n, title := range e.Titles {
 		titles[n] = shown(title)
 	}
-	return fmt.Sprintf("%s:%d: no column says where a row is. The titles are %s; those that do are %s. Rename the column, or name it in `columns` of a mapping; "+
+	return fmt.Sprintf("%s:%d: no column has a known title for addresses. The titles are %s; known titles are %s. Rename the column, or name it in `columns` of a mapping; "+
 		"--write-mapping writes one", e.File, e.Line, strings.Join(titles, ", "), e.Expected)
 }
 

@@ -19,9 +19,9 @@ func consoleRow(f File, r row) Record {
 	out.Fields.Set("description", r.fields.raw("description"))
 	switch block := r.get("cidr"); {
 	case out.Kind != Pool && out.Kind != Claim:
-		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of the console's: there are pool and claim", r.get("kind"))
+		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is not a kind of the console's export: use pool or claim", r.get("kind"))
 	case block == "" || strings.HasPrefix(block, "/"):
-		out.Problem = "it has no block yet: the import of the console creates such things"
+		out.Problem = "it has no block yet: import it in the console"
 	case strings.Contains(block, "/"):
 		out.network(block)
 	default: // the console treats an address as a block with one address

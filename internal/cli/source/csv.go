@@ -97,7 +97,7 @@ func anyRow(f File, r row) Record {
 			out.network(block)
 		}
 	default:
-		out.Kind, out.Problem = Reference, "it has no block and no address: the columns that say where are "+whereColumns
+		out.Kind, out.Problem = Reference, "it has no block and no address: the columns for these are "+whereColumns
 	}
 	return out
 }
@@ -115,7 +115,7 @@ func ownRow(f File, r row) Record {
 	for what, into := range map[string]any{"annotations": &own.Annotations, "spec": &own.Spec} {
 		if text := r.get(what); text != "" {
 			if err := json.Unmarshal([]byte(text), into); err != nil {
-				out.Problem = fmt.Sprintf("its %s cannot be read: %v", what, err)
+				out.Problem = fmt.Sprintf("cannot read its %s: %v", what, err)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func ownRow(f File, r row) Record {
 		out.network(r.get("block"))
 	case Space, Class:
 	default:
-		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is no kind of Carve: there are space, class, pool and claim", r.get("kind"))
+		out.Kind, out.Problem = Reference, fmt.Sprintf("%q is not a kind of Carve: use space, class, pool or claim", r.get("kind"))
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func content(records []Record) []string {
 }
 
 // A damaged file is refused, or only the rows that the damage touched differ.
-func TestDamagedFilesAreRefusedOrDifferInTheDamagedRows(t *testing.T) {
+func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]string{
 		"any.csv": "csv", "own.csv": "csv", "console.csv": "csv", "phpipam-subnets.csv": "phpipam", "phpipam-addresses.csv": "phpipam",
@@ -119,7 +119,7 @@ func lineOf(id string) (line int) {
 }
 
 // A page of NetBox, an answer about a pool of AWS, that is missing is noticed.
-func TestAReadingWithoutOneOfItsPagesSaysSo(t *testing.T) {
+func TestMissingPageIsReported(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "netbox-pages.json"))
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func EncodingOf(name string) (encoding.Encoding, error) {
 	if e, err := htmlindex.Get(name); err == nil {
 		return e, nil
 	}
-	return nil, fmt.Errorf("%q is no encoding: there are utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 and others", name)
+	return nil, fmt.Errorf("%q is not a known encoding: use utf-8, latin1, windows-1252, utf-16le, utf-16be, shift_jis, gb18030 or another one", name)
 }
 
 // decode finds the encoding of a text, and refuses binary files. A byte order mark or --encoding declares an encoding; decode does not guess.

@@ -63,7 +63,7 @@ func (i *infobloxReading) file(f File) error {
 		if of, is := strings.CutPrefix(kind, "header-"); is {
 			if at := slices.IndexFunc(cells, addressLike.MatchString); at >= 0 {
 				line, col := l.csv.FieldPos(at)
-				return fmt.Errorf("%s:%d:%d: %s has an address, and this line has the titles of the columns", f.Name, line+l.first, col, shown(cells[at]))
+				return fmt.Errorf("%s:%d:%d: %s contains an address, but this line must contain the column titles", f.Name, line+l.first, col, shown(cells[at]))
 			}
 			headers[of] = columns(cells)
 			i.out.fill(*headers[of]...)
@@ -72,11 +72,11 @@ func (i *infobloxReading) file(f File) error {
 		}
 		names, known := headers[kind]
 		if !known {
-			return fmt.Errorf("%s:%d: no line header-%s before it says what the columns are", f.Name, number, strings.Trim(shown(kind), `"`))
+			return fmt.Errorf("%s:%d: no earlier line header-%s names its columns", f.Name, number, strings.Trim(shown(kind), `"`))
 		}
 		if at := joined(cells, len(*names), headers); at > 0 {
 			line, col := l.csv.FieldPos(at)
-			return fmt.Errorf("%s:%d:%d: two rows seem to be in one line, or the row has more cells than there are titles: %s", f.Name, line+l.first, col, shown(cells[at]))
+			return fmt.Errorf("%s:%d:%d: two rows seem to be in one line, or the row has more cells than titles: %s", f.Name, line+l.first, col, shown(cells[at]))
 		}
 		i.line(f, kind, row{number, cellsOf(names, cells)})
 	}
@@ -157,7 +157,7 @@ func (i *infobloxReading) place() {
 			}
 		}
 		if len(views) > 1 {
-			r.Problem = "it does not say in which network view it is, and hosts of that name have this address in several"
+			r.Problem = "it names no network view, and hosts of that name have this address in several views"
 			i.out.Records.set(n, r)
 			continue
 		}

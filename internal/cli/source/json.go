@@ -16,7 +16,7 @@ func decodeJSON(f File, into any) error {
 	}
 	end := d.InputOffset()
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: a second document begins there: give each answer a file of its own", f.place(f.afterBlanks(end)))
+		return fmt.Errorf("%s: a second document starts here: put each response into a separate file", f.place(f.afterBlanks(end)))
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (f File) faulty(err error, at int64) error {
 		at = shape.Offset
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("%s: the file ends within a JSON document: it was cut", f.place(atEnd))
+		return fmt.Errorf("%s: the file ends within a JSON document: it is truncated", f.place(atEnd))
 	}
 	return fmt.Errorf("%s: it cannot be read: %w", f.place(at), err)
 }

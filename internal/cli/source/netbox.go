@@ -102,7 +102,7 @@ func (n *netboxReading) object(model string, members map[string]any) error {
 	known := r.netboxPlace(model, func(name string) string { return plain(members[name]) })
 	if at, twice := n.seen[r.ID]; twice && id != "" {
 		if is := n.out.Records.At(at); is.Where() != r.Where() {
-			return fmt.Errorf("%s is %s in one place and %s in another: give the files of one NetBox, written at one time", r.ID, is.Where(), r.Where())
+			return fmt.Errorf("%s is %s in one row and %s in another: use files that one NetBox wrote at the same time", r.ID, is.Where(), r.Where())
 		}
 		return nil // pages overlap if rows changed between two reads
 	}
@@ -276,7 +276,7 @@ func (n *netboxReading) untyped() {
 		}
 	}
 	if unknown {
-		n.out.Notes = append(n.out.Notes, "scopes and tags of the dump are not read: it names content types by number and has no contenttypes.contenttype; "+
+		n.out.Notes = append(n.out.Notes, "the import ignores scopes and tags of the dump, because it names content types by number and has no contenttypes.contenttype; "+
 			"write it with `manage.py dumpdata --natural-foreign`")
 	}
 }

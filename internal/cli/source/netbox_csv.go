@@ -31,7 +31,7 @@ var (
 	}
 )
 
-const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End address, or of VRFs Name with RD, in English: " +
+const netboxExpected = "Prefix, Aggregate, IP Address, or Start address with End address, or for VRFs Name with RD, in English: " +
 	"NetBox writes titles in the language of the user's preferences"
 
 // table reads a table, as NetBox exports and imports it.

@@ -31,7 +31,7 @@ func (n *netboxReading) documents(f File) error {
 		case err != nil:
 			return f.faulty(err, d.InputOffset())
 		case !found:
-			return fmt.Errorf("%s: it is no list of NetBox's objects: it seems to be %s", f.Name, f.seems())
+			return fmt.Errorf("%s: it is not a list of NetBox's objects: it seems to be %s", f.Name, f.seems())
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (n *netboxReading) value(d *json.Decoder, f File, model string) (found bool
 		switch endpoint := netboxEndpoints[name]; {
 		case name == "results" || name == "records":
 			if token, err := d.Token(); err != nil || token != json.Delim('[') {
-				return false, cmp.Or(inside(err), fmt.Errorf("%s is no list", name))
+				return false, cmp.Or(inside(err), fmt.Errorf("%s is not a list", name))
 			}
 			if found {
 				return false, errors.New("it has two lists of results")
@@ -118,7 +118,7 @@ func (n *netboxReading) items(d *json.Decoder, model string) (count int, err err
 			return count, inside(err)
 		}
 		if members == nil {
-			return count, fmt.Errorf("item %d is no object", count+1)
+			return count, fmt.Errorf("item %d is not an object", count+1)
 		}
 		if err := n.object(model, members); err != nil {
 			return count, err
@@ -182,16 +182,16 @@ func allPages(pages []*netboxPage) error {
 		count = pages[last].count
 	}
 	file := pages[0].file
-	remedy := "give all pages, or ask with ?limit=0 for all at once, or read it with --url"
+	remedy := "give all pages, or a response to ?limit=0 with all rows, or read NetBox with --url"
 	switch first := slices.ContainsFunc(pages, func(p *netboxPage) bool { return p.previous == "" }); {
 	case last < 0 && count >= 0:
 		return fmt.Errorf("%s: it has %d of %d rows, and there is a next page (%s): %s", file, rows, count, pages[len(pages)-1].next, remedy)
 	case last < 0:
 		return fmt.Errorf("%s: there is a next page (%s): %s", file, pages[len(pages)-1].next, remedy)
 	case !first:
-		return fmt.Errorf("%s: there is a page before it (%s): %s", file, pages[0].previous, remedy)
+		return fmt.Errorf("%s: there is a previous page (%s): %s", file, pages[0].previous, remedy)
 	case count > rows:
-		return fmt.Errorf("%s: NetBox says that there are %d rows, and the pages have %d: %s", file, count, rows, remedy)
+		return fmt.Errorf("%s: NetBox counts %d rows, but the pages contain %d: %s", file, count, rows, remedy)
 	}
 	return nil
 }

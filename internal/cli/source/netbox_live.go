@@ -26,7 +26,7 @@ const largestAnswer = 256 << 20
 func (l Live) Read(ctx context.Context) (*Reading, error) {
 	base, err := url.Parse(l.URL)
 	if err != nil || base.Host == "" {
-		return nil, fmt.Errorf("%q is no URL of a NetBox", l.URL)
+		return nil, fmt.Errorf("%q is not the URL of a NetBox", l.URL)
 	}
 	out := &Reading{fields: map[string]bool{}}
 	n := newNetBoxReading(out)
@@ -63,7 +63,7 @@ func (l Live) list(ctx context.Context, n *netboxReading, base *url.URL, endpoin
 		}
 	}
 	if read := n.out.Records.Len() - before; len(said) == 1 && read != count {
-		return away{fmt.Errorf("NetBox says that there are %d %s, and gives %d", count, endpoint, read)}
+		return away{fmt.Errorf("NetBox counts %d %s, but returned %d", count, endpoint, read)}
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (l Live) following(base *url.URL, next string) (*url.URL, error) {
 	}
 	u.Scheme = base.Scheme // behind a proxy, NetBox may report plain http
 	if u.Host != base.Host {
-		return nil, fmt.Errorf("the next page of NetBox is at %s, and not at %s: the token is not sent there", u.Host, base.Host)
+		return nil, fmt.Errorf("the next page of NetBox is at %s, not at %s: ipamctl does not send the token there", u.Host, base.Host)
 	}
 	return u, nil
 }
@@ -110,20 +110,20 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 		}
 		resp, err := l.HTTP.Do(req)
 		if err != nil {
-			return p, away{fmt.Errorf("no answer from NetBox: %w", err)}
+			return p, away{fmt.Errorf("no response from NetBox: %w", err)}
 		}
 		text, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
 		_ = resp.Body.Close() // already read
 		switch {
 		case err != nil:
-			return p, away{fmt.Errorf("the answer of NetBox broke off: %w", err)}
+			return p, away{fmt.Errorf("the response of NetBox is incomplete: %w", err)}
 		case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable:
 			if err := l.Wait(ctx, resp); err != nil {
 				return p, away{fmt.Errorf("NetBox is busy (%s): %w", resp.Status, err)}
 			}
 			continue
 		case resp.StatusCode != http.StatusOK:
-			err = fmt.Errorf("NetBox answers %s to %s", resp.Status, "/"+strings.TrimPrefix(at.Path, "/"))
+			err = fmt.Errorf("NetBox returned %s for %s", resp.Status, "/"+strings.TrimPrefix(at.Path, "/"))
 			if resp.StatusCode >= http.StatusInternalServerError {
 				err = away{err}
 			}
@@ -132,7 +132,7 @@ func (l Live) page(ctx context.Context, at *url.URL) (p livePage, err error) {
 		d := json.NewDecoder(strings.NewReader(string(text)))
 		d.UseNumber()
 		if err := d.Decode(&p); err != nil {
-			return p, fmt.Errorf("the answer of %s is not NetBox': %w", at.Path, err)
+			return p, fmt.Errorf("the response of %s is not a response of NetBox: %w", at.Path, err)
 		}
 		return p, nil
 	}

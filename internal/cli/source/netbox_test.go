@@ -9,7 +9,7 @@ import (
 
 // A dump of NetBox 4.2 names scopes and tags by content types, with natural keys or with numbers, and has custom fields under another name
 // than the API.
-func TestScopesTagsAndCustomFieldsOfADumpAreRead(t *testing.T) {
+func TestNetBoxDumpScopesTagsAndCustomFieldsAreRead(t *testing.T) {
 	t.Parallel()
 	const natural = `[
 	{"model":"dcim.site","pk":5,"fields":{"name":"DM-Akron"}},{"model":"dcim.region","pk":5,"fields":{"name":"Ohio"}},
@@ -37,11 +37,11 @@ func TestScopesTagsAndCustomFieldsOfADumpAreRead(t *testing.T) {
 	}
 	read, err := Read("netbox", []File{{Name: "dump.json", Text: strings.NewReader(numbers)}})
 	require.NoError(t, err)
-	require.Contains(t, strings.Join(read.Notes, ""), "scopes and tags of the dump are not read")
+	require.Contains(t, strings.Join(read.Notes, ""), "the import ignores scopes and tags of the dump")
 }
 
 // The same VRF has one key, whether the API, a dump or a table of NetBox names it.
-func TestAVRFHasOneKeyInAllForms(t *testing.T) {
+func TestVRFHasTheSameKeyInAllFormats(t *testing.T) {
 	t.Parallel()
 	for form, text := range map[string]string{
 		"API":       `[{"id":1,"prefix":"10.0.0.0/16","vrf":{"id":11,"name":"GUEST","rd":"65000:10"}}]`,
@@ -58,12 +58,12 @@ func TestAVRFHasOneKeyInAllForms(t *testing.T) {
 	vrfs := File{Name: "vrfs.json", Text: strings.NewReader(`[{"id":1,"name":"A","rd":null},{"id":2,"name":"A","rd":null},{"id":3,"name":"B","rd":"1:1"}]`)}
 	read, err := Read("netbox", []File{vrfs, {Name: "f", Text: strings.NewReader("Prefix,VRF\n10.0.0.0/16,A\n10.1.0.0/16,B (1:1)\n10.2.0.0/16,Global\n")}})
 	require.NoError(t, err)
-	require.Contains(t, rowsOf(read)[3].Problem, "several VRFs are called A: A (id 1), A (id 2)")
+	require.Contains(t, rowsOf(read)[3].Problem, "several VRFs have the name A: A (id 1), A (id 2)")
 	require.Equal(t, "B (1:1)|3", rowsOf(read)[4].Domain+"|"+rowsOf(read)[4].Field("vrf.id"))
 	require.Empty(t, rowsOf(read)[5].Domain)
 }
 
-func TestFieldsOfOtherSources(t *testing.T) {
+func TestAWSAndPHPIPAMFieldsAreRead(t *testing.T) {
 	t.Parallel()
 	read, err := Read("aws", []File{{Name: "f", Text: strings.NewReader(`{"IpamResourceCidrs":[{"ResourceCidr":"10.0.0.0/16","ResourceId":"vpc-1","ResourceType":"vpc","ResourceOwnerId":"123456789012"}]}`)}})
 	require.NoError(t, err)

@@ -98,7 +98,7 @@ func (v *vrfs) resolve(r *Record) bool {
 			for _, one := range free {
 				keys = append(keys, v.key(one))
 			}
-			r.Problem = fmt.Sprintf("several VRFs are called %s: %s; import the JSON of the API, which says which one it is", mention.name, strings.Join(keys, ", "))
+			r.Problem = fmt.Sprintf("several VRFs have the name %s: %s; import the JSON of the API, which identifies the VRF", mention.name, strings.Join(keys, ", "))
 			return true
 		case len(free) == 1:
 			is = free[0]

@@ -46,7 +46,7 @@ func readPlan(files []File, out *Reading) error {
 		d := json.NewDecoder(bytes.NewReader(doc))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&whole); err != nil {
-			return fmt.Errorf("%s: it is no address plan: %w", f.Name, err)
+			return fmt.Errorf("%s: it is not an address plan: %w", f.Name, err)
 		}
 		p := planReading{}
 		p.list("spaces", Space, whole.Spaces, "", "")
@@ -118,9 +118,9 @@ func (p *planReading) place(r *Record, n planNode) {
 		if address, err := netip.ParseAddr(n.Address); err == nil {
 			r.Block = netip.PrefixFrom(address, address.BitLen())
 		} else {
-			r.Problem = shown(n.Address) + " is no address" + hint(n.Address)
+			r.Problem = shown(n.Address) + " is not an address" + hint(n.Address)
 		}
 	default:
-		r.Problem = "it has no block yet: `ipamctl apply` creates such things"
+		r.Problem = "it has no block: use `ipamctl apply` for it"
 	}
 }

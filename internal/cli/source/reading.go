@@ -50,7 +50,7 @@ func Read(of string, files []File) (*Reading, error) {
 		return nil, err
 	}
 	if !out.any(func(r Record) bool { return r.Kind != Reference || r.Problem != "" }) {
-		return nil, fmt.Errorf("%s: no row in it is about an address or a network of %s: it seems to be %s", files[0].Name, of, files[0].seems())
+		return nil, fmt.Errorf("%s: no row contains an address or a network of %s: it seems to be %s", files[0].Name, of, files[0].seems())
 	}
 	if err := out.columnsUsed(files); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (out *Reading) columnsUsed(files []File) error {
 	for _, f := range files {
 		for name, theirs := range f.Columns {
 			if !slices.ContainsFunc(out.titles, func(title string) bool { return column(title) == column(theirs) }) {
-				return fmt.Errorf("%s: columns.%s of the mapping is %q, and no file has such a column", f.Name, name, theirs)
+				return fmt.Errorf("%s: columns.%s of the mapping is %q, but no file has this column", f.Name, name, theirs)
 			}
 		}
 	}

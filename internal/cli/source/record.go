@@ -127,9 +127,9 @@ func (r *Record) network(text string) {
 	block, err := netip.ParsePrefix(text)
 	switch {
 	case err != nil:
-		r.Problem = shown(text) + " is no CIDR" + hint(text)
+		r.Problem = shown(text) + " is not a CIDR" + hint(text)
 	case block != block.Masked():
-		r.Problem = fmt.Sprintf("%s has bits of a host: the network is %s", text, block.Masked())
+		r.Problem = fmt.Sprintf("%s has host bits: the network is %s", text, block.Masked())
 	default:
 		r.Block = block
 	}
@@ -139,7 +139,7 @@ func (r *Record) network(text string) {
 func (r *Record) host(text string) {
 	address, err := hostOf(text)
 	if err != nil {
-		r.Problem = shown(text) + " is no address" + hint(text)
+		r.Problem = shown(text) + " is not an address" + hint(text)
 		return
 	}
 	r.Block = netip.PrefixFrom(address, address.BitLen())
@@ -151,9 +151,9 @@ func (r *Record) span(first, last string) {
 	to, err2 := hostOf(last)
 	switch {
 	case err1 != nil || err2 != nil || from.Is4() != to.Is4():
-		r.Problem = shown(first) + " to " + shown(last) + " is no range"
+		r.Problem = shown(first) + " to " + shown(last) + " is not a range"
 	case to.Less(from):
-		r.Problem = fmt.Sprintf("the range ends at %s, before it begins at %s", to, from)
+		r.Problem = fmt.Sprintf("the range ends at %s, before its start at %s", to, from)
 	default:
 		r.Span = &Span{from, to}
 	}
@@ -182,11 +182,11 @@ func hint(text string) string {
 	_, err := netip.ParseAddr(length)
 	switch {
 	case strings.Contains(text, "%"):
-		return ": an address with a zone means something on one machine only"
+		return ": an address with a zone is valid on one machine only"
 	case found && err == nil:
-		return ": write the mask as a length, as /24"
+		return ": write the mask as a length, such as /24"
 	case octal.MatchString(address):
-		return ": a number with leading zeros may be meant as octal"
+		return ": a number with leading zeros may be octal"
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ func (f File) seems() string {
 	case trimmed[0] == '[':
 		var list []map[string]json.RawMessage
 		if json.Unmarshal(trimmed, &list) != nil || len(list) == 0 {
-			return "a JSON list that is empty or of no known objects"
+			return "a JSON list that is empty or has no known objects"
 		}
 		return "a JSON list of objects with the members " + namesOf(list[0])
 	case trimmed[0] == '{':
@@ -44,7 +44,7 @@ func seemsJSON(doc map[string]json.RawMessage) string {
 	}
 	switch {
 	case has(awsLists...):
-		return "an answer of AWS (import aws) without rows, or of no address"
+		return "a response of AWS (import aws) without rows or without addresses"
 	case has("results", "records"):
 		var list []map[string]json.RawMessage
 		for _, name := range []string{"results", "records"} {
@@ -52,7 +52,7 @@ func seemsJSON(doc map[string]json.RawMessage) string {
 				return "a list of NetBox or Nautobot (import netbox) with " + memberOf(list[0], "url", "model")
 			}
 		}
-		return "a list without rows, as NetBox and Nautobot answer it"
+		return "a list without rows, as NetBox and Nautobot return it"
 	case has("items", "apiVersion"):
 		return "an object of Kubernetes, of kind " + strings.Trim(string(doc["kind"]), `"`) + " (import whereabouts reads IPPools)"
 	case has("pools", "claims", "spaces"):

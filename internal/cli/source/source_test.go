@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told is a record in a line: what kind, where, name, status and some fields.
-func told(r Record, fields ...string) string {
+// recordLine is a record in a line: what kind, where, name, status and some fields.
+func recordLine(r Record, fields ...string) string {
 	if r.Problem != "" {
 		return r.ID + " PROBLEM " + r.Problem
 	}
@@ -39,7 +39,7 @@ func TestSourcesAreRead(t *testing.T) {
 			"phpipam-subnets.csv:3 prefix 10.10.1.0/24 |  |  |  | 110 |  | Desks",
 			"phpipam-subnets.csv:4 prefix 10.10.2.0/24 |  |  | Voice | 120 | Dunder Mifflin | Phones",
 			"phpipam-subnets.csv:5 reference  | Branches (folder) |  |  |  |  | Branches",
-			"phpipam-subnets.csv:6 PROBLEM 10.10.3.7/24 has bits of a host: the network is 10.10.3.0/24",
+			"phpipam-subnets.csv:6 PROBLEM 10.10.3.7/24 has host bits: the network is 10.10.3.0/24",
 			"phpipam-addresses.csv:2 address 10.10.1.1 | gw.example.com | used |  |  |  | Gateway",
 			"phpipam-addresses.csv:3 address 10.10.1.20 | printer | reserved |  |  |  | Printer; second floor",
 		}},
@@ -71,13 +71,13 @@ func TestSourcesAreRead(t *testing.T) {
 				"vpc-0d4/2001:db8:d4::/56 prefix 2001:db8:d4::/56 | vpc-0d4 |  | vpc |  |  |  | ",
 				"subnet-0e5 prefix 10.0.0.0/24 | front |  | subnet |  |  |  | ",
 				"subnet-0e5/2001:db8:d4::/64 prefix 2001:db8:d4::/64 | front |  | subnet |  |  |  | ",
-				"ipam-pool-0c3 PROBLEM no file says which block it has: add the answer of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id ipam-pool-0c3`",
+				"ipam-pool-0c3 PROBLEM no file contains its block: add the output of `aws ec2 get-ipam-pool-cidrs --ipam-pool-id ipam-pool-0c3`",
 				"ipam-pool-0c4 reference  | ipam-pool-0c4 |  |  |  |  |  | ",
 			},
 		},
 		"Whereabouts": {"whereabouts", "whereabouts.json", []string{"pod", "interface"}, []string{
 			"IPPool/kube-system/10.30.0.0-24 prefix 10.30.0.0/24 | 10.30.0.0-24 |  |  | ",
-			`IPPool/kube-system/10.30.0.0-24[300] PROBLEM "300" is no place in the range "10.30.0.0/24"`,
+			`IPPool/kube-system/10.30.0.0-24[300] PROBLEM "300" is not an offset in the range "10.30.0.0/24"`,
 			"IPPool/kube-system/10.30.0.0-24[5] address 10.30.0.5 | shop-web-0 |  | shop/web-0 | net1",
 			"OverlappingRangeIPReservation/kube-system/10.30.0.5 reference  | 10.30.0.5 |  |  | ",
 		}},
@@ -85,8 +85,8 @@ func TestSourcesAreRead(t *testing.T) {
 			"any.csv:2 prefix 10.40.0.0/16 |  | active | core",
 			"any.csv:3 prefix 10.40.1.0/24 |  |  | core",
 			"any.csv:4 range 10.40.1.10-10.40.1.19 |  | reserved | ",
-			`any.csv:5 PROBLEM "10.40.2.0/255.0.255.0" is no CIDR: write the mask as a length, as /24`,
-			"any.csv:6 PROBLEM it has no block and no address: the columns that say where are cidr, prefix, network, subnet, " +
+			`any.csv:5 PROBLEM "10.40.2.0/255.0.255.0" is not a CIDR: write the mask as a length, such as /24`,
+			"any.csv:6 PROBLEM it has no block and no address: the columns for these are cidr, prefix, network, subnet, " +
 				"address, ip_address, or start_address with end_address",
 		}},
 		"NetBoxTables": {"netbox", "prefixes.csv aggregates-and-more.json", []string{"vrf", "tenant", "role", "description"}, []string{
@@ -108,14 +108,14 @@ func TestSourcesAreRead(t *testing.T) {
 			require.NoError(t, err)
 			var got []string
 			for _, r := range rowsOf(read) {
-				got = append(got, told(r, c.fields...))
+				got = append(got, recordLine(r, c.fields...))
 			}
 			require.Equal(t, c.want, got)
 		})
 	}
 }
 
-func TestOurOwnTableIsReadAsItIs(t *testing.T) {
+func TestOwnExportTableIsReadUnchanged(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "own.csv"))
 	require.NoError(t, err)
@@ -126,11 +126,11 @@ func TestOurOwnTableIsReadAsItIs(t *testing.T) {
 	require.Equal(t, map[string]string{"env": "lab", "team": "a"}, records[0].Own.Labels)
 	require.Equal(t, map[string]string{"a": "b"}, records[0].Own.Annotations)
 	require.JSONEq(t, `{"visibility":"shared"}`, string(records[0].Own.Spec))
-	require.Contains(t, records[1].Problem, "its spec cannot be read")
-	require.Contains(t, records[2].Problem, `"thing" is no kind of Carve`)
+	require.Contains(t, records[1].Problem, "cannot read its spec")
+	require.Contains(t, records[2].Problem, `"thing" is not a kind of Carve`)
 }
 
-func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
+func TestConsoleTableIsReadUnchanged(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "console.csv"))
 	require.NoError(t, err)
@@ -149,19 +149,19 @@ func TestTheTableOfTheConsoleIsReadAsItIs(t *testing.T) {
 	require.Equal(t, Own{Parent: "top", Labels: map[string]string{}, Annotations: map[string]string{}, Spec: []byte(`{"visibility":"shared"}`), Serves: []string{"web"}}, *by["inner"].Own)
 	require.Equal(t, "'=not a formula", by["bench"].Fields.Get("description"))
 	require.Equal(t, "lab", by["bench"].Own.Space)
-	require.Equal(t, "office.csv:12 claim 10.80.16.9 | printer | ", told(*by["printer"]))
+	require.Equal(t, "office.csv:12 claim 10.80.16.9 | printer | ", recordLine(*by["printer"]))
 	require.JSONEq(t, `{"className":"web"}`, string(by["front"].Own.Spec))
 	require.JSONEq(t, `{}`, string(by["node"].Own.Spec), "the pool of a scope becomes an ordinary one")
 	require.Equal(t, "10.80.16.11", by["address"].Where())
 	require.Equal(t, map[string]string{"a": "1", "b": "2"}, by["address"].Own.Labels)
 	require.Contains(t, by["any"].Problem, "it has no block yet")
-	require.Contains(t, by["x"].Problem, `"thing" is no kind of the console's`)
+	require.Contains(t, by["x"].Problem, `"thing" is not a kind of the console's export`)
 }
 
-func TestFilesThatAreNotOfTheirSourceAreRefused(t *testing.T) {
+func TestFilesOfAnotherSourceAreRefused(t *testing.T) {
 	t.Parallel()
 	_, err := Read("csv", []File{{Name: "some.file", Text: strings.NewReader("# A text\nwith lines\n")}})
-	require.ErrorContains(t, err, "no column says where a row is")
+	require.ErrorContains(t, err, "no column has a known title for addresses")
 	for of, text := range map[string]string{
 		"netbox": `{"a": 1}`, "csv": "", "infoblox": "network,10.0.0.0,255.0.0.0\n",
 		"aws": `{"IpamPools": 7}`, "whereabouts": "[]", "plan": "[]", "phpipam": "",

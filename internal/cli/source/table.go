@@ -95,7 +95,7 @@ func (l *lines) next() (number int, cells []string, err error) {
 		for at, cell := range cells {
 			if hidden := l.hidden(cell, len(cells)); hidden != "" {
 				line, col := l.csv.FieldPos(at)
-				return 0, nil, fmt.Errorf("%s:%d:%d: the quoted cell that begins there has a line that looks like a row: %s", l.Name, line+l.first, col, shown(hidden))
+				return 0, nil, fmt.Errorf("%s:%d:%d: the quoted cell that starts here contains a line that looks like a row: %s", l.Name, line+l.first, col, shown(hidden))
 			}
 		}
 		if len(strings.TrimSpace(strings.Join(cells, ""))) > 0 {
@@ -111,14 +111,14 @@ func (l *lines) misquoted(err error) error {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	line, col := fault.Line+l.first, fault.Column
-	switch why := "a quotation mark stands within a cell"; {
+	switch why := "a quotation mark is within an unquoted cell"; {
 	case errors.Is(fault.Err, csv.ErrBareQuote):
-		return fmt.Errorf("%s:%d:%d: %s: quote the whole cell and write the mark twice", l.Name, line, col, why)
+		return fmt.Errorf("%s:%d:%d: %s: quote the whole cell and double the mark", l.Name, line, col, why)
 	case errors.Is(fault.Err, csv.ErrQuote) && fault.StartLine != fault.Line:
-		return fmt.Errorf("%s:%d: a quoted cell begins in this row and is not closed properly: the next quotation mark that does not fit is in line %d, column %d",
+		return fmt.Errorf("%s:%d: a quoted cell starts in this row and is not closed properly: the next misplaced quotation mark is in line %d, column %d",
 			l.Name, fault.StartLine+l.first, line, col)
 	case errors.Is(fault.Err, csv.ErrQuote):
-		return fmt.Errorf("%s:%d:%d: a quoted cell is not closed, or something follows its closing mark: write a mark within a cell twice", l.Name, line, col)
+		return fmt.Errorf("%s:%d:%d: a quoted cell is not closed, or text follows its closing mark: double a mark within a cell", l.Name, line, col)
 	default:
 		return fmt.Errorf("%s:%d:%d: %w", l.Name, line, col, fault.Err)
 	}
@@ -180,7 +180,7 @@ func (l *lines) header() (*header, error) {
 		line, col := l.csv.FieldPos(at)
 		switch blank := len(strings.TrimSpace(strings.Join(cells[at:], ""))) > 0 && strings.TrimSpace(title) == ""; {
 		case addressLike.MatchString(title):
-			return nil, fmt.Errorf("%s:%d:%d: %s has an address, and the first line of a table has the titles of the columns", l.Name, line+l.first, col, shown(title))
+			return nil, fmt.Errorf("%s:%d:%d: %s contains an address, but the first line must contain the column titles", l.Name, line+l.first, col, shown(title))
 		case blank && at > 0:
 			return nil, fmt.Errorf("%s:%d:%d: this column has no title", l.Name, line+l.first, col)
 		}
@@ -206,7 +206,7 @@ func (l *lines) rows(h *header, each func(row)) error {
 		if len(cells) != len(h.names) {
 			at := min(len(cells), len(h.names)+1) - 1
 			line, col := l.csv.FieldPos(at)
-			return fmt.Errorf("%s:%d:%d: the row has %d cells, and there are %d titles: it was cut, or two rows are in one line; write an empty cell where there is no value",
+			return fmt.Errorf("%s:%d:%d: the row has %d cells, but there are %d titles: it is truncated, or two rows are in one line; write an empty cell for a missing value",
 				l.Name, line+l.first, col, len(cells), len(h.names))
 		}
 		for i, cell := range cells {

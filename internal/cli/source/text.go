@@ -114,11 +114,11 @@ func (f *File) scan(sum hash.Hash) error {
 	}
 	switch {
 	case f.from != nil && invalid >= 0: // the decoder writes U+FFFD for bytes that it does not know
-		return fmt.Errorf("%s: the bytes there are not of the declared encoding", f.place(invalid))
+		return fmt.Errorf("%s: the bytes here are not valid in the declared encoding", f.place(invalid))
 	case f.from == nil && zero >= 0:
-		return fmt.Errorf("%s: there is a zero byte: say --encoding utf-16le or utf-16be if it is such a text", f.place(zero))
+		return fmt.Errorf("%s: there is a zero byte: if the text is UTF-16, use --encoding utf-16le or utf-16be", f.place(zero))
 	case invalid >= 0:
-		return fmt.Errorf("%s: the text is not UTF-8: save the file as UTF-8, or say its encoding, as --encoding latin1 or --encoding windows-1252", f.place(invalid))
+		return fmt.Errorf("%s: the text is not UTF-8: save the file as UTF-8, or give its encoding, such as --encoding latin1 or --encoding windows-1252", f.place(invalid))
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func readWhereabouts(files []File, out *Reading) error {
 			return err
 		}
 		if list.Metadata.Continue != "" || list.Metadata.Remaining > 0 {
-			return fmt.Errorf("%s: the list goes on: Kubernetes has %d more items (metadata.continue); ask without a limit", f.Name, list.Metadata.Remaining)
+			return fmt.Errorf("%s: the list is incomplete: Kubernetes has %d more items (metadata.continue); run kubectl without a limit", f.Name, list.Metadata.Remaining)
 		}
 		if list.Items == nil {
 			text, err := f.whole()
@@ -87,7 +87,7 @@ func (o whereaboutsObject) records() []Record {
 		r.set("container", holder.Container)
 		address := behind(pool.Block, key)
 		if !address.IsValid() {
-			r.Problem = fmt.Sprintf("%q is no place in the range %q", key, o.Spec.Range)
+			r.Problem = fmt.Sprintf("%q is not an offset in the range %q", key, o.Spec.Range)
 		} else {
 			r.Block = netip.PrefixFrom(address, address.BitLen())
 		}

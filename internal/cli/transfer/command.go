@@ -33,13 +33,13 @@ type importing struct {
 
 // about is the help text for each source.
 var about = map[string]string{
-	"netbox":      "NetBox: answers of its API, dumps of its database, the CSV of its lists, or a NetBox that answers (--url)",
-	"csv":         "A CSV file of anybody, or what 'ipamctl export -o csv' or the console wrote",
-	"phpipam":     "phpIPAM: its exports of subnets and of addresses, saved as CSV",
+	"netbox":      "NetBox: responses of its API, dumps of its database, CSV files of its lists, or a live NetBox (--url)",
+	"csv":         "Any CSV file, or an export of 'ipamctl export -o csv' or the console",
+	"phpipam":     "phpIPAM: its exports of subnets and addresses, saved as CSV",
 	"infoblox":    "Infoblox NIOS: its CSV export",
 	"aws":         "AWS IPAM: the JSON of describe-ipam-pools, get-ipam-pool-cidrs, get-ipam-pool-allocations and others; AWS' ip-ranges",
-	"whereabouts": "Whereabouts: its IPPools, as kubectl get -o json writes them",
-	"plan":        "An address plan whose blocks are all said, as 'ipamctl export -o plan' writes it",
+	"whereabouts": "Whereabouts: its IPPools, as 'kubectl get -o json' writes them",
+	"plan":        "An address plan that contains all blocks, as 'ipamctl export -o plan' writes it",
 }
 
 // ImportCommand returns the command `import`.
@@ -48,7 +48,7 @@ func ImportCommand(p *session.Program) *cobra.Command {
 	for _, of := range slices.Sorted(maps.Keys(about)) {
 		commands = append(commands, importFrom(p, of))
 	}
-	return verbs.Group("import", "Bring in what another address manager knows", nil, commands...)
+	return verbs.Group("import", "Import the data of another address manager", nil, commands...)
 }
 
 func importFrom(p *session.Program, of string) *cobra.Command {
@@ -58,20 +58,20 @@ func importFrom(p *session.Program, of string) *cobra.Command {
 		Short: about[of],
 		Long: about[of] + `.
 
-Reads everything, compares it with what the server has, and creates what is missing: spaces, pools, reservations and claims. Nothing
-that exists is changed. A file is read completely or refused, with the line and the column. Every row is accounted for: --report FILE.csv or FILE.json says of each what has become of it, and why. An
-import that was cut is run again: it goes on where it was. --write-mapping writes what becomes of which rows into a file to edit, for --mapping.
-Exit code 4: some rows were not taken.`,
+Reads all files, compares them with the server, and creates missing spaces, pools, reservations and claims. It does not change existing
+objects. It reads each file completely, or refuses it and names the line and the column. --report FILE.csv or FILE.json writes the
+outcome of every row, with the reason. After an interruption, run it again to continue. --write-mapping writes the rules for the rows
+to a file: edit it, and import with --mapping. Exit code 4: some rows were not imported.`,
 		Example: "  ipamctl import " + of + " FILE... --write-mapping mapping.yaml\n  ipamctl import " + of +
 			" FILE... --mapping mapping.yaml --dry-run\n  ipamctl import " + of + " FILE... --mapping mapping.yaml --report report.csv",
 		RunE: p.Verb(m.run),
 	}
 	f := cmd.Flags()
 	m.flags(f)
-	f.StringVar(&m.writeMapping, "write-mapping", "", "write the mapping that would be used to this `FILE` (- for standard output), and import nothing")
-	f.StringVar(&m.reportFile, "report", "", "write what has become of every row to this `FILE`, .csv or .json")
-	f.BoolVar(&m.dry, "dry-run", false, "show what would be done, and do nothing")
-	f.IntVar(&m.parallel, "parallel", 4, "how many `REQUESTS` are under way at once")
+	f.StringVar(&m.writeMapping, "write-mapping", "", "write the mapping of this import to this `FILE` (- for standard output), and import nothing")
+	f.StringVar(&m.reportFile, "report", "", "write the outcome of every row to this `FILE`, .csv or .json")
+	f.BoolVar(&m.dry, "dry-run", false, "show the planned changes, and change nothing")
+	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
 	if of == "netbox" {
 		m.urlFlag(f)
 	}
@@ -141,11 +141,11 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 		if m.dry {
 			was = "would be"
 		}
-		m.p.Note("nothing %s imported: some rows are duplicates or overlap; --on-duplicate and --on-overlap say which of them to take", was)
+		m.p.Note("nothing %s imported: some rows are duplicates or overlap; --on-duplicate and --on-overlap select the rows to import", was)
 	}
 	if failed != nil {
 		if exit.CodeOf(failed) == exit.Unavailable || ctx.Err() != nil {
-			m.p.Note("run it again: what was created is left as it is")
+			m.p.Note("run it again to continue: existing objects stay as they are")
 		}
 		return failed
 	}
@@ -194,7 +194,7 @@ func (m *importing) writeOut(ctx context.Context, mapping rules.Mapping, paths [
 		err = f.Close()
 	}
 	if err == nil {
-		m.p.Remark("%s says what becomes of %s: edit it, and import with --mapping %s", m.writeMapping, show.CountOf(reading.Records.Len(), "row"), m.writeMapping)
+		m.p.Remark("%s has the rules for %s: edit it, and import with --mapping %s", m.writeMapping, show.CountOf(reading.Records.Len(), "row"), m.writeMapping)
 	}
 	return err
 }

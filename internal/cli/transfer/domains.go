@@ -46,18 +46,18 @@ func (w *wishes) apart() error {
 			row := w.origins[d][o]
 			switch {
 			case !o.explicit && o.key != "" && rules.Name(o.key) == "":
-				return exit.Usagef("no name of a space can be made of the routing domain %s (%s): say where it goes in `spaces` of a mapping; --write-mapping writes one", o.said(), row)
+				return exit.Usagef("the routing domain %s (%s) has no name that can become a space name: name its space in `spaces` of a mapping; --write-mapping writes one", o.said(), row)
 			case !o.explicit && o.key != "" && d.space == "default":
-				return exit.Usagef("the routing domain %s (%s) would become the space default, which is for rows without one: say where it goes in `spaces` of a mapping; "+
+				return exit.Usagef("the routing domain %s (%s) would map to the space default, which is for rows without a routing domain: name its space in `spaces` of a mapping; "+
 					"--write-mapping writes one", o.said(), row)
 			case o.key == "" && o.identity != "":
-				return exit.Usagef("the row %s is in the routing domain %s, and has no value in the fields of `spaceBy`: use `spaceBy: [routing-domain]`", row, o.said())
+				return exit.Usagef("the row %s is in the routing domain %s, but has no value in the fields of `spaceBy`: use `spaceBy: [routing-domain]`", row, o.said())
 			case n == 0:
 				continue
 			}
 			other := all[n-1]
 			if o.key == other.key || !o.explicit || !other.explicit {
-				return exit.Usagef("two routing domains would become the space %s: %s (%s) and %s (%s). Say where each goes in `spaces` of a mapping, or tell them apart "+
+				return exit.Usagef("two routing domains would map to the space %s: %s (%s) and %s (%s). Name a space for each in `spaces` of a mapping, or separate them "+
 					"by `spaceBy: [routing-domain]`; --write-mapping writes one", d.space, other.said(), w.origins[d][other], o.said(), row)
 			}
 		}
@@ -78,7 +78,7 @@ func (w *wishes) strangers(states map[string]*state) error {
 		}
 		for o, row := range origins {
 			if !o.explicit && cmp.Or(o.identity, o.key) != name {
-				return exit.Usagef("the space %s was made for the routing domain %q, and %s (%s) would go there too: say where it goes in `spaces` of a mapping; "+
+				return exit.Usagef("the space %s was created for the routing domain %q, and %s (%s) would map to it too: name its space in `spaces` of a mapping; "+
 					"--write-mapping writes one", d.space, name, o.said(), row)
 			}
 		}

@@ -31,16 +31,16 @@ type input struct {
 }
 
 func (m *input) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.mappingFile, "mapping", "", "`FILE` that says what becomes of which rows")
-	const otherwise = " (default: what the mapping says, or refuse)"
+	f.StringVar(&m.mappingFile, "mapping", "", "`FILE` with the rules for the rows")
+	const otherwise = " (default: the policy in the mapping, or refuse)"
 	f.StringVar(&m.onDuplicate, "on-duplicate", "", "rows with the same block: "+strings.Join(rules.Policies("onDuplicate"), ", ")+otherwise)
 	f.StringVar(&m.onOverlap, "on-overlap", "", "rows that overlap: "+strings.Join(rules.Policies("onOverlap"), ", ")+otherwise)
-	f.StringVar(&m.encoding, "encoding", "", "`NAME` of the encoding of the files, as latin1 or windows-1252, unless it is UTF-8 or a byte order mark declares it")
-	f.StringArrayVar(&m.roots, "root", nil, "a pool `NAME=CIDR` to make around everything in it (repeatable)")
+	f.StringVar(&m.encoding, "encoding", "", "`NAME` of the encoding of the files, such as latin1 or windows-1252 (default: by the byte order mark, or UTF-8)")
+	f.StringArrayVar(&m.roots, "root", nil, "a pool `NAME=CIDR` to create around everything in it (repeatable)")
 }
 
 func (m *input) urlFlag(f *pflag.FlagSet) {
-	f.StringVar(&m.url, "url", "", "base `URL` of a NetBox to read from; the token is in the environment variable NETBOX_TOKEN")
+	f.StringVar(&m.url, "url", "", "base `URL` of a live NetBox to read; the environment variable NETBOX_TOKEN has its token")
 }
 
 // mapping returns the file's mapping, or the preset, with the flags applied.
@@ -105,7 +105,7 @@ func (m *input) records(ctx context.Context, mapping rules.Mapping, paths []stri
 		return m.live(ctx)
 	}
 	if len(paths) == 0 {
-		return nil, exit.Usagef("which files? Give those to read, or - for standard input")
+		return nil, exit.Usagef("no files are given: name the files to read, or - for standard input")
 	}
 	encoding, err := source.EncodingOf(m.encoding)
 	if err != nil {
@@ -160,7 +160,7 @@ func (m *input) named(mapping rules.Mapping, reading *source.Reading) error {
 		case strings.HasPrefix(u.Field, "tag:"):
 			m.p.Note("warning: %s: no row has the field %s, which %s names", m.mappingFile, u.Field, u.Where)
 		default:
-			return exit.Usagef("%s: %s names the field %s, and no row of the source has it: --write-mapping lists the fields that there are", m.mappingFile, u.Where, u.Field)
+			return exit.Usagef("%s: %s names the field %s, but no row of the source has it: --write-mapping lists the fields of the source", m.mappingFile, u.Where, u.Field)
 		}
 	}
 	return nil
@@ -179,7 +179,7 @@ func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 		case used[u.Name]:
 			continue
 		case u.Like != "":
-			return exit.Usagef("%s: nothing reads the column %q: did you mean %q? Rename it, or say `columns: {%s: %s}` or a label of it in a mapping", u.File, u.Title, u.Like, u.Like, u.Title)
+			return exit.Usagef("%s: nothing uses the column %q: did you mean %q? Rename it, or add `columns: {%s: %s}` or a label from it to a mapping", u.File, u.Title, u.Like, u.Like, u.Title)
 		}
 		if ignored[u.File] == nil {
 			files = append(files, u.File)
@@ -187,7 +187,7 @@ func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 		ignored[u.File] = append(ignored[u.File], strconv.Quote(u.Title))
 	}
 	for _, file := range files {
-		m.p.Note("warning: %s: nothing reads the columns %s: `labels` and `annotations` of a mapping can", file, strings.Join(ignored[file], ", "))
+		m.p.Note("warning: %s: nothing uses the columns %s: `labels` and `annotations` of a mapping can use them", file, strings.Join(ignored[file], ", "))
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (m *input) unused(mapping rules.Mapping, reading *source.Reading) error {
 func (m *input) live(ctx context.Context) (*source.Reading, error) {
 	at, err := url.Parse(m.url)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
-		return nil, exit.Usagef("--url %s: it must be the URL of a NetBox, as https://netbox.example.com", m.url)
+		return nil, exit.Usagef("--url %s: it must be the URL of a NetBox, such as https://netbox.example.com", m.url)
 	}
 	token := m.p.Env("NETBOX_TOKEN")
 	if token != "" {

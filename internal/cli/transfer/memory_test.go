@@ -14,7 +14,7 @@ import (
 
 // The memory of an import grows with its rows, and by a bounded number of bytes and objects for each: 200,000 rows fit into 200 MB with the
 // program itself. A map, or a string for each cell, would exceed these bounds.
-func TestRowsOfAnImportHoldFewBytesAndObjects(t *testing.T) {
+func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 	const rows = 20_000
 	for of, text := range map[string]string{"csv": csvRows(rows), "netbox": netboxRows(rows)} {
 		t.Run(of, func(t *testing.T) {

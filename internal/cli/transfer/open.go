@@ -20,7 +20,7 @@ type opened struct {
 
 var _ source.Text = (*opened)(nil)
 
-// open opens a file. It copies a text that can be read only once, as that of a pipe, into a temporary file.
+// open opens a file. It copies an input that can be read only once, such as a pipe, into a temporary file.
 func open(p *session.Program, path string) (*opened, error) {
 	from := p.In
 	if path != "-" {
@@ -61,7 +61,7 @@ func (o *opened) unchanged() error {
 		return err
 	}
 	if now.Size() != o.before.Size() || !now.ModTime().Equal(o.before.ModTime()) {
-		return fmt.Errorf("%s changed while it was read: import it when it is complete", o.file.Name())
+		return fmt.Errorf("%s changed during the import: import it when it is complete", o.file.Name())
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (p *plan) byName() {
 	for _, i := range p.items { // an item below one that differs cannot be placed
 		for up := i.parent; up != nil && i.outcome == ""; up = up.parent {
 			if up.outcome == outcomeDiffers {
-				i.end(outcomeRefused, up.target()+", which is around it, is another one on the server")
+				i.end(outcomeRefused, up.target()+", which contains it, has another block on the server")
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (t *tree) lay(r *item) {
 	var free []span
 	for _, s := range spans {
 		if s.pool == nil {
-			r.end(outcomeRefused, fmt.Sprintf("no pool is around %s-%s", s.first, s.last))
+			r.end(outcomeRefused, fmt.Sprintf("no pool contains %s-%s", s.first, s.last))
 			return
 		}
 		left, ok := t.around(r, s)
@@ -47,7 +47,7 @@ func (t *tree) lay(r *item) {
 		t.reserve(r, s)
 	}
 	if len(free) == 0 {
-		r.end(outcomeSkipped, "everything in it is taken by rows of their own")
+		r.end(outcomeSkipped, "other rows import all of its addresses")
 	}
 }
 
@@ -94,7 +94,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 				continue
 			}
 			r.is, c.is = c, r
-			r.end(outcomeRefused, "a part of it is held by "+c.target()+" ("+c.where()+")")
+			r.end(outcomeRefused, "part of it is held by "+c.target()+" ("+c.where()+")")
 			return nil, false
 		case policy == rules.First:
 			t.settle(rules.First, r, c, "it overlaps", r)
@@ -141,9 +141,9 @@ func (t *tree) reserve(r *item, s span) {
 	}
 	switch {
 	case s.pool.there:
-		r.end(outcomeDiffers, "pool "+s.pool.name+" is there without this reservation: `ipamctl pool set` adds it")
+		r.end(outcomeDiffers, "pool "+s.pool.name+" exists without this reservation: `ipamctl pool set` adds it")
 	case len(s.pool.holds) == mostReservations:
-		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: make claims of such ranges")
+		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: map such ranges to claims")
 	default:
 		row, pool := r.rich(), s.pool.rich()
 		row.parts = append(row.parts, s)
@@ -184,7 +184,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 	}
 	became := &other{items: parts}
 	if len(parts) == 0 {
-		became.outcome, became.why = outcomeSkipped, "everything in it is taken by rows of their own"
+		became.outcome, became.why = outcomeSkipped, "other rows import all of its addresses"
 	}
 	t.w.rows[r.row-1].rest = became
 	t.w.items = append(t.w.items, parts...)

@@ -62,7 +62,7 @@ func (r *run) orphaned(i *item) bool {
 		i.parent.outcome == outcomeChange || i.parent.outcome == outcomeChanged {
 		return false
 	}
-	i.end(outcomeRefused, "the pool around it, "+i.parent.name+", was not made")
+	i.end(outcomeRefused, "the pool around it, "+i.parent.name+", was not created")
 	return true
 }
 

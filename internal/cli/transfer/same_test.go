@@ -31,7 +31,7 @@ func accounted(t *testing.T, of string, texts map[string]string) (out report, re
 
 const vpcs = `{"Vpcs":[{"VpcId":"vpc-1","CidrBlock":"10.1.0.0/16"}]}`
 
-func TestVPCInTwoAnswersOfAWSIsOneThing(t *testing.T) {
+func TestVPCInTwoAWSResponsesIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	allocated := func(resource string) string {
 		return `{"IpamPoolId":"ipam-pool-0a1","IpamPoolAllocations":[{"Cidr":"10.1.0.0/16","IpamPoolAllocationId":"alloc-1","ResourceId":"` + resource + `","ResourceType":"vpc"}]}`
@@ -43,7 +43,7 @@ func TestVPCInTwoAnswersOfAWSIsOneThing(t *testing.T) {
 	require.True(t, refused, "two VPCs have one block")
 }
 
-func TestAddressThatNetBoxSharesIsOneThing(t *testing.T) {
+func TestSharedNetBoxAddressIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	address := func(id, role string) string {
 		return `{"id":` + id + `,"url":"https://nb.example.net/api/ipam/ip-addresses/` + id + `/","address":"10.0.0.1/24","role":` + role + `}`

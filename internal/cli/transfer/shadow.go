@@ -168,7 +168,7 @@ func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := kept{sure: map[string]bool{}, otherwise: "it was there when the source was read just before"}
+	k := kept{sure: map[string]bool{}, otherwise: "the previous reading of the source still had it"}
 	for _, e := range once.releases {
 		k.sure[e.id()] = true
 	}
@@ -192,7 +192,7 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 		records := v.records
 		safety, back := v.safety, v.back
 		var err error
-		if v, err = m.settle(records, kept{why: why, sure: map[string]bool{}, otherwise: "it is left to the next pass"}); err != nil {
+		if v, err = m.settle(records, kept{why: why, sure: map[string]bool{}, otherwise: "the next pass handles it"}); err != nil {
 			return nil, err
 		}
 		v.gone, v.safety, v.back = gone, safety, back

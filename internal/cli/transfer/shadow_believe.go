@@ -30,7 +30,7 @@ func (m *mirror) believe(reading *source.Reading, v *view) (*view, error) {
 		if last := m.lastNote().Missed; last != nil && last.Content == now.Content && last.Written != now.Written {
 			return v, nil
 		}
-		why = fmt.Sprintf("the table no longer has %s, which may have been cut off; the mirror releases what is gone when the same table is written a second time",
+		why = fmt.Sprintf("the table no longer has %s, and may be truncated; the mirror releases the missing objects when the same table is written a second time",
 			show.CountOf(len(v.releases), "thing"))
 	default:
 		return v, nil

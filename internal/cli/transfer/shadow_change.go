@@ -127,7 +127,7 @@ func (c *change) reservations(all bool) {
 		r := c.is.holds[n]
 		switch {
 		case at < 0 && ours:
-			c.what = append(c.what, fmt.Sprintf("reservation %s-%s is given up", s.first, s.last))
+			c.what = append(c.what, fmt.Sprintf("reservation %s-%s is removed", s.first, s.last))
 			continue
 		case at >= 0 && ours && r.Reason != c.i.holds[at].Reason:
 			c.what = append(c.what, fmt.Sprintf("reservation %s-%s %q → %q", s.first, s.last, r.Reason, c.i.holds[at].Reason))
@@ -151,7 +151,7 @@ func (c *change) reservations(all bool) {
 	case slices.Equal(made, marks):
 		return
 	default:
-		c.what = append(c.what, "its reservations are the mirror's")
+		c.what = append(c.what, "the mirror takes over its reservations")
 	}
 	c.spec["reservations"] = append([]client.Reservation{}, list...)
 	c.annotations[shadowRanges] = orNull(strings.Join(marks, " "))
@@ -217,7 +217,7 @@ func (r *run) change(ctx context.Context, c change) error {
 			i.end(outcomeChanged, i.why)
 		}
 	case refused && refusal.Status == http.StatusPreconditionFailed:
-		r.settle(items[:1], outcomeLeft, "somebody changed it just now: the next pass compares it again")
+		r.settle(items[:1], outcomeLeft, "it changed during this pass: the next pass compares it again")
 	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
 		r.settle(items[:1], outcomeRefused, reason(refusal))
 	default:
@@ -265,7 +265,7 @@ func (r *run) remove(ctx context.Context, e *item) error {
 	case err == nil, exit.CodeOf(err) == exit.NotFound:
 		r.settle([]*item{e}, outcomeReleased, e.why)
 	case refused && refusal.Status == http.StatusPreconditionFailed:
-		r.settle([]*item{e}, outcomeHeldBack, "somebody changed it just now: the next pass compares it again")
+		r.settle([]*item{e}, outcomeHeldBack, "it changed during this pass: the next pass compares it again")
 	case refused && exit.CodeOf(err) != exit.Unavailable && refusal.Status != http.StatusUnauthorized:
 		r.settle([]*item{e}, outcomeHeldBack, reason(refusal))
 	default:

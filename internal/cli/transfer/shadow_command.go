@@ -45,7 +45,7 @@ func mirrored() []string {
 
 // ShadowCommand returns the command `shadow`.
 func ShadowCommand(p *session.Program) *cobra.Command {
-	return verbs.Group("shadow", "Keep Carve beside another address manager, and switch over pool by pool", nil,
+	return verbs.Group("shadow", "Run Carve beside another address manager, and take over pool by pool", nil,
 		mirrorCommand(p), switchCommand(p), shadowStatusCommand(p))
 }
 
@@ -53,16 +53,16 @@ func mirrorCommand(p *session.Program) *cobra.Command {
 	m := &shadowing{input: input{p: p}}
 	cmd := &cobra.Command{
 		Use:   "mirror " + strings.Join(mirrored(), "|") + " [FILE...]",
-		Short: "Follow another address manager: create what is new there, and release what is gone there",
-		Long: `Reads the source as 'ipamctl import' does, compares it with Carve, and makes Carve follow: what is new in the source is created, what has
-changed is changed, and what is gone is released if this mirror had made it. Nothing else is touched. What cannot be followed is shown:
-blocks that are taken by somebody else, rows that are refused, and what is in mirrored pools and not in the source. In pools that
-were switched ('ipamctl shadow switch'), Carve leads: there the mirror only shows how the source differs.
+		Short: "Follow another address manager: create its new objects, and release the objects that it removed",
+		Long: `Reads the source as 'ipamctl import' does, compares it with Carve, and makes Carve follow: it creates new objects of the source, applies
+changes, and releases objects that the source no longer has, if this mirror created them. It touches no other objects. It shows all
+differences that it cannot resolve: blocks of other holders, refused rows, and objects in mirrored pools that are not in the source. In
+switched pools ('ipamctl shadow switch') Carve leads, and the mirror only shows how the source differs.
 
-A source that has lost many rows at once releases nothing: see --max-removals. A file that is damaged, or a part of an answer, is refused. What
-a table (CSV) no longer has is released when the same table was written a second time. Everything a mirror knows is written on what it made
-(label ` + shadowLabel + `), so it can run anywhere, and one that was killed is run again.
-Exit code 0: both sides are the same now; 4: differences are left; 5: the source or Carve did not answer: run it again.`,
+If many rows are missing at once, the mirror releases nothing: see --max-removals. It refuses damaged files and incomplete responses. If
+rows of a table (CSV) are missing, it releases their objects when the same table was written a second time. The mirror stores its state on
+its objects (label ` + shadowLabel + `), so it can run on any machine, and you can repeat a killed run.
+Exit code 0: both sides are the same now; 4: differences remain; 5: the source or Carve did not respond: run it again.`,
 		Example: "  NETBOX_TOKEN=... ipamctl shadow mirror netbox --url https://netbox.example.com --dry-run\n" +
 			"  NETBOX_TOKEN=... ipamctl shadow mirror netbox --url https://netbox.example.com --every 5m\n" +
 			"  ipamctl shadow mirror aws pools.json ipam-pool-*.json",
@@ -80,9 +80,9 @@ Exit code 0: both sides are the same now; 4: differences are left; 5: the source
 	})
 	f := cmd.Flags()
 	m.common(cmd)
-	f.DurationVar(&m.every, "every", 0, "mirror again and again, so often, until it is stopped (at least "+shortest.String()+")")
-	f.BoolVar(&m.dry, "dry-run", false, "show how the two sides differ, and do nothing")
-	f.BoolVar(&m.adopt, "adopt", false, "take over what is the same in the source and was made by others, as by an import: it is the mirror's from now on")
+	f.DurationVar(&m.every, "every", 0, "mirror repeatedly at this interval, until interrupted (at least "+shortest.String()+")")
+	f.BoolVar(&m.dry, "dry-run", false, "show how the two sides differ, and change nothing")
+	f.BoolVar(&m.adopt, "adopt", false, "take over objects that are the same in the source and that others created, such as an earlier import")
 	return cmd
 }
 
@@ -91,11 +91,11 @@ func (m *shadowing) common(cmd *cobra.Command) {
 	f := cmd.Flags()
 	m.flags(f)
 	m.urlFlag(f)
-	f.StringVar(&m.name, "name", "", "`NAME` of the mirror, if there are several of one kind (default: the kind of the source)")
-	f.StringVar(&m.most, "max-removals", "10%", "how much may be released at once: a `SHARE` of what was mirrored, as 10%, or a number; if it would be more, nothing is")
-	f.BoolVar(&m.allow, "allow-removals", false, "release however much is gone from the source")
-	f.StringVar(&m.reportFile, "report", "", "write what has become of every row to this `FILE`, .csv or .json")
-	f.IntVar(&m.parallel, "parallel", 4, "how many `REQUESTS` are under way at once")
+	f.StringVar(&m.name, "name", "", "`NAME` of the mirror, to distinguish several of one kind (default: the kind of the source)")
+	f.StringVar(&m.most, "max-removals", "10%", "maximum of releases in one pass, a `SHARE` of the mirrored objects such as 10%, or a number; a pass that needs more releases nothing")
+	f.BoolVar(&m.allow, "allow-removals", false, "release all objects that the source no longer has, without a maximum")
+	f.StringVar(&m.reportFile, "report", "", "write the outcome of every row to this `FILE`, .csv or .json")
+	f.IntVar(&m.parallel, "parallel", 4, "maximum number of concurrent `REQUESTS`")
 }
 
 // mirror returns the mirror of a command line.
@@ -103,15 +103,15 @@ func (m *shadowing) mirror(args []string) (*mirror, error) {
 	m.of = args[0]
 	switch {
 	case !slices.Contains(mirrored(), m.of):
-		return nil, exit.Usagef("%s is no source that can be mirrored: there are %s", m.of, strings.Join(mirrored(), ", "))
+		return nil, exit.Usagef("%s is not a source for a mirror: use one of %s", m.of, strings.Join(mirrored(), ", "))
 	case m.url != "" && m.of != "netbox":
-		return nil, exit.Usagef("--url is for netbox: give the files of %s", m.of)
+		return nil, exit.Usagef("--url is for netbox only: give the files of %s", m.of)
 	case m.parallel < 1 || m.parallel > 64:
 		return nil, exit.Usagef("--parallel must be between 1 and 64")
 	case m.every != 0 && m.every < shortest:
 		return nil, exit.Usagef("--every must be at least %s", shortest)
 	case m.every != 0 && (m.mappingFile == "-" || slices.Contains(args, "-")):
-		return nil, exit.Usagef("--every reads again and again, and standard input can be read once")
+		return nil, exit.Usagef("--every reads repeatedly, but standard input can be read only once: give files")
 	}
 	name := first(m.name, m.of)
 	if err := session.CheckName("mirror", name); err != nil || len(name) > longestMirror {
@@ -144,7 +144,7 @@ func removalsOf(text string) (out removals, err error) {
 	n, err := strconv.ParseFloat(share, 64)
 	switch {
 	case err != nil || n < 0 || percent && n > 100 || !percent && n != float64(int(n)):
-		return out, exit.Usagef("--max-removals %s: it must be a share, as 10%%, or a number", text)
+		return out, exit.Usagef("--max-removals %s: it must be a share, such as 10%%, or a number", text)
 	case percent:
 		out.percent = n
 	default:
@@ -169,7 +169,7 @@ func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	}
 	switch {
 	case failed != nil:
-		m.p.Note("run it again: what was done is left as it is")
+		m.p.Note("run it again to continue: finished changes stay as they are")
 		return failed
 	case out.open() > 0:
 		return exit.Verdict(exit.Conflict)

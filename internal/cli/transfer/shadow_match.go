@@ -109,7 +109,7 @@ func (v *view) reservations() {
 			case s.pool.is == nil:
 				r.outcome = "" // it is made with its pool
 			case c != nil && !s.in(s.pool.is) && r.outcome != "":
-				r.end(outcomeChange, "pool "+s.pool.name+" is there without this reservation")
+				r.end(outcomeChange, "pool "+s.pool.name+" exists without this reservation")
 				c.ranges = append(c.ranges, r)
 			}
 		}
@@ -237,11 +237,11 @@ func (r removals) against(v *view) string {
 	case n == 0 || r.any:
 		return ""
 	case unreadable > 0:
-		return show.CountOf(unreadable, "row") + " of the source cannot be read, so nobody knows what is gone"
+		return show.CountOf(unreadable, "row") + " of the source cannot be read, so the mirror does not know which objects are gone"
 	case n == total:
-		return fmt.Sprintf("the source has none of the %d things that were mirrored", total)
+		return fmt.Sprintf("the source has none of the %d mirrored things", total)
 	case n > most:
-		return fmt.Sprintf("the source no longer has %d of the %d things that were mirrored, and at most %d may go at once", n, total, most)
+		return fmt.Sprintf("the source no longer has %d of the %d mirrored things, and one pass may release at most %d", n, total, most)
 	default:
 		return ""
 	}

@@ -67,7 +67,7 @@ func (out *shadowReport) here(row string, i *item, outcome string) {
 		Project: i.project, Space: i.space, Target: i.target(), Why: i.why,
 	}
 	if outcome == outcomeOnlyHere && line.Why == "" {
-		line.Why = "it is not the mirror's"
+		line.Why = "the mirror did not create it"
 	}
 	out.Here[outcome]++
 	out.Items = append(out.Items, line)

@@ -44,7 +44,7 @@ func (m *mirror) note(ctx context.Context, out *shadowReport) error {
 	// If two mirrors write at the same time, the last note stays.
 	_, err = m.Ask(ctx, session.Request{Method: http.MethodPatch, Path: m.In("spaces", "default"), Body: body, Match: "*"})
 	if err != nil {
-		return exit.About("what the mirror found could not be written down in the space default", err)
+		return exit.About("cannot store the result of the mirror in the space default", err)
 	}
 	return nil
 }
@@ -70,9 +70,9 @@ type shadowStatus struct {
 func shadowStatusCommand(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show who leads in which pool, and when each mirror was here last",
-		Long: `Shows the pools that a mirror made, at the top of what is mirrored, and those that were switched: who leads in them, and how many claims
-the mirror and others have made. Below stands what the last pass of each mirror found.`,
+		Short: "Show the leading system of each pool, and the last pass of each mirror",
+		Long: `Shows the outermost pools of each mirror and the switched pools, with the leading system and the number of claims that the mirror and
+others created. Below, it shows the result of the last pass of each mirror.`,
 		Args: cobra.NoArgs,
 	}
 	cmd.RunE = p.Verb(func(ctx context.Context, _ []string) error {
@@ -103,7 +103,7 @@ func statusOf(project string, has *stock.Stock) (*shadowStatus, error) {
 		if name, is := strings.CutPrefix(key, shadowNote); is {
 			var n passNote
 			if err := json.Unmarshal([]byte(text), &n); err != nil {
-				return nil, fmt.Errorf("the note of the mirror %s in the space default cannot be read: %w", name, err)
+				return nil, fmt.Errorf("cannot read the note of the mirror %s in the space default: %w", name, err)
 			}
 			out.Mirrors[name] = n
 		}

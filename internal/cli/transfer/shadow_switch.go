@@ -21,16 +21,16 @@ func switchCommand(p *session.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "switch SOURCE [FILE...] --pool POOL",
 		Short: "Let Carve lead in a pool, after a last mirror without differences",
-		Long: `Mirrors a last time, reads both sides again, and lets Carve lead in the pool and in all pools below it if they do not differ there. From then
-on the mirror neither creates nor releases anything in the pool, and shows what the other system still changes. Stop the changes
-in the other system before you switch. --back lets the other system lead again.`,
+		Long: `Mirrors a last time and reads both sides again. If they do not differ in the pool, Carve leads in it and in all pools below it. From then
+on the mirror neither creates nor releases anything there, and only shows changes of the other system. Stop the changes in the other
+system before you switch. --back lets the other system lead again.`,
 		Example: "  ipamctl shadow switch netbox --url https://netbox.example.com --pool prod\n" +
 			"  ipamctl shadow switch netbox --url https://netbox.example.com --pool prod --back",
 		Args: cobra.MinimumNArgs(1), ValidArgs: mirrored(),
 	}
 	cmd.RunE = p.Verb(func(ctx context.Context, args []string) error {
 		if len(m.pools) == 0 {
-			return exit.Usagef("which pool? Give --pool; 'ipamctl shadow status' shows them")
+			return exit.Usagef("no pool is given: use --pool; 'ipamctl shadow status' shows the pools")
 		}
 		mirror, err := m.mirror(args)
 		if err != nil {
@@ -42,8 +42,8 @@ in the other system before you switch. --back lets the other system lead again.`
 		return m.switchOver(ctx, mirror)
 	})
 	m.common(cmd)
-	cmd.Flags().StringArrayVar(&m.pools, "pool", nil, "`POOL` in which Carve is to lead (repeatable)")
-	cmd.Flags().BoolVar(&m.back, "back", false, "let the other system lead again; the source is not read")
+	cmd.Flags().StringArrayVar(&m.pools, "pool", nil, "`POOL` in which Carve takes the lead (repeatable)")
+	cmd.Flags().BoolVar(&m.back, "back", false, "let the other system lead again, without reading the source")
 	return cmd
 }
 
@@ -66,7 +66,7 @@ func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 		case !found:
 			return exit.Endf(exit.NotFound, "there is no pool %s in project %s", name, mirror.Project)
 		case pool.Metadata.Labels[shadowLabel] != mirror.name:
-			return exit.Endf(exit.Conflict, "pool %s was not made by the mirror %s: 'ipamctl shadow mirror --adopt' takes over what was imported", name, mirror.name)
+			return exit.Endf(exit.Conflict, "pool %s does not belong to the mirror %s: 'ipamctl shadow mirror --adopt' takes over imported objects", name, mirror.name)
 		case pool.Metadata.Annotations[shadowSwitched] != "":
 			m.p.Remark("Carve leads in pool %s since %s", name, pool.Metadata.Annotations[shadowSwitched])
 			continue

@@ -20,7 +20,7 @@ type tree struct {
 	w        *wishes
 	items    []*item // sorted by byPlace, without ranges
 	ranges   []*item
-	taken    []span // taken by ranges, with the policy narrow
+	taken    []span // addresses that earlier ranges use; matters for the policy narrow
 	roots    []*item
 	children map[*item][]*item
 	refused  bool // a policy refuses the whole import
@@ -51,7 +51,7 @@ func grow(w *wishes, items []*item) *tree {
 	return t
 }
 
-// decide sets the open kind of items that exist already to the existing kind. It reports whether there are such items.
+// decide gives each item of kind auto the kind of the server item with the same block, if one exists. It reports whether it changed any item.
 func (t *tree) decide() (changed bool) {
 	for _, i := range t.items {
 		if i.kind != rules.AsAuto {
@@ -64,7 +64,7 @@ func (t *tree) decide() (changed bool) {
 	return changed
 }
 
-// existing iterates over the server's items of a block.
+// existing iterates over the server's items with exactly this block.
 func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	at, _ := slices.BinarySearchFunc(t.items, block, func(i *item, block netip.Prefix) int {
 		return cmp.Or(i.from().Compare(block.Addr()), cmp.Compare(i.block.Bits(), block.Bits()))
@@ -78,7 +78,7 @@ func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	}
 }
 
-// duplicates settles several wishes for the same block. Items of Carve's own exports are distinguished by name.
+// duplicates settles new items of one kind with the same block. Pools of Carve's own exports are distinguished by name.
 func (t *tree) duplicates() {
 	type key struct {
 		block netip.Prefix
@@ -131,11 +131,11 @@ func (t *tree) settle(policy string, a, b *item, how string, loser *item) {
 		a.end(outcomeSkipped, how+" "+t.said(b))
 		b.end(outcomeSkipped, how+" "+t.said(a))
 	default:
-		loser.end(outcomeSkipped, how+" "+t.said(winner)+", which is taken")
+		loser.end(outcomeSkipped, how+" "+t.said(winner)+", which is kept")
 	}
 }
 
-// said names an item for people, by its row.
+// said returns an item's name for messages: the id of its source row, or its name in Carve if it has no row.
 func (t *tree) said(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
@@ -157,11 +157,11 @@ func (t *tree) nest() {
 	}
 	for _, i := range t.items {
 		if i.outcome == "" && i.parent == nil && i.kind == rules.AsClaim && !i.there && !strings.Contains(i.ownParent, "/") {
-			i.end(outcomeRefused, "no pool is around it: add one to `roots` of the mapping, or with --root")
+			i.end(outcomeRefused, "no pool contains it: add one to `roots` of the mapping, or with --root")
 		}
 		for p := i.parent; i.outcome == "" && !i.there && p != nil; p = p.parent {
 			if !p.there && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
-				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was not taken")
+				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was refused or skipped")
 			}
 		}
 	}
@@ -180,12 +180,12 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 			break
 		}
 		if top.there && i.there {
-			return stack // an address of a block in another project's pool
+			return stack // no conflict: for example an address within a block from another project's pool
 		}
 		if t.meets(top, i) {
 			return stack
 		}
-		stack, top = stack[:len(stack)-1], nil // the wider item was ended
+		stack, top = stack[:len(stack)-1], nil // meets has ended top
 	}
 	if i.kind == rules.AsAuto {
 		i.kind = rules.AsPool
@@ -200,7 +200,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	}
 	if top != nil && i.there && !top.there && !top.stands {
 		top.is, i.is = i, top
-		top.end(outcomeRefused, i.target()+" of the server is in it")
+		top.end(outcomeRefused, i.target()+" on the server is inside it")
 	}
 	i.parent = top
 	if i.spec != nil && i.ownParent != "" {
@@ -219,7 +219,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	return append(stack, i)
 }
 
-// meets settles an item within a claim's block, and reports whether it is settled.
+// meets settles the overlap of an item with top, the claim around it. It returns true if the item is settled, and false if it has ended top.
 func (t *tree) meets(top, i *item) bool {
 	switch {
 	case top.there && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
@@ -229,10 +229,10 @@ func (t *tree) meets(top, i *item) bool {
 		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
 	case i.there:
 		top.is, i.is = i, top
-		top.end(outcomeRefused, i.target()+" of the server is in it")
+		top.end(outcomeRefused, i.target()+" on the server is inside it")
 		return false
 	case t.w.mapping.OnOverlap == rules.Narrow || t.w.mapping.OnOverlap == rules.First && i.before(top):
-		t.settle(rules.First, top, i, "it is around", top)
+		t.settle(rules.First, top, i, "it contains", top)
 		return false
 	default:
 		t.settle(t.w.mapping.OnOverlap, top, i, "it overlaps", i)
@@ -240,7 +240,7 @@ func (t *tree) meets(top, i *item) bool {
 	return true
 }
 
-// holdsMore reports whether a new item lies within an item.
+// holdsMore reports whether the item i, at index n, contains another new item.
 func (t *tree) holdsMore(n int, i *item) bool {
 	for _, next := range t.items[n+1:] {
 		if !around(i, next) {
@@ -253,7 +253,7 @@ func (t *tree) holdsMore(n int, i *item) bool {
 	return false
 }
 
-// twin returns the server's pool that equals an item.
+// twin returns the server's pool for a new item, or nil: a pool around it with the same block, and the same name if the item has a spec.
 func (t *tree) twin(stack []*item, i *item) *item {
 	if i.there || !i.isPool() {
 		return nil
@@ -267,7 +267,7 @@ func (t *tree) twin(stack []*item, i *item) *item {
 	return found
 }
 
-// specDifferences compares the fields of a row in our own export, without the block.
+// specDifferences compares the spec of a row from Carve's own export with the server's spec. The block is not part of it.
 func specDifferences(i, is *item) (all []string) {
 	var want map[string]any
 	if i.spec == nil || json.Unmarshal(i.spec, &want) != nil {
@@ -280,7 +280,7 @@ func specDifferences(i, is *item) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		var value any
 		if text := have[name]; text != nil && json.Unmarshal(text, &value) != nil || !reflect.DeepEqual(value, want[name]) {
-			all = append(all, fmt.Sprintf("%s is %s", name, first(string(have[name]), "not there")))
+			all = append(all, fmt.Sprintf("%s is %s", name, first(string(have[name]), "missing")))
 		}
 	}
 	return all

@@ -73,7 +73,7 @@ func wish(m rules.Mapping, project string, records *source.Records) (*wishes, er
 	for _, root := range m.Roots {
 		block, err := netip.ParsePrefix(root.CIDR)
 		if err != nil || block != block.Masked() {
-			return nil, exit.Usagef("roots: %q is no CIDR", root.CIDR)
+			return nil, exit.Usagef("roots: %q is not a CIDR", root.CIDR)
 		}
 		name := root.Name
 		if name == "" {
@@ -159,13 +159,13 @@ func (i *item) fits() string {
 	case i.isRange() && (i.kind == rules.AsPool || i.kind == rules.AsClaim || i.kind == rules.AsAuto):
 		blocks := stock.Blocks(i.span.First, i.span.Last)
 		if len(blocks) > 1 {
-			return "a range that is no CIDR can be a reservation or claims, not a " + i.kind
+			return "a range that is not a CIDR can become a reservation or claims, not a " + i.kind
 		}
 		i.block, i.span = blocks[0], nil
 	case !i.isRange() && i.kind == rules.AsClaims:
 		i.kind = rules.AsClaim
 	case i.block.IsValid() && i.block.Overlaps(mapped):
-		return "it has IPv4-mapped addresses, of which no request can name a block"
+		return "it has IPv4-mapped addresses, which no request accepts"
 	}
 	return ""
 }

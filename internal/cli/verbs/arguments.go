@@ -72,9 +72,9 @@ var subjectRE = regexp.MustCompile(`^[A-Za-z0-9._:@|+=-]{1,255}$`)
 func checkSubject(s string) error {
 	switch {
 	case strings.HasPrefix(s, "key:"):
-		return exit.Usagef("%q is an API key, which has its role by itself: see 'ipamctl key'", s)
+		return exit.Usagef("%q is an API key, and a key has its own role: see 'ipamctl key'", s)
 	case !subjectRE.MatchString(s) || strings.Trim(s, ".") == "":
-		return exit.Usagef("%q is not a subject: they look like corp:alice@example.com, the issuer's name and the subject it knows", s)
+		return exit.Usagef("%q is not a subject: use the issuer's name and its name for the user, like corp:alice@example.com", s)
 	default:
 		return nil
 	}
@@ -85,7 +85,7 @@ func checkConsumer(s string) error {
 		return nil
 	}
 	if !session.NameRE.MatchString(s) {
-		return exit.Usagef("%q is not a consumer: that is the name of a project, or '*' for every project (in quotes, for the shell)", s)
+		return exit.Usagef("%q is not a consumer: use the name of a project, or '*' for every project (in quotes, for the shell)", s)
 	}
 	return nil
 }
@@ -98,7 +98,7 @@ func Group(use, short string, aliases []string, verbs ...*cobra.Command) *cobra.
 // GroupOfKinds returns a command that only contains kinds, such as `get`.
 func GroupOfKinds(use, short string) *cobra.Command {
 	words := strings.Fields(use)
-	return groupOf("a kind, as in 'ipamctl "+words[0]+" pool'; below are all kinds", words[0], short, words[1:], nil)
+	return groupOf("a kind, as in 'ipamctl "+words[0]+" pool'; the help above lists all kinds", words[0], short, words[1:], nil)
 }
 
 func groupOf(lacks, use, short string, aliases []string, verbs []*cobra.Command) *cobra.Command {

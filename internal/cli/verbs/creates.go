@@ -20,13 +20,13 @@ func (c *creating) add(cmd *cobra.Command) {
 
 // AddDryRun adds the flag of every writing verb.
 func AddDryRun(w *session.Writing, cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&w.DryRun, "dry-run", false, "answer as if it were done, and write nothing")
+	cmd.Flags().BoolVar(&w.DryRun, "dry-run", false, "show the result, and write nothing")
 }
 
 // AddPost adds the flags of every POST.
 func AddPost(w *session.Writing, cmd *cobra.Command) {
 	AddDryRun(w, cmd)
-	cmd.Flags().StringVar(&w.Key, "idempotency-key", "", "`KEY` that makes repeats of this request one request (default: a new one)")
+	cmd.Flags().StringVar(&w.Key, "idempotency-key", "", "idempotency `KEY`: the server carries out retries with the same key only once (default: a new one)")
 }
 
 // metadata starts a new document with a given or generated name.

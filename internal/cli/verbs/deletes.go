@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// deleting are every delete's flags.
+// deleting has the flags of every delete command.
 type deleting struct {
 	Replacing
 	missing bool
@@ -21,8 +21,8 @@ type deleting struct {
 
 func (d *deleting) add(cmd *cobra.Command, done string) {
 	d.Add(cmd, "only")
-	cmd.Flags().Lookup("dry-run").Usage = "say what would happen and change nothing"
-	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "what does not exist counts as "+done)
+	cmd.Flags().Lookup("dry-run").Usage = "show the result, and change nothing"
+	cmd.Flags().BoolVar(&d.missing, "ignore-not-found", false, "count missing objects as "+done)
 }
 
 // Removal configures a kind's delete.
@@ -33,14 +33,14 @@ type Removal struct {
 	Many Selection // ways to select several things; default: by name
 	// Apart means that no thing of the kind depends on another, so that several are deleted concurrently.
 	Apart bool
-	// Left returns a phrase about a thing's remains after its deletion, for the final message; nil: no remains.
+	// Left returns a phrase for the final message, about an object that stays after the deletion, such as a retained allocation. nil: none stays.
 	Left func(project string, doc json.RawMessage, dry bool) (string, error)
 }
 
 // Selection is the ways to select several things for deletion.
 type Selection int
 
-// ByName allows names alone, ByAll also all things of a kind, and ByLabels also labels.
+// ByName allows only names, ByAll also --all, and ByLabels also --all and --selector.
 const (
 	ByName Selection = iota
 	ByAll
@@ -61,12 +61,12 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
 		if sel.given() {
 			if d.IfMatch != "" {
-				return exit.Usagef("--if-match is about one %s", k.Kind)
+				return exit.Usagef("--if-match works with one %s only", k.Kind)
 			}
 			return k.deleteSelected(ctx, r, sel, d)
 		}
 		if d.IfMatch != "" && len(args) > 1 {
-			return exit.Usagef("--if-match is about one %s, not %d", k.Kind, len(args))
+			return exit.Usagef("--if-match works with one %s only, not %d", k.Kind, len(args))
 		}
 		things, err := Resources(k.P, k.Within, args)
 		if err != nil {
@@ -81,7 +81,7 @@ func (k Kind[T]) DeleteVerb(r Removal) *cobra.Command {
 	return cmd
 }
 
-// deleteAll deletes things and reports them in order. A refusal does not stop the rest; its exit code is the verb's exit code.
+// deleteAll deletes things and reports them in order. A refusal does not stop the other deletions. The exit code is the first refusal's.
 func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d deleting) error {
 	ctx, stop := context.WithCancel(ctx)
 	results, ended := k.deleteEach(ctx, r, things, d)
@@ -113,7 +113,7 @@ func (k Kind[T]) deleteAll(ctx context.Context, r Removal, things []Resource, d 
 	return nil
 }
 
-// deleted is the result of one deletion, with the phrase about its remains.
+// deleted is the result of one deletion, with the phrase from Removal.Left.
 type deleted struct {
 	left string
 	err  error
@@ -122,7 +122,8 @@ type deleted struct {
 // together is the number of independent things that are deleted concurrently.
 const together = 8
 
-// deleteEach starts to delete things in order. It gives each a result, even if ctx ends; the returned function waits for all.
+// deleteEach starts to delete things in order. It returns a channel for each thing, which gets the result even if ctx ends. The returned function
+// waits until all deletions have ended.
 func (k Kind[T]) deleteEach(ctx context.Context, r Removal, things []Resource, d deleting) ([]chan deleted, func()) {
 	results := make([]chan deleted, len(things))
 	for i := range results {
@@ -160,7 +161,7 @@ func (k Kind[T]) deleteNext(ctx context.Context, r Removal, t Resource, d deleti
 	return of
 }
 
-// whatIsLeft returns the phrase about a thing's remains, if the output is for people. For a missing or hidden thing it returns the error that the
+// whatIsLeft returns the phrase from Removal.Left, if the output is for people. For a missing or hidden thing it returns the error that the
 // delete would return.
 func (k Kind[T]) whatIsLeft(ctx context.Context, r Removal, t Resource, d deleting) (string, error) {
 	if r.Left == nil || !t.Tabular() {
@@ -183,18 +184,18 @@ func (k Kind[T]) deleteOne(ctx context.Context, r Removal, t Resource, d deletin
 	if d.DryRun || !session.Unsettled(err) || ctx.Err() != nil {
 		return err
 	}
-	t.Remark("it is not known whether %s %s was %s; looking", k.Kind, t.Name, r.Done)
+	t.Remark("it is unknown whether %s %s was %s; checking", k.Kind, t.Name, r.Done)
 	found, lost := k.Ask(ctx, t.Session, t.Name)
 	switch {
 	case exit.CodeOf(lost) == exit.NotFound:
 		return nil
 	case lost != nil:
-		return &unsettledDelete{error: err, advice: "It is not known whether the " + k.Kind + " was " + r.Done + ": look before you repeat it."}
+		return &unsettledDelete{error: err, advice: "It is unknown whether the " + k.Kind + " was " + r.Done + ". Check before you retry."}
 	case d.IfMatch != "" && found.Header.Get("ETag") != d.IfMatch:
-		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now, and it is not the revision that you named."}
+		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now, at another revision than --if-match."}
 	default:
-		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now: the same one, or one that was made meanwhile. " +
-			"Look at it; this very one goes with: --if-match '" + found.Header.Get("ETag") + "'"}
+		return &unsettledDelete{error: err, advice: "There is a " + k.Kind + " of this name now: the old one, or a new one. " +
+			"Check it. To delete exactly this one, use: --if-match '" + found.Header.Get("ETag") + "'"}
 	}
 }
 
@@ -207,7 +208,7 @@ type unsettledDelete struct {
 func (e *unsettledDelete) Error() string { return e.error.Error() + "\n" + e.advice }
 func (e *unsettledDelete) Unwrap() error { return e.error }
 
-// Removed reports a deletion: the name for programs, a sentence for people, and no document, because none exists.
+// Removed prints a deletion: nothing for structured output, because no document remains; the name with --quiet or -o name; otherwise a sentence.
 func Removed(p *session.Program, kind, name, done, left string, dry bool) error {
 	switch {
 	case p.Structured():

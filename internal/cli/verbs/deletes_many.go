@@ -24,10 +24,10 @@ type selecting struct {
 // add adds the flags; labelled means that the kind can be selected by labels.
 func (s *selecting) add(cmd *cobra.Command, kinds string, labelled bool) {
 	if labelled {
-		cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "those with such `LABELS`, after a question: 'a=b,c!=d,e in (f,g),!h'")
+		cmd.Flags().StringVarP(&s.labels, "selector", "l", "", "select by `LABELS`, after a confirmation: 'a=b,c!=d,e in (f,g),!h'")
 	}
-	cmd.Flags().BoolVar(&s.all, "all", false, "all "+kinds+" of the project, after a question")
-	cmd.Flags().BoolVarP(&s.yes, "yes", "y", false, "delete without asking, with --all or labels")
+	cmd.Flags().BoolVar(&s.all, "all", false, "select all "+kinds+" of the project, after a confirmation")
+	cmd.Flags().BoolVarP(&s.yes, "yes", "y", false, "delete without a confirmation, with --all or --selector")
 }
 
 func (s *selecting) given() bool { return s.all || s.labels != "" }
@@ -39,7 +39,7 @@ func (k Kind[T]) selected(s *selecting) cobra.PositionalArgs {
 		case !s.given():
 			return k.positional(-1)(cmd, args)
 		case len(args) > 0 || s.all && s.labels != "":
-			return exit.Usagef("delete which? Give names, or labels, or --all")
+			return exit.Usagef("give names, --selector or --all, and only one of these")
 		default:
 			return nil
 		}
@@ -80,7 +80,7 @@ func (k Kind[T]) deleteSelected(ctx context.Context, r Removal, sel selecting, d
 				return err
 			}
 		}
-		if err := k.P.Confirm(ctx, show.CountOf(len(list), k.Kind)+" would be "+r.Done, "Go on?"); err != nil {
+		if err := k.P.Confirm(ctx, show.CountOf(len(list), k.Kind)+" would be "+r.Done, "Continue?"); err != nil {
 			return err
 		}
 	}

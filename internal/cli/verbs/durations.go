@@ -41,7 +41,7 @@ func Moment(now func() time.Time) Maker {
 				t, err = now().Add(-d).UTC().Truncate(time.Second), nil
 			}
 			if err != nil {
-				return "", fmt.Errorf("must be a time like 2026-03-03T12:00:00Z, or how long ago, like 90m or 3d")
+				return "", fmt.Errorf("must be a time like 2026-03-03T12:00:00Z, or an age like 90m or 3d")
 			}
 			return t.Format(time.RFC3339Nano), nil
 		}}
@@ -81,7 +81,7 @@ func parseDuration(s string) (time.Duration, error) {
 		total += d
 	}
 	if total <= 0 {
-		return 0, fmt.Errorf("must be a duration of more than nothing, like 90m, 36h or 30d")
+		return 0, fmt.Errorf("must be a duration longer than 0, like 90m, 36h or 30d")
 	}
 	return total, nil
 }

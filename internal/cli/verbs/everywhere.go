@@ -48,7 +48,7 @@ func everywhere[T any](v show.View[T]) show.View[located[T]] {
 func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 	all := new(bool)
 	if k.inProject {
-		cmd.Flags().BoolVarP(all, "all-projects", "A", false, "of all projects that you may see")
+		cmd.Flags().BoolVarP(all, "all-projects", "A", false, "list all projects that you may see")
 	}
 	return all
 }
@@ -57,7 +57,7 @@ func (k Kind[T]) addEverywhere(cmd *cobra.Command) *bool {
 func (k Kind[T]) listEverywhere(ctx context.Context, cmd *cobra.Command, q session.Query) error {
 	for _, flag := range []string{"watch", "limit", "cursor", "project"} {
 		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
-			return exit.Usagef("--all-projects cannot go with --%s", flag)
+			return exit.Usagef("--all-projects does not work with --%s", flag)
 		}
 	}
 	s, err := k.P.Session()
@@ -102,7 +102,7 @@ func (k Kind[T]) own(ctx context.Context, s *session.Session, q session.Query) (
 	for _, doc := range found.Items {
 		var where located[struct{}]
 		if err := json.Unmarshal(doc, &where); err != nil {
-			return nil, fmt.Errorf("cannot read the server's answer: %w", err)
+			return nil, fmt.Errorf("cannot read the server's response: %w", err)
 		}
 		if where.project == "" || where.project == s.Project {
 			own = append(own, doc)

@@ -154,7 +154,7 @@ func By(flag, parameter, usage string, value Maker) Filter {
 
 // SelectorFilter returns the filter on labels. The server checks its syntax.
 func SelectorFilter(kinds string) Filter {
-	return Filter{"selector", "labelSelector", "only " + kinds + " with such `LABELS`: 'a=b,c!=d,e in (f,g),!h'", Text, nil}
+	return Filter{"selector", "labelSelector", "only " + kinds + " with these `LABELS`: 'a=b,c!=d,e in (f,g),!h'", Text, nil}
 }
 
 // FamilyFilter returns the filter by address family.
@@ -169,7 +169,7 @@ func ClassFilter(usage string) Filter {
 
 // PoolFilter returns the filter by pool.
 func PoolFilter() Filter {
-	return Filter{"pool", "pool", "only what was carved from this `POOL`, name or project/name", RefOf, CompletePools}
+	return Filter{"pool", "pool", "only blocks from this `POOL`, name or project/name", RefOf, CompletePools}
 }
 
 // PlaceFilters returns the filters by address.

@@ -120,7 +120,7 @@ func (k Kind[T]) GetVerb() *cobra.Command {
 	cmd.RunE = k.P.Verb(func(ctx context.Context, args []string) error {
 		switch {
 		case *watch && len(args) > 1:
-			return exit.Usagef("--watch is about one %s by name, or about a list: see '%s list --help'", k.Kind, cmd.Parent().CommandPath())
+			return exit.Usagef("--watch works with one %s, or with a list: see '%s list --help'", k.Kind, cmd.Parent().CommandPath())
 		case *watch:
 			return k.watchOne(ctx, args)
 		}
@@ -137,9 +137,9 @@ func (k Kind[T]) GetVerb() *cobra.Command {
 func (k Kind[T]) ShowVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NAME...",
-		Short: "Show all about " + show.Plural(k.Kind) + " by name, one thing a line",
-		Long: "Shows what 'get -o wide' has of " + show.Plural(k.Kind) + ", and what is too long for a table, one thing a line. With another -o it is\n" +
-			"'get'.",
+		Short: "Show all fields of " + show.Plural(k.Kind) + " by name, one field a line",
+		Long: "Shows the columns of 'get -o wide' for " + show.Plural(k.Kind) + ", and fields that are too long for a table, one field a line. With another\n" +
+			"-o it is the same as 'get'.",
 		Args:              k.positional(-1),
 		ValidArgsFunction: k.Complete(),
 		Aliases:           []string{"describe"},
@@ -188,7 +188,7 @@ func (k Kind[T]) ListVerb(long string, filters ...Filter) *cobra.Command {
 	})
 	addFilters(k.P, cmd, filters)
 	AddPaging(&l, cmd)
-	cmd.Flags().StringVar(&k.P.SortBy, "sort-by", "", "sort by a `COLUMN` or a path such as .metadata.createdAt: blocks by place, numbers by size")
+	cmd.Flags().StringVar(&k.P.SortBy, "sort-by", "", "sort by a `COLUMN` or a path such as .metadata.createdAt: blocks by address, numbers by size")
 	return cmd
 }
 
@@ -260,7 +260,7 @@ func (k Kind[T]) SetVerb(cmd *cobra.Command, c Creation) *cobra.Command {
 			return err
 		}
 		if len(doc) == 0 {
-			return exit.Usagef("nothing to set: '%s --help' says what can be changed", cmd.CommandPath())
+			return exit.Usagef("nothing to set: '%s --help' lists the fields", cmd.CommandPath())
 		}
 		body, err := show.Marshal(doc)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMomentsAreTimesOrHowLongAgo(t *testing.T) {
+func TestMomentsAreTimesOrAges(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 6, 12, 0, 0, 999, time.UTC)
 	for text, want := range map[string]string{
@@ -40,7 +40,7 @@ func TestMomentsAreTimesOrHowLongAgo(t *testing.T) {
 			m := Moment(func() time.Time { return now })("", false)
 			err := m.Set(text)
 			if want == "" {
-				require.ErrorContains(t, err, "2026-03-03T12:00:00Z, or how long ago, like 90m or 3d")
+				require.ErrorContains(t, err, "2026-03-03T12:00:00Z, or an age like 90m or 3d")
 				require.Empty(t, m.String())
 				return
 			}

@@ -23,7 +23,7 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() && slices.Contains([]string{"get", "describe", "create", "set", "delete"}, cmd.Name()) {
 		what = "kind"
 		if words := strings.FieldsFunc(args[0], func(r rune) bool { return r == ',' || r == '/' }); len(words) > 1 && named(cmd, words[0]) != nil {
-			return exit.Usagef("%s is about one kind at a time, not %q", cmd.CommandPath(), strings.Join(args, " "))
+			return exit.Usagef("%s takes one kind at a time, not %q", cmd.CommandPath(), strings.Join(args, " "))
 		}
 	}
 	if near := nearWords(cmd, args[0]); len(near) > 0 {
@@ -107,7 +107,7 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 		word = word[:1]
 	}
 	if word == "force" {
-		return exit.Usagef("%v; nothing that is in use is ever deleted or overwritten. Release or delete first what uses it: 'ipamctl release --pool POOL' releases the claims of a pool", err)
+		return exit.Usagef("%v; Carve never deletes or overwrites an object in use. First release or delete its users: 'ipamctl release --pool POOL' releases the claims of a pool", err)
 	}
 	flags := map[string]bool{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags[f.Name] = !f.Hidden })

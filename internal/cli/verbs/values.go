@@ -193,7 +193,7 @@ func (p *Pairs) Set(s string) error {
 	}
 	switch _, twice := p.of[key]; {
 	case (!found || key == "") && p.clearable:
-		return fmt.Errorf("must be key=value, or key- to take it away")
+		return fmt.Errorf("must be key=value, or key- to remove the key")
 	case !found || key == "":
 		return fmt.Errorf("must be key=value")
 	case twice:
@@ -304,18 +304,18 @@ func LabelFields() []Field {
 	return []Field{
 		{
 			Flag: "label", Path: "metadata.labels", Value: PairsOf, Create: "label to set (repeatable)",
-			Set: "label to set, or with a dash behind its key to take away (repeatable)",
+			Set: "label to set, or key- to remove one (repeatable)",
 		},
 		{
 			Flag: "annotation", Path: "metadata.annotations", Value: PairsOf, Create: "annotation to set (repeatable)",
-			Set: "annotation to set, or to take away (repeatable)",
+			Set: "annotation to set, or key- to remove one (repeatable)",
 		},
 	}
 }
 
 // Description returns the field for the description.
 func Description() Field {
-	return Field{Flag: "description", Path: "spec.description", Value: Text, Usage: "`TEXT`: what it is for"}
+	return Field{Flag: "description", Path: "spec.description", Value: Text, Usage: "`TEXT` that describes it"}
 }
 
 var (

@@ -39,31 +39,31 @@ const watchWord = "CHANGE"
 func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 	watch := new(bool)
 	if k.Fed != nil {
-		cmd.Flags().BoolVarP(watch, "watch", "w", false, "then show each change as it comes, until it is interrupted")
+		cmd.Flags().BoolVarP(watch, "watch", "w", false, "show each later change too, until interrupted")
 	}
 	return watch
 }
 
 // watchable refuses a list's flags that the feed does not support.
 func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
-	ways := []string{"without --watch"}
+	ways := []string{"a list without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
-		return exit.Usagef("--watch needs --%s: the feed tells of %s", k.Fed.Needs, k.Fed.Told)
+		return exit.Usagef("--watch needs --%s: the feed contains only %s", k.Fed.Needs, k.Fed.Told)
 	}
 	refused := []string{"limit", "cursor", "consistency"}
 	for _, f := range filters {
 		if f.flag == "selector" {
-			ways = slices.Insert(ways, 0, "by --selector")
+			ways = slices.Insert(ways, 0, "--selector")
 		} else if f.flag != k.Fed.Needs {
 			refused = append(refused, f.flag)
 		}
 	}
 	if get, _, err := cmd.Parent().Find([]string{"get"}); err == nil && get.Name() == "get" {
-		ways = slices.Insert(ways, 0, "by name ("+get.CommandPath()+" NAME --watch)")
+		ways = slices.Insert(ways, 0, "a name ("+get.CommandPath()+" NAME --watch)")
 	}
 	for _, name := range refused {
 		if cmd.Flags().Changed(name) {
-			return exit.Usagef("--watch cannot go with --%s, by which changes are not told: it works %s", name, strings.Join(ways, ", or "))
+			return exit.Usagef("--watch does not work with --%s; use %s", name, strings.Join(ways, ", or "))
 		}
 	}
 	return nil
@@ -167,7 +167,7 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 		}
 		page.Items, err = w.owned([]json.RawMessage{a.Body})
 		if err == nil && len(page.Items) == 0 {
-			err = fmt.Errorf("%s %s cannot be watched from project %s, whose feed tells of %s", k.Kind, name, s.Project, k.Fed.Told)
+			err = fmt.Errorf("%s %s cannot be watched from project %s: its feed contains only %s", k.Kind, name, s.Project, k.Fed.Told)
 		}
 		return page, err
 	})
@@ -202,7 +202,7 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 		case follow.Stays(err):
 			err = fmt.Errorf("the watch has ended: %w", err)
 		default:
-			w.s.Note("%s\nThe watch goes on where it was.", err)
+			w.s.Note("%s\nThe watch continues from the last change.", err)
 			continue
 		}
 		if err != nil {
@@ -252,7 +252,7 @@ func (w *watching[T]) tell(e follow.Event[json.RawMessage]) error {
 		return w.show(w.first)
 	}
 	if err := json.Unmarshal(doc, &c.object); err != nil {
-		return fmt.Errorf("cannot read the server's answer: %w", err)
+		return fmt.Errorf("cannot read the server's response: %w", err)
 	}
 	if !w.began {
 		c.word = ""

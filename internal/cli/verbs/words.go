@@ -29,10 +29,10 @@ func CompleteFlag(cmd *cobra.Command, flag string, propose Completion) {
 
 // AddPaging adds every list's flags.
 func AddPaging(l *session.Paging, cmd *cobra.Command) {
-	cmd.Flags().IntVar(&l.Limit, "limit", 0, "stop after this many (default: all there are)")
-	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "go on where a list with --limit stopped, at its `CURSOR`")
+	cmd.Flags().IntVar(&l.Limit, "limit", 0, "maximum number of items (default: all)")
+	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "continue a list that --limit stopped, at its `CURSOR`")
 	of := []client.Consistency{client.ConsistencyStrong, client.ConsistencyStale}
 	cmd.Flags().Var(NewChoice(&l.Consistency, "", of...), "consistency",
-		"what the server has to know of other regions; stale answers at once, and may be some seconds old: "+show.Words(of))
+		"consistency with other regions; stale is faster, and its data may be some seconds old: "+show.Words(of))
 	CompleteWords(cmd, "consistency", of)
 }

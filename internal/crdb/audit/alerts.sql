@@ -1,4 +1,4 @@
--- purpose: an alert rule is there once, under its name, and belongs to a project; an alert is of a rule that is there, and about what the rule is about
+-- purpose: the name of an alert rule is unique in its project, which exists; every alert has an existing rule, and its subject is of the kind that the rule watches
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: every block begins where a block of its size can begin
+-- purpose: every block begins at a multiple of its size
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the blocks that a region has of a pool of another, free and held, tile what it was lent: no gap, no overlap, nothing besides
+-- purpose: the free and held blocks of a pool in a region other than its home tile the blocks that the home lent to the region, without gaps or overlaps
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

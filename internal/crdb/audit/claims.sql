@@ -1,4 +1,4 @@
--- purpose: a block that is bound for a claim has the claim's name and id, and no other has any; what cools down was a claim's and has an end; no claim and no allocation is there twice
+-- purpose: a block is bound for a claim exactly if it has the name and id of a claim; a block that cools down belonged to a claim and has an end of its cool-down; ids of claims and allocations are unique
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: pools and what finds them by class say the same, of classes that exist; what was served by a class names it, by id and by name; a pool for a scope was carved for a scoped class, beside its parent, and serves nobody else
+-- purpose: the class lists of pools and the index of pools by class agree, and their classes exist; a hold that a class served has the id and name of the class; a pool for a scope was carved for a scoped class, from a pool of the same project, and serves that scope alone
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a claim says how many consumers are attached to it; each attachment is of a claim that is there and of a consumer that lives, or that has ended and is being detached; a consumer is there once, and belongs to a project, as a realm does
+-- purpose: the number of consumers that a claim records equals the number of its attachments; every attachment has an existing claim, and a consumer that lives or is being detached; consumers are unique, and the projects of consumers and realms exist
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

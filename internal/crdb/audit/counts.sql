@@ -1,4 +1,4 @@
--- purpose: how much was checked
+-- purpose: count the rows that were checked
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

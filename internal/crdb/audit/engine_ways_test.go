@@ -9,7 +9,7 @@ import (
 )
 
 // testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses them with CockroachDB's grammar.
-func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
+func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
 	require.NoError(t, err)

@@ -1,4 +1,4 @@
--- purpose: a pool that serves several regions has a record for each of them, and no other pool has one; each region's rows are of the time of its record
+-- purpose: exactly the pools that serve several regions have a record for each of their regions; the epoch of a region's rows equals the epoch of its record
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

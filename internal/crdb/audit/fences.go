@@ -61,21 +61,21 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 		case err != nil:
 			find(at, "%s", err.Error())
 		case !there:
-			find(at, "there is a fence and no such container")
+			find(at, "a fence exists without a container")
 		case !maps.Equal(says.Free, want.Free):
-			find(at, "the fence says that free blocks by length are %v, and there are %v,", says.Free, want.Free)
+			find(at, "the fence counts the free blocks by length as %v, but the rows are %v,", says.Free, want.Free)
 		case !maps.Equal(says.Cooling, want.Cooling):
-			find(at, "the fence says that cooling blocks by length are %v, and there are %v,", says.Cooling, want.Cooling)
+			find(at, "the fence counts the cooling blocks by length as %v, but the rows are %v,", says.Cooling, want.Cooling)
 		}
 		return nil
 	}); err != nil {
 		return nil, err
 	}
 	for at := range counted {
-		find(at, "there is no fence of the container")
+		find(at, "the container has no fence")
 	}
 	if total > maxFindings {
-		out = append(out, Finding{Invariant: "fences", Detail: fmt.Sprintf("these are the first %d of %d", maxFindings, total)})
+		out = append(out, Finding{Invariant: "fences", Detail: fmt.Sprintf("only the first %d of %d findings are shown", maxFindings, total)})
 	}
 	return out, nil
 }

@@ -1,4 +1,4 @@
--- purpose: every container in each of its regions, with what is free and what is cooling down there, counted by length
+-- purpose: every container in each of its regions, with the counts by prefix length of blocks that are free or cool down
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: all fences, for the audit to compare in Go
+-- purpose: all fences; Go compares them with the counts
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

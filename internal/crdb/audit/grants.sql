@@ -1,4 +1,4 @@
--- purpose: every grant is of a pool or a space that exists
+-- purpose: the pool or space of every grant exists
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

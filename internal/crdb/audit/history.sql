@@ -1,4 +1,4 @@
--- purpose: the holds of one block follow each other, and what is held now began when the last of them had ended. Times are those at which servers began to work on requests: two of them may be the wrong way round by as long as a request can take, ten minutes
+-- purpose: the holds of one block follow each other, and the present hold began after the last of them had ended. The times are the starts of the requests, so two of them may be in the wrong order by up to ten minutes, the longest duration of a request
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: in every space, every address is covered by exactly one leaf: a free block, a claim or a reservation, whatever pools lie between
+-- purpose: in every space exactly one leaf covers every address: a free block, a claim or a reservation, at any depth of pools
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

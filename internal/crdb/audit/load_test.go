@@ -18,7 +18,7 @@ import (
 )
 
 // Autovacuum counts rows once a minute. Until then the planner takes tables for empty.
-func TestAnAuditRightAfterALoadKnowsHowMuchThereIs(t *testing.T) {
+func TestAuditAfterABulkLoadAnalyzesTables(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // on CockroachDB statistics are a job's
 	dsn := dbtest.New(t)
@@ -38,7 +38,7 @@ SELECT $1, gen_random_uuid(), 8, '\x0a000000' FROM generate_series(1, 10000)`, "
 	require.InDelta(t, 10000, counted(), 0)
 }
 
-func TestTheStatementsOfAnAuditEndWhenItsCallerHasGone(t *testing.T) {
+func TestAuditStatementsEndWhenTheCallerIsGone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // CockroachDB does so on its own
 	dsn := dbtest.New(t)

@@ -1,4 +1,4 @@
--- purpose: what is lent of a pool lies in it and is lent once, to a region that it serves and that is not its home
+-- purpose: every loan of a pool lies in the pool, overlaps no other loan, and goes to a region that the pool serves and that is not its home
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: no two free blocks of a region are buddies: the free list is as coarse as it can be, so largest free block and exhaustion are exact
+-- purpose: no two free blocks of a region are buddies that could merge into one, so the largest free block is exact, and so is the refusal of an exhausted pool
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: every member, key and quota belongs to a project that exists, and so do events and holds, unless they wait to be deleted with theirs
+-- purpose: the projects of all members, keys and quotas exist; events and holds of a deleted project exist only while the project is listed for removal
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

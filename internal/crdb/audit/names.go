@@ -21,8 +21,8 @@ func Invariants() []Invariant {
 		out = append(out, Invariant{name, strings.TrimPrefix(first, "-- purpose: ")})
 	}
 	out = append(out, // read with SQL and compared in Go
-		Invariant{"fences", "every container has a fence in each of its regions, and besides projects nothing else has one; its stock is what is free and what is cooling down there"},
-		Invariant{"reservations", "the blocks that are held for the reservations of a pool are those that its spec comes to"},
+		Invariant{"fences", "every container has a fence in each of its regions, and only containers and projects have fences; the stock of a fence counts the free and the cooling blocks there"},
+		Invariant{"reservations", "a pool holds exactly the blocks of the reservations in its spec"},
 	)
 	slices.SortFunc(out, func(a, b Invariant) int { return strings.Compare(a.Name, b.Name) })
 	return out

@@ -1,4 +1,4 @@
--- purpose: a name is that of one claim of its project, whatever its region; where there are several regions, names are looked for in all in which the project has claims
+-- purpose: a claim's name is unique in its project in all regions; with several regions, the project's list of regions contains every region in which it has claims
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

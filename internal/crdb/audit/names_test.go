@@ -11,7 +11,7 @@ import (
 
 // The invariants that an audit reports equal its statements, except for three: the row counts, a statement with findings under another name, and the
 // stored fences, which are compared in Go.
-func TestTheInvariantsOfAnAuditAreNamed(t *testing.T) {
+func TestAuditInvariantsMatchTheirStatements(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.sql")
 	require.NoError(t, err)

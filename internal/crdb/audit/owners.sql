@@ -1,4 +1,4 @@
--- purpose: every row belongs to a project, space or pool that exists
+-- purpose: the container and the project of every hold exist and agree; every project has its default space
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

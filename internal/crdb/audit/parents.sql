@@ -1,4 +1,4 @@
--- purpose: every child pool lies in a pool that exists, in the same space and of the same family; every root pool in its space; pools of different spaces behind a class no two claims of which may overlap do not
+-- purpose: every child pool lies in an existing pool of the same space and family, and every root pool in its space; pools of different spaces do not overlap if they back a class that keeps claims unique
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

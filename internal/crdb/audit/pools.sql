@@ -1,4 +1,4 @@
--- purpose: every pool is held, as itself, where it was carved from; every hold of a pool has its pool
+-- purpose: every pool has a hold in the container from which it was carved, and every hold for a pool has its pool
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

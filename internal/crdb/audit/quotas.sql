@@ -1,4 +1,4 @@
--- purpose: the figures of every quota, of all regions together, are what its project holds, and what may still be taken is the limit less that
+-- purpose: the usage in a quota's shards, over all regions, equals the project's holdings; the spare amounts equal the limit minus the usage
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

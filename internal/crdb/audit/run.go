@@ -57,7 +57,7 @@ func Run(ctx context.Context, dsn string) (Report, error) {
 	for _, sql := range preparations(engine) {
 		_, _ = c.Exec(ctx, sql) // ignore a failure: it costs time, but no finding depends on it
 	}
-	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a committed state to read, which is all that the invariants speak of
+	tx, err := c.BeginTx(ctx, snapshot(engine)) //nolint:forbidigo // a read-only snapshot of the committed state
 	if err != nil {
 		return report, fmt.Errorf("cannot read the database: %w", err)
 	}
@@ -102,7 +102,7 @@ func violations(ctx context.Context, tx pgx.Tx, name, sql string) ([]Finding, er
 		return nil
 	})
 	if total > maxFindings {
-		out = append(out, Finding{Invariant: name, Detail: fmt.Sprintf("these are the first %d of %d", maxFindings, total)})
+		out = append(out, Finding{Invariant: name, Detail: fmt.Sprintf("only the first %d of %d findings are shown", maxFindings, total)})
 	}
 	return out, err
 }
@@ -161,7 +161,7 @@ func reservationViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 			continue
 		}
 		if !maps.Equal(want, p.held) {
-			out = append(out, Finding{"reservations", id, fmt.Sprintf("holds %d reserved blocks where its spec comes to %d, or others", len(p.held), len(want))})
+			out = append(out, Finding{"reservations", id, fmt.Sprintf("holds %d reserved blocks, but its spec has %d, or other ones", len(p.held), len(want))})
 		}
 	}
 	return out, nil

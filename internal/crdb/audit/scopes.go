@@ -41,7 +41,7 @@ func scopeViolations(ctx context.Context, tx pgx.Tx) ([]Finding, error) {
 			asked[role] = true
 		}
 		if p.scope.Key != strings.Join(pairs, ",") || !maps.Equal(roles, asked) {
-			out = append(out, Finding{"classes", p.id, fmt.Sprintf("pool %s is for scope %q, which is not what its class asks for", p.name, p.scope.Key)})
+			out = append(out, Finding{"classes", p.id, fmt.Sprintf("pool %s has scope %q, which does not match its class", p.name, p.scope.Key)})
 		}
 	}
 	return out, err

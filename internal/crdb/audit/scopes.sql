@@ -1,4 +1,4 @@
--- purpose: what is said of the scopes of pools, for the audit to compare in Go
+-- purpose: the scopes of pools, with the specs of their classes; Go checks them
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all pools that were carved for scopes
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: addresses of every container that are free, held and lent to other regions add up to its size
+-- purpose: the free, held and lent addresses of every container add up to its size
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

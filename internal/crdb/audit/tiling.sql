@@ -1,4 +1,4 @@
--- purpose: the blocks of every container, free and held at home and lent to other regions, tile it: no gap, no overlap, from its first address to its last
+-- purpose: the free, held and lent blocks of every container tile it from the first address to the last, without gaps or overlaps
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

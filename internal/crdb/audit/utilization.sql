@@ -1,4 +1,4 @@
--- purpose: what was recorded of a pool is of one day or one month, at the pool's home, and not nothing
+-- purpose: every utilization record covers one day or one month, is stored in the pool's home region, and is not empty
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

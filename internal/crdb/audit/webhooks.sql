@@ -1,4 +1,4 @@
--- purpose: a webhook is there once, under its name, and belongs to a project; a delivery is of a webhook that is there, and of those that were not given up a webhook has one at most; who sends to one looks at it again
+-- purpose: the name of a webhook is unique in its project, which exists; every delivery has an existing webhook; a webhook has at most one delivery in progress; a leased webhook has a due time
 -- index:   none: the audit reads whole tables, in one snapshot, outside of the hot path
 -- rows:    all
 -- locks:   none

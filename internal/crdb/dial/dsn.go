@@ -12,7 +12,7 @@ import (
 )
 
 // errReadsOnly is the error for a target_session_attrs that asks for a read-only server.
-var errReadsOnly = errors.New("target_session_attrs of the database URL asks for a server that takes no writes, and Carve writes: leave it out, or say target_session_attrs=primary")
+var errReadsOnly = errors.New("target_session_attrs of the database URL selects a read-only server, but Carve writes: leave it out, or use target_session_attrs=primary")
 
 // Parse parses a writing program's database URL, and restricts it to servers that accept writes. Its error omits the cause, which may contain a
 // password.
@@ -28,7 +28,7 @@ func Parse(dsn string) (*pgx.ConnConfig, error) {
 func ParseAny(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
-		return nil, errors.New("the database URL is not valid; it is not repeated here, because it may hold a password. It looks like postgresql://user@host:26257/carve?sslmode=verify-full")
+		return nil, errors.New("the database URL is not valid; this message does not repeat it, because it may contain a password. A valid URL looks like postgresql://user@host:26257/carve?sslmode=verify-full")
 	}
 	return cfg, nil
 }

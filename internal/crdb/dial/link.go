@@ -12,7 +12,7 @@ import (
 )
 
 // errDeciding is the error for a cancel request that is not sent.
-var errDeciding = errors.New("the connection's COMMIT is under way, and is not cancelled")
+var errDeciding = errors.New("the COMMIT on this connection runs and cannot be cancelled")
 
 // Link controls a database connection's socket during COMMIT.
 //

@@ -39,11 +39,11 @@ func (r *Renewal) Before(ctx context.Context, c *pgx.ConnConfig) error {
 	switch {
 	case err != nil:
 		r.said.Do(func() {
-			r.log.WarnContext(ctx, "the database's credentials were renewed and cannot be used; connecting with the last ones", "error", err)
+			r.log.WarnContext(ctx, "cannot use the renewed credentials of the database; connecting with the previous ones", "error", err)
 		})
 	case !samePlace(next, r.last):
 		r.said.Do(func() {
-			r.log.WarnContext(ctx, "the database URL names another database than at the start; connecting to the one of the start, with the credentials of then")
+			r.log.WarnContext(ctx, "the database URL names another database than at the start; connecting to the first one with its credentials")
 		})
 	default:
 		r.last = next

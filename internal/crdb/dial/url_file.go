@@ -16,7 +16,7 @@ const largestURL = 16 << 10
 // may be a password.
 func URLFromFile(path string) (string, error) {
 	if strings.Contains(path, "://") || strings.Contains(path, "password=") {
-		return "", errors.New("it is the name of a file, and what was given looks like a database URL itself, which is not repeated here. If it has a password, change that: it is in the list of processes now")
+		return "", errors.New("the value must be the name of a file, but it looks like a database URL, which this message does not repeat. If it contains a password, change the password: the list of processes shows it now")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,11 +30,11 @@ func URLFromFile(path string) (string, error) {
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) == 0:
-		return "", fmt.Errorf("%s is empty; it holds a database URL and nothing else", path)
+		return "", fmt.Errorf("%s is empty; it must contain only a database URL", path)
 	case len(text) > largestURL:
 		return "", fmt.Errorf("%s is too long to be a database URL", path)
 	case bytes.ContainsAny(text, "\r\n"):
-		return "", fmt.Errorf("%s has several lines; it holds a database URL and nothing else", path)
+		return "", fmt.Errorf("%s has several lines; it must contain only a database URL", path)
 	}
 	if _, err := Parse(string(text)); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)

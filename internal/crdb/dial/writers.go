@@ -80,7 +80,7 @@ func (w *Writers) Close() {
 }
 
 func unconfirmed() error {
-	e := ipam.Errorf(ipam.CodeUnavailable, "The database confirms no changes: its COMMITs wait, for a standby most likely. Nothing was changed; repeat the request.")
+	e := ipam.Errorf(ipam.CodeUnavailable, "The database confirms no changes: its COMMITs wait, most likely for a standby. Nothing was changed; repeat the request.")
 	e.RetryAfter = time.Second
 	return e
 }

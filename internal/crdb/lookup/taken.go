@@ -70,7 +70,7 @@ func queueKeys(b *pgx.Batch, region string, keys []storage.NameRef) {
 // takeKeys reads (project, key, expiry) for existing answers.
 func takeKeys(results pgx.BatchResults, asked []storage.NameRef) (map[storage.NameRef]time.Time, error) {
 	if len(asked) == 0 {
-		return nil, nil //nolint:nilnil // of no keys none has an answer
+		return nil, nil //nolint:nilnil // without keys, no response exists
 	}
 	answer, err := results.Query()
 	if err != nil {

@@ -57,5 +57,5 @@ func GaveUp(ctx context.Context, end Ending, cause error) error {
 
 // Deadline returns the error for a deadline that passed before any change.
 func Deadline(cause error) error {
-	return ipam.Errorf(ipam.CodeDeadline, "The request's time was up before it was done. Nothing was changed; repeat the request.").Because(cause)
+	return ipam.Errorf(ipam.CodeDeadline, "The request reached its deadline. Nothing was changed; repeat the request.").Because(cause)
 }

@@ -70,7 +70,7 @@ func gone(sentence string) func() *ipam.Error {
 }
 
 func meanwhile() *ipam.Error {
-	return ipam.Errorf(ipam.CodeContention, "Something else was changed at the same time. Nothing was changed; repeat the request.")
+	return ipam.Errorf(ipam.CodeContention, "Another request changed the same data at the same time. Nothing was changed; repeat the request.")
 }
 
 func bug() *ipam.Error {
@@ -85,7 +85,7 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key also fires when the referenced row is deleted while it is in use.
 		if pg.Code == foreignKeyViolation && isDelete(op) {
-			return ipam.Errorf(ipam.CodeInUse, "It is still in use and was not deleted.").Because(pg)
+			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted.").Because(pg)
 		}
 		if say, ok := constraints[pg.ConstraintName]; ok {
 			return say().Because(pg)

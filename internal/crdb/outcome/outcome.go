@@ -169,7 +169,7 @@ func whyNot(err error) string {
 	case "53000", "53400":
 		return "The database is out of resources."
 	case "25006":
-		return "The database is a standby, and takes no changes."
+		return "The database is a standby and accepts no changes."
 	case "57P03":
 		return "The database is starting."
 	}

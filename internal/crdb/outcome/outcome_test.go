@@ -80,7 +80,7 @@ func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
 
 // An error in one of several statements that were sent with their COMMIT stops the others, unless it concerns the session: then the outcome is
 // unknown.
-func TestAnErrorAheadOfItsCommitIsDefiniteUnlessItIsOfTheSession(t *testing.T) {
+func TestErrorBeforeItsPipelinedCommitIsDefiniteExceptForTheSession(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		severity, code string
@@ -94,7 +94,7 @@ func TestAnErrorAheadOfItsCommitIsDefiniteUnlessItIsOfTheSession(t *testing.T) {
 }
 
 // Errors that the driver may return for a lost connection. pgx reports some of them as safe to retry, even after COMMIT was sent.
-func TestALostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
+func TestLostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []error{
 		io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, net.ErrClosed, errors.New("conn closed"),
@@ -114,7 +114,7 @@ type safeToRetry struct{}
 func (safeToRetry) Error() string     { return "conn closed" }
 func (safeToRetry) SafeToRetry() bool { return true }
 
-func TestNobodyAsksTheDriverWhetherRetryingIsSafe(t *testing.T) {
+func TestNoCodeCallsSafeToRetry(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestNobodyAsksTheDriverWhetherRetryingIsSafe(t *testing.T) {
 	require.NotZero(t, checked)
 }
 
-func TestTheEndOfTheCallersTimeIsUnknownAtCommitAndFinalBefore(t *testing.T) {
+func TestCallerDeadlineIsUnknownAtCommitAndFinalBefore(t *testing.T) {
 	t.Parallel()
 	for _, over := range []error{context.Canceled, context.DeadlineExceeded} {
 		end, _ := Classify(over)
@@ -142,7 +142,7 @@ func TestTheEndOfTheCallersTimeIsUnknownAtCommitAndFinalBefore(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNewsFromTheDatabase(t *testing.T) {
+func TestErrorsNotFromTheDatabaseAreClassified(t *testing.T) {
 	t.Parallel()
 	domain, conflict, own := ipam.Errorf(ipam.CodeOverlap, "Overlaps."), &storage.Conflict{}, errors.New("of a use case")
 	for name, c := range map[string]struct {
@@ -174,7 +174,7 @@ var remarkLine = regexp.MustCompile(`(?m)^--.*$`)
 
 var droppedConstraint = regexp.MustCompile(`(?i)DROP CONSTRAINT IF EXISTS\s+([a-z0-9_]+)`)
 
-func TestEveryConstraintOfTheMigrationsIsMappedAndNoOther(t *testing.T) {
+func TestOnlyConstraintsOfTheMigrationsAreMapped(t *testing.T) {
 	t.Parallel()
 	files, err := migrations.FS.ReadDir(".")
 	require.NoError(t, err)
@@ -198,7 +198,7 @@ func TestEveryConstraintOfTheMigrationsIsMappedAndNoOther(t *testing.T) {
 	}
 }
 
-func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
+func TestConstraintNameDecidesTheErrorCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		op, state, constraint string
@@ -231,7 +231,7 @@ func TestAConstraintDecidesTheCodeNotTheText(t *testing.T) {
 }
 
 // A plan violates these constraints when another transaction wrote meanwhile. The caller gets no error: the attempt is retried.
-func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
+func TestConstraintOfAnOutdatedPlanIsRetried(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"members_pkey": "23505", "members_subject_key": "23505", "grants_pkey": "23505", "grants_consumer_key": "23505", "quotas_pkey": "23505", "quota_shards_pkey": "23505",
@@ -255,7 +255,7 @@ func TestAConstraintThatSaysThePlanIsOutOfDateMeansAgain(t *testing.T) {
 }
 
 // The cause goes to the log, the sentence to the caller.
-func TestNothingOfTheDriverIsInAPublicSentence(t *testing.T) {
+func TestDriverTextIsNotInPublicMessages(t *testing.T) {
 	t.Parallel()
 	var found []error
 	for _, row := range states {

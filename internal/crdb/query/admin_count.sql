@@ -1,4 +1,4 @@
--- purpose: the admins of a project that stay admins by themselves: members, and keys that never expire
+-- purpose: count the admins of a project whose role does not expire: members, and keys without an expiry
 -- index:   members_pkey, api_keys_name_key
 -- rows:    the project's members and keys
 -- locks:   none

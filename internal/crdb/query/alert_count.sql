@@ -1,6 +1,6 @@
--- purpose: how many alerts there are in a region, by what they are about
+-- purpose: count the alerts of a region by the kind of subject
 -- index:   alerts_pkey
--- rows:    all of the region
+-- rows:    all alerts of the region
 -- locks:   none
 SELECT a.about, count(*)
 FROM alerts AS a

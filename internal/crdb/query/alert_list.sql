@@ -1,4 +1,4 @@
--- purpose: a project's alerts after one, by rule and subject
+-- purpose: a page of a project's alerts after a given one, sorted by rule and subject
 -- index:   alerts_pkey
 -- rows:    the page
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: some alerts of a project, by rule and subject, of some regions
+-- purpose: alerts of a project by rule and subject, in the given regions
 -- index:   alerts_pkey
--- rows:    one probe for each in each region
+-- rows:    one probe for each alert and region
 -- locks:   none
 SELECT
     -- @columns alert AS w

@@ -1,6 +1,6 @@
 -- purpose: the alerts of a rule
 -- index:   alerts_pkey
--- rows:    500 at most
+-- rows:    at most 500
 -- locks:   none
 SELECT
     -- @columns alert AS a

@@ -1,4 +1,4 @@
--- purpose: delete an alert rule as it was read
+-- purpose: delete an alert rule at the epoch that was read
 -- index:   alert_rules_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: some alert rules that a server is to look at, the longest past first
+-- purpose: alert rules that are due for evaluation, earliest due time first
 -- index:   alert_rules_due_idx
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: one alert rule of a project by name, of some regions
+-- purpose: one alert rule of a project by name, in the given regions
 -- index:   alert_rules_pkey, alerts_pkey
--- rows:    1 of each region, and its alerts
+-- rows:    1 for each region, and its alerts
 -- locks:   none
 SELECT
     -- @columns alert_rule AS w,

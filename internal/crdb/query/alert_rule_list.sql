@@ -1,4 +1,4 @@
--- purpose: a project's alert rules after a name, by name
+-- purpose: a page of a project's alert rules after a given name, sorted by name
 -- index:   alert_rules_pkey, alerts_pkey
 -- rows:    the page, and the alerts of each
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: replace what can change of an alert rule as it was read
+-- purpose: replace the mutable columns of an alert rule at the epoch that was read
 -- index:   alert_rules_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: one allocation by id that concerns a project: it is in a pool of its own, or the project holds it
+-- purpose: one allocation by id, if it is in a pool of the given project or the project holds it
 -- index:   holds_id_key
 -- rows:    1
 -- locks:   none

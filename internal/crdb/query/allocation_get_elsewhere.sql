@@ -1,4 +1,4 @@
--- purpose: one allocation by id that concerns a project, in any of some regions
+-- purpose: one allocation by id in the given regions, if it is in a pool of the given project or the project holds it
 -- index:   holds_id_key
 -- rows:    one probe for each region
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's allocations, by container and address
+-- purpose: a page of a project's allocations, sorted by container and address
 -- index:   holds_pkey
 -- rows:    the page
 -- locks:   none

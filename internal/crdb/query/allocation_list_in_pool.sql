@@ -1,4 +1,4 @@
--- purpose: what is held in a container, by address
+-- purpose: a page of the blocks that are held in a container, sorted by address
 -- index:   holds_pkey
 -- rows:    the page
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: what a project has retained in pools of any project, by the pool's project, container and address
+-- purpose: a page of a project's retained allocations in pools of any project, sorted by the pool's project, container and address
 -- index:   holds_retained_idx
--- rows:    what the project has retained, in some regions: few; all of it for each page, because OFFSET keeps a planner without statistics from going by address
+-- rows:    the project's retained allocations in the given regions: few, but each page reads all of them, because OFFSET keeps a planner without statistics from using the order of addresses
 -- locks:   none
 SELECT
     -- @columns held AS a

@@ -1,4 +1,4 @@
--- purpose: delete all stored answers of a project, with the project
+-- purpose: delete all stored responses of a project, with the project
 -- index:   regions_ordinal_key, idempotency_keys_pkey
 -- rows:    the project's keys of the last 24 hours, in all regions
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: delete some expired answers
+-- purpose: delete expired responses
 -- index:   idempotency_keys_expires_idx, idempotency_keys_pkey
 -- rows:    the limit
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: store answers; a key that is in use, or was until it expired, breaks idempotency_keys_pkey
+-- purpose: store responses; an idempotency key that is already stored, even an expired one, violates idempotency_keys_pkey
 -- index:   idempotency_keys_pkey
 -- rows:    one for each key
 -- locks:   the new rows

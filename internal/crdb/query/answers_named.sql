@@ -1,4 +1,4 @@
--- purpose: those of some idempotency keys that have an answer, and when it expires or has expired
+-- purpose: the idempotency keys among the given ones that have a stored response, with its expiry, expired ones included
 -- index:   idempotency_keys_pkey
 -- rows:    one probe for each key
 -- locks:   none

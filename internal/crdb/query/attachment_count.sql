@@ -1,4 +1,4 @@
--- purpose: how many claims a consumer is attached to
+-- purpose: count a consumer's attachments to claims
 -- index:   project_regions_pkey, attachments_consumer_idx
 -- rows:    the consumer's attachments, in all regions of the project
 -- locks:   none

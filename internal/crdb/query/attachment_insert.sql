@@ -1,6 +1,6 @@
 -- purpose: attach consumers to claims
 -- index:   attachments_pkey
--- rows:    one for each
+-- rows:    one for each attachment
 -- locks:   the new rows
 INSERT INTO attachments (
     region,

@@ -1,4 +1,4 @@
--- purpose: the consumers of a claim after one of them, by realm and UID
+-- purpose: a page of the consumers of a claim after a given one, sorted by realm and UID
 -- index:   attachments_pkey
 -- rows:    the page
 -- locks:   none

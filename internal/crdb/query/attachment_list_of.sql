@@ -1,4 +1,4 @@
--- purpose: some claims that a consumer is attached to
+-- purpose: claims to which a consumer is attached
 -- index:   attachments_consumer_idx
 -- rows:    the limit
 -- locks:   none

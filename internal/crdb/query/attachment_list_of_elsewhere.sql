@@ -1,4 +1,4 @@
--- purpose: some claims that a consumer is attached to, in the other regions in which the project may have claims
+-- purpose: claims to which a consumer is attached, in the project's other regions
 -- index:   project_regions_pkey, attachments_consumer_idx
 -- rows:    the limit for each of the project's other regions
 -- locks:   none

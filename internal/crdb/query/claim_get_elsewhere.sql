@@ -1,6 +1,6 @@
--- purpose: one claim of a project by name, in the other regions in which the project may have claims
+-- purpose: one claim of a project by name, in the project's other regions
 -- index:   project_regions_pkey, holds_name_key
--- rows:    one probe for each of the project's other regions: none for a project that works in one
+-- rows:    one probe for each of the project's other regions; none for a project with one region
 -- locks:   none
 SELECT
     -- @columns held AS c

@@ -1,4 +1,4 @@
--- purpose: a project's claims after a name, by name
+-- purpose: a page of a project's claims after a given name, sorted by name
 -- index:   holds_name_key
 -- rows:    the page
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: a project's claims on a pool, by address
+-- purpose: a page of a project's claims on a pool, sorted by address
 -- index:   holds_pkey
--- rows:    the page, and what others hold between
+-- rows:    the page, and blocks of other holders between its rows
 -- locks:   none
 SELECT
     -- @columns held AS c

@@ -1,4 +1,4 @@
--- purpose: those of some claims of a project, by name, in some regions
+-- purpose: claims of a project by name, in the given regions
 -- index:   holds_name_key
 -- rows:    one probe for each name and region
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the claims that a consumer is attached to, after a name, by name
+-- purpose: a page of the claims to which a consumer is attached, after a given name, sorted by name
 -- index:   attachments_consumer_idx, holds_name_key
 -- rows:    the page
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's claims of one owner after a name, by name
+-- purpose: a page of a project's claims with one owner after a given name, sorted by name
 -- index:   holds_owner_idx
 -- rows:    the page
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: those of some claims, by region, allocation and id, that exist
+-- purpose: the claims among the given ones (region, allocation, id) that exist
 -- index:   holds_id_key
 -- rows:    one probe for each claim
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: those of some claims, by project and name, that exist
+-- purpose: the claims among the given ones (project, name) that exist
 -- index:   holds_name_key
 -- rows:    one probe for each name
 -- locks:   none

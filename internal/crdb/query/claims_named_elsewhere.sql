@@ -1,4 +1,4 @@
--- purpose: those of some claims, by region, project and name, whose name is in use in another region of the project
+-- purpose: the claims among the given ones (region, project, name) whose name is in use in another region of the project
 -- index:   project_regions_pkey, holds_name_key
 -- rows:    one probe for each name and each of its project's other regions
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: make every server read a project's classes and the pools behind them again
+-- purpose: set a new version (class_epoch) of a project's classes, so that servers read the classes and their pools again
 -- index:   projects_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: whether what a server remembers of some projects' classes is what they are
+-- purpose: the versions (class_epoch) of projects' classes, to check whether a server's cache is current
 -- index:   projects_name_key
 -- rows:    the projects
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the class that a name means in a project: its own, or else the platform's shared one
+-- purpose: the class that a name selects in a project: the project's own class, otherwise the platform's shared class
 -- index:   projects_name_key, classes_name_key
 -- rows:    1
 -- locks:   none

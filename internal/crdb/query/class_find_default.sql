@@ -1,4 +1,4 @@
--- purpose: the default class of a family for a project: its own, or else the platform's shared one
+-- purpose: the default class of an address family for a project: the project's own class, otherwise the platform's shared class
 -- index:   projects_name_key, classes_default_key
 -- rows:    1
 -- locks:   none

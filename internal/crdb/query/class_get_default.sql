@@ -1,4 +1,4 @@
--- purpose: the default class of a family in a project
+-- purpose: the default class of an address family in a project
 -- index:   classes_default_key, projects_pkey
 -- rows:    1
 -- locks:   none

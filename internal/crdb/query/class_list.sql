@@ -1,4 +1,4 @@
--- purpose: all classes that a project may use, its own and the platform's shared ones, by name, its own first
+-- purpose: all classes that a project may use, its own and the platform's shared ones, sorted by name; of two with one name, the project's own comes first
 -- index:   projects_name_key, classes_name_key
 -- rows:    256 for each of the two projects
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: those of some classes that a project may use, by name, its own first of two with one name
+-- purpose: classes that a project may use, by name; of two with one name, the project's own comes first
 -- index:   projects_name_key, classes_name_key
 -- rows:    two for each name
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: what names a class, before it is deleted
+-- purpose: count the references to a class before it is deleted: backing pools, pools of its scopes, claims
 -- index:   pool_classes_pkey, pools_scope_key, regions_ordinal_key, holds_class_idx
--- rows:    all that names it
+-- rows:    all rows that refer to the class
 -- locks:   none
 SELECT
     (SELECT count(*) FROM pool_classes WHERE class_id = $1),

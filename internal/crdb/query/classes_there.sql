@@ -1,4 +1,4 @@
--- purpose: those of some classes that exist: what claims are made in, or by, must not be gone
+-- purpose: the classes among the given ids that exist; a claim must not use a deleted class
 -- index:   classes_pkey
 -- rows:    one for each id
 -- locks:   none

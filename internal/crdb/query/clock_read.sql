@@ -1,4 +1,4 @@
--- purpose: what time it is by the database's clock, which all servers go by
+-- purpose: the time of the database's clock, which all servers use
 -- index:   none
 -- rows:    1
 -- locks:   none

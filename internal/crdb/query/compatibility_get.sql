@@ -1,4 +1,4 @@
--- purpose: the lowest schema that a program must know to work on this database
+-- purpose: the lowest schema version that a program must know to use this database
 -- index:   compatibility_pkey
 -- rows:    1
 -- locks:   none

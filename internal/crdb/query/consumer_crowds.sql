@@ -1,6 +1,6 @@
--- purpose: which of some projects have at least so many consumers, tombstones among them
+-- purpose: the projects among the given ones that have at least a given number of consumers, tombstones included
 -- index:   consumers_pkey
--- rows:    the consumers of each project, up to so many
+-- rows:    the consumers of each project, up to that number
 -- locks:   none
 SELECT k.id
 FROM unnest($2::UUID[]) AS k (id)

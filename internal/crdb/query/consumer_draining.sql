@@ -1,4 +1,4 @@
--- purpose: some consumers of all projects that have ended and may still be attached, the first to end first
+-- purpose: consumers of all projects that have ended and may still be attached, earliest end first
 -- index:   consumers_draining_idx
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: of which realms consumers have expired between two times, the longest past first: a row for each
+-- purpose: the realm, expiry and time to live of each consumer that expired between two times and has not ended, earliest expiry first
 -- index:   consumers_expiry_idx
--- rows:    those that have expired and were not ended, up to the limit: mostly none, and many while it is not confirmed that so many are gone
+-- rows:    such consumers, up to the limit: mostly none, but many while a mass expiry waits for its confirmation
 -- locks:   none
 SELECT c.project_id, c.realm, c.expires_at, c.ttl_seconds
 FROM consumers AS c

@@ -1,4 +1,4 @@
--- purpose: some consumers of a realm that have expired until a time and whose time to live is not longer than some, the longest past first
+-- purpose: consumers of a realm that expired before a time and whose time to live is at most a maximum, earliest expiry first
 -- index:   consumers_realm_expiry_idx
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: delete some tombstones of consumers that ended long ago
+-- purpose: delete old tombstones of consumers
 -- index:   consumers_ended_idx, consumers_pkey
 -- rows:    the limit
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: make consumers; one that is there already is left as it is
+-- purpose: create consumers; an existing one stays unchanged
 -- index:   consumers_pkey
 -- rows:    one for each consumer
 -- locks:   the new rows

@@ -1,4 +1,4 @@
--- purpose: a realm's consumers after a UID, by UID
+-- purpose: a page of a realm's consumers after a given UID, sorted by UID
 -- index:   consumers_pkey
 -- rows:    the page
 -- locks:   none

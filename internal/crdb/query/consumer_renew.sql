@@ -1,4 +1,4 @@
--- purpose: renew consumers of a realm that have not ended, for the time that they have, or for another
+-- purpose: renew consumers of a realm that have not ended, with their present time to live or with a new one
 -- index:   consumers_pkey
 -- rows:    one for each consumer, 1,000 at most
 -- locks:   the rows

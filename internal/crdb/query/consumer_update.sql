@@ -1,4 +1,4 @@
--- purpose: replace what can change of a consumer at the revision that was read
+-- purpose: replace the mutable columns of a consumer at the revision that was read
 -- index:   consumers_pkey
 -- rows:    1
 -- locks:   the row

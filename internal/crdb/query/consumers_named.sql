@@ -1,6 +1,6 @@
--- purpose: some consumers of a project, by realm and UID
+-- purpose: consumers of a project by realm and UID
 -- index:   consumers_pkey
--- rows:    one probe for each
+-- rows:    one probe for each consumer
 -- locks:   none
 SELECT
     -- @columns consumer AS c

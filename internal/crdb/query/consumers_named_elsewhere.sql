@@ -1,6 +1,6 @@
--- purpose: some consumers of a project, by realm and UID, in the other regions in which the project may have claims
+-- purpose: consumers of a project by realm and UID, in the project's other regions
 -- index:   project_regions_pkey, consumers_pkey
--- rows:    one probe for each in each of the project's other regions: none for a project that works in one
+-- rows:    one probe for each consumer in each of the project's other regions; none for a project with one region
 -- locks:   none
 SELECT
     -- @columns consumer AS c

@@ -1,8 +1,8 @@
--- purpose: when the first block of a length in a container will have cooled down: one probe for each
+-- purpose: for each given container and prefix length, the earliest end of a cool-down
 -- index:   holds_cooling_idx
--- rows:    one for each length of each container
+-- rows:    one probe for each container and length
 -- locks:   none
--- The second half of a UNION answers nothing, ever: for it CockroachDB plans the first half anew for each row, and so reads no more than its limit.
+-- The second half of the UNION never returns a row. Because of it CockroachDB runs the first half once for each row, and reads no more than its limit.
 SELECT f.container_id, f.cool_until
 FROM unnest($2::UUID[], $3::INT2[]) AS k (container_id, plen)
 CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
--- purpose: allocations that have cooled down, the longest past first
+-- purpose: allocations whose cool-down is over, earliest end first
 -- index:   holds_cooled_idx
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: delete all deliveries of a webhook, with it
+-- purpose: delete all deliveries of a webhook, with the webhook
 -- index:   deliveries_pkey
--- rows:    those of the webhook
+-- rows:    the webhook's deliveries
 -- locks:   the rows
 DELETE FROM deliveries
 WHERE region = $1 AND project_id = $2 AND webhook_id = $3

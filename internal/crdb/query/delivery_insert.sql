@@ -1,4 +1,4 @@
--- purpose: note what is about to be sent to a webhook
+-- purpose: record a delivery before it is sent to a webhook
 -- index:   deliveries_pkey
 -- rows:    1
 -- locks:   the new row

@@ -1,4 +1,4 @@
--- purpose: what was given up of a webhook after an id, the oldest first
+-- purpose: a page of a webhook's failed deliveries after a given id, oldest first
 -- index:   deliveries_pkey
 -- rows:    the page
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: what is to be sent to a webhook: what is to be sent once more, and then what is being sent
+-- purpose: the next delivery for a webhook: a failed one that was asked to be sent again, otherwise the one in progress
 -- index:   deliveries_pkey
--- rows:    what was given up of it
+-- rows:    the webhook's failed deliveries
 -- locks:   none
 SELECT
     -- @columns delivery AS d

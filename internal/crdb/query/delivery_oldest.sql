@@ -1,4 +1,4 @@
--- purpose: since when the delivery has been tried that has been for longest
+-- purpose: the start of the delivery that has been tried for the longest time
 -- index:   deliveries_waiting_idx
 -- rows:    1
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: note what came of a delivery
+-- purpose: record the result of an attempt to deliver
 -- index:   deliveries_pkey
 -- rows:    1
 -- locks:   the row

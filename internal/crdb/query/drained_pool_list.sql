@@ -1,8 +1,8 @@
--- purpose: pools that are drained to be deleted and in which nothing but reservations is held at home
+-- purpose: pools that are drained for deletion and hold only reservations in their home region
 -- index:   pools_drained_idx, projects_pkey, holds_pkey
--- rows:    the pools that are drained to be deleted, in a region: few; and a probe of holds for each
+-- rows:    the pools of a region that are drained for deletion, which are few, and one probe of holds for each
 -- locks:   none
--- The second half of a UNION answers nothing, ever: for it CockroachDB plans the first half anew for each row, and so reads no more than its limit.
+-- The second half of the UNION never returns a row. Because of it CockroachDB runs the first half once for each row, and reads no more than its limit.
 SELECT
     -- @columns pool AS p,
     o.name AS project

@@ -1,4 +1,4 @@
--- purpose: fail unless a pool's rows in a region are of the time of the record of what the region was lent
+-- purpose: fail unless a pool's rows in a region have the same epoch as the record of the region's loans
 -- index:   pool_regions_pkey or pool_regions_region_idx, stocks_pkey
 -- rows:    1
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: delete some rows of a project's trail below an id, the oldest first, and say how many events each held
+-- purpose: delete the oldest rows of a project's audit trail below an id, and return the number of events in each
 -- index:   audit_events_pkey
 -- rows:    the limit
 -- locks:   the rows

@@ -1,6 +1,6 @@
--- purpose: add events to trails
+-- purpose: add events to audit trails
 -- index:   audit_events_pkey
--- rows:    mostly one for each project, of all its events
+-- rows:    mostly one for each project, with all its events
 -- locks:   the new rows
 -- shapes:  one
 INSERT INTO audit_events (

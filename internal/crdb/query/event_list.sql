@@ -1,4 +1,4 @@
--- purpose: the rows of a project's trail that hold so many events between two ids, newest first. The newest row is not counted: its events may begin above.
+-- purpose: the newest rows of a project's audit trail between two ids that together contain enough events. The newest row does not count, because its first events may lie above the upper id.
 -- index:   audit_events_pkey
 -- rows:    at most one for each event of the page
 -- locks:   none

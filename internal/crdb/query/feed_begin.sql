@@ -1,4 +1,4 @@
--- purpose: make what cursors of the feed are sealed with, unless it is there
+-- purpose: create the secret that seals the cursors of the feed, unless it exists
 -- index:   feed_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: say that events of before a time are about to be deleted
+-- purpose: record that events before a time are about to be deleted
 -- index:   feed_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: a fence for a project in a region, if it has none: what its claims there depend on is remembered under its mark
+-- purpose: create a project's fence in a region, unless it exists; servers cache data that the project's claims need under the fence's version (mark)
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the new row

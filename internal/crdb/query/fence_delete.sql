@@ -1,4 +1,4 @@
--- purpose: end the fence of a container that is gone
+-- purpose: delete the fence of a deleted container
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: the fence of a new container
+-- purpose: create the fence of a new container
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the new row

@@ -1,4 +1,4 @@
--- purpose: the fences of some containers, of one region or several, all at one moment
+-- purpose: the fences of containers in one or more regions, from one snapshot
 -- index:   fences_pkey
 -- rows:    one for each container
 -- locks:   none

@@ -1,6 +1,6 @@
 -- purpose: the fences of some projects in one region
 -- index:   fences_pkey
--- rows:    one for each
+-- rows:    one for each project
 -- locks:   none
 SELECT $1::TEXT, f.id, f.mark, f.stock
 FROM fences AS f

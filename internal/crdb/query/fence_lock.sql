@@ -1,4 +1,4 @@
--- purpose: let nobody else move the fence of a container before the transaction ends
+-- purpose: lock the fence of a container against changes by other transactions
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,6 +1,6 @@
--- purpose: another mark for a container or a project, wherever it has a fence, because what claims are decided by has changed
+-- purpose: set a new version (mark) of a container's or project's fences in all regions, because data on which claims depend has changed
 -- index:   regions_ordinal_key, fences_pkey
--- rows:    one for each region, or none
+-- rows:    at most one for each region
 -- locks:   the rows
 UPDATE fences
 SET mark = $2

@@ -1,4 +1,4 @@
--- purpose: the fence of a container whose rows were all counted, whatever it was before
+-- purpose: write the fence of a container after a count of its rows, and replace an existing one
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   the row

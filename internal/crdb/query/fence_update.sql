@@ -1,4 +1,4 @@
--- purpose: the next marks and stocks of containers that still have the marks that were read
+-- purpose: set new versions (marks) and stocks of containers whose marks are still those that were read
 -- index:   fences_pkey
 -- rows:    one for each container
 -- locks:   the rows

@@ -1,6 +1,6 @@
--- purpose: those of some blocks that are free: point look-ups
+-- purpose: the blocks among the given ones that are free
 -- index:   free_blocks_pkey
--- rows:    one for each block named
+-- rows:    one for each block
 -- locks:   none
 SELECT f.host_bits, f.base
 FROM unnest($3::INT2[], $4::BYTEA[]) AS k (host_bits, base)

@@ -1,4 +1,4 @@
--- purpose: take free blocks away: all that are named must be there
+-- purpose: delete free blocks; all given blocks must be free
 -- index:   free_blocks_pkey
 -- rows:    one for each block
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: whether a block is free
+-- purpose: check whether a block is free
 -- index:   free_blocks_pkey
 -- rows:    1
 -- locks:   none

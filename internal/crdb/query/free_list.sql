@@ -1,4 +1,4 @@
--- purpose: free blocks of the sizes named, largest first, after one of them: a page
+-- purpose: a page of free blocks of the given sizes after a given block, largest first
 -- index:   free_blocks_pkey
 -- rows:    the page for each size
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: of each size named, the lowest free blocks from an address on
+-- purpose: for each given size, the lowest free blocks from an address on
 -- index:   free_blocks_pkey
 -- rows:    the limit for each size
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the tightest free blocks that hold a size, the lowest first
+-- purpose: the smallest free blocks of at least a given size, lowest address first within a size
 -- index:   free_blocks_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: the free blocks of some sizes that begin in a range of addresses
+-- purpose: the free blocks of the given sizes that begin in a range of addresses
 -- index:   free_blocks_pkey
--- rows:    those that lie there, up to a limit for each size
+-- rows:    such blocks, up to a limit for each size
 -- locks:   none
 SELECT f.host_bits, f.base
 FROM unnest($3::INT2[]) AS s (host_bits)

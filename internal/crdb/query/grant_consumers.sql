@@ -1,6 +1,6 @@
--- purpose: those of some consumers that a pool or space is granted to
+-- purpose: the consumers among the given ones to which a pool or space is granted
 -- index:   grants_pkey
--- rows:    one probe for each consumer, however many the grants are
+-- rows:    one probe for each consumer, independent of the number of grants
 -- locks:   none
 SELECT g.consumer
 FROM unnest($2::TEXT[]) AS k (consumer)

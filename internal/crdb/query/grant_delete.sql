@@ -1,4 +1,4 @@
--- purpose: take a grant back at the revision that was read
+-- purpose: revoke a grant at the revision that was read
 -- index:   grants_pkey
 -- rows:    1
 -- locks:   the row

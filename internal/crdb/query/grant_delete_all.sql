@@ -1,4 +1,4 @@
--- purpose: delete all grants of a pool or space, with it
+-- purpose: delete all grants of a pool or space, with the pool or space
 -- index:   grants_pkey
 -- rows:    the grants
 -- locks:   the rows

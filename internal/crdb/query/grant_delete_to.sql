@@ -1,4 +1,4 @@
--- purpose: delete all grants to the name of a project that is made or deleted: a project has the grants alone that were made to it
+-- purpose: delete all grants to the name of a new or deleted project, so that a new project inherits no grants
 -- index:   grants_consumer_key
 -- rows:    the grants
 -- locks:   the rows

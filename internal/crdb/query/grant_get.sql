@@ -1,4 +1,4 @@
--- purpose: one grant of a pool or space by consumer
+-- purpose: the grant of a pool or space to one consumer
 -- index:   grants_pkey
 -- rows:    1
 -- locks:   none

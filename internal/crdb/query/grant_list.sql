@@ -1,4 +1,4 @@
--- purpose: the grants of a pool or space after a consumer, by consumer
+-- purpose: a page of the grants of a pool or space after a given consumer, sorted by consumer
 -- index:   grants_pkey
 -- rows:    the page
 -- locks:   none

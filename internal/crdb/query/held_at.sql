@@ -1,9 +1,9 @@
--- purpose: the allocations of some blocks, each in its container
+-- purpose: the allocations of the given blocks in their containers
 -- index:   holds_pkey
 -- rows:    one for each block
 -- locks:   none
--- CockroachDB looks rows up by = alone, and reads all behind the base for >= and <=. For = PostgreSQL takes another index on tables that it has not analysed,
--- but not for = IS TRUE, which are the same to CockroachDB.
+-- CockroachDB looks up rows only with =; with >= and <= it reads all rows from the base on. With =, PostgreSQL uses another index on tables without statistics,
+-- but not with = IS TRUE, which CockroachDB treats like =.
 SELECT
     -- @columns held AS a
 FROM unnest($2::UUID[], $3::UUID[], $4::BYTEA[], $5::INT2[]) AS k (project_id, container_id, base, plen)

@@ -1,4 +1,4 @@
--- purpose: where the last block begins that is held in a container at or before an address: if any holds the address, it is this one
+-- purpose: the base of the last held block in a container that begins at or before an address: only this block can contain the address
 -- index:   holds_pkey
 -- rows:    1
 -- locks:   none

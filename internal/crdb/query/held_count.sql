@@ -1,6 +1,6 @@
--- purpose: what is held in a container, by purpose
+-- purpose: count the held blocks of a container by purpose
 -- index:   holds_pkey
--- rows:    all that is held in the container
+-- rows:    all held blocks of the container
 -- locks:   none
 SELECT purpose, phase, count(*)
 FROM holds

@@ -1,6 +1,6 @@
--- purpose: some blocks that some projects hold now by claims in the pools of others
+-- purpose: the allocations of given blocks that given projects hold by claims in pools of other projects, without those that are cooling down
 -- index:   holds_borrowed_idx
--- rows:    one probe for each project and block, whatever pools others have; the limit for each
+-- rows:    one probe for each project and block, independent of the number of other pools; the limit for each
 -- locks:   none
 SELECT
     -- @columns held AS a

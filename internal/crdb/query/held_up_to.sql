@@ -1,6 +1,6 @@
--- purpose: of each of some blocks, in order of address, the first that is held in it, and before them all the last that is held, in any region of a pool; each once, in order of address
+-- purpose: for each given block the first held block in it, and the last held block before the first given one, in all regions of a pool; without duplicates, sorted by address
 -- index:   holds_pkey
--- rows:    a probe for each block and region, and one more for each region
+-- rows:    one probe for each block and region, and one more for each region
 -- locks:   none
 SELECT DISTINCT ON (a.base)
     -- @columns held AS a

@@ -1,6 +1,6 @@
--- purpose: the holds of some blocks in a project's pools that had begun at a time and ended after it
+-- purpose: the holds of given blocks in a project's pools at a time: begun at or before it and ended after it
 -- index:   history_pkey
--- rows:    of each block the first 1,000 holds that ended after the time: in one pool the first is the one
+-- rows:    for each block the first 1,000 holds that ended after the time; if one pool had the block, the first of them is the result
 -- locks:   none
 SELECT
     -- @columns hold_data AS h

@@ -1,6 +1,6 @@
--- purpose: delete some of a project's holds that ended before a time, the oldest first, and with the last of them those that ended with it
+-- purpose: delete the oldest of a project's holds that ended before a time, with all holds that ended at the same moment as the last of them
 -- index:   history_until_idx
--- rows:    the limit and one, and those of the same moment: as many as one request releases
+-- rows:    the limit, one more, and the holds that ended at that moment: at most those that one request released
 -- locks:   the rows
 -- roles:   retention
 DELETE FROM history

@@ -1,4 +1,4 @@
--- purpose: holds that ended
+-- purpose: add holds that ended
 -- index:   history_pkey
 -- rows:    one for each hold
 -- locks:   the new rows

@@ -1,4 +1,4 @@
--- purpose: the holds of some blocks in a project's pools that ended before a time, newest first
+-- purpose: a page of the holds of given blocks in a project's pools that ended before a time, newest first
 -- index:   history_pkey
 -- rows:    the page for each block
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: the place in a project's history that some rows come before
+-- purpose: the key of the row in a project's history that follows a given number of rows
 -- index:   history_pkey
--- rows:    as many as come before
+-- rows:    that number of rows
 -- locks:   none
 -- roles:   retention
 SELECT base, plen, until, id

@@ -1,8 +1,8 @@
--- purpose: which of some projects have holds that ended before a time
+-- purpose: the projects among the given ones that have holds that ended before a time
 -- index:   history_until_idx
 -- rows:    one probe for each project
 -- locks:   none
--- The second half of a UNION answers nothing, ever: for it CockroachDB plans the first half anew for each row, and so reads no more than its limit.
+-- The second half of the UNION never returns a row. Because of it CockroachDB runs the first half once for each row, and reads no more than its limit.
 -- roles:   retention
 SELECT k.project_id
 FROM unnest($2::UUID[]) AS k (project_id)

@@ -1,6 +1,6 @@
--- purpose: delete a project's history up to a place
+-- purpose: delete the rows of a project's history before a key
 -- index:   history_pkey
--- rows:    those before the place
+-- rows:    the rows before the key
 -- locks:   the rows
 -- roles:   retention
 DELETE FROM history

@@ -1,4 +1,4 @@
--- purpose: give blocks up at the revisions that were read; those that are not as read are left out of the answer
+-- purpose: release blocks at the revisions that were read, and return the ids of the deleted holds; a hold with another revision stays
 -- index:   holds_id_key
 -- rows:    one for each hold
 -- locks:   the rows

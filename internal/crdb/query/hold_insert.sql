@@ -1,4 +1,4 @@
--- purpose: hold blocks, for claims or for others; a claim whose name is in use breaks holds_name_key
+-- purpose: hold blocks for claims or for other purposes; a claim whose name is in use violates holds_name_key
 -- index:   holds_pkey, holds_name_key
 -- rows:    one for each block
 -- locks:   the new rows

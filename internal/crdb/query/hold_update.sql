@@ -1,4 +1,4 @@
--- purpose: replace what can change of a hold at the revision that was read
+-- purpose: replace the mutable columns of a hold at the revision that was read
 -- index:   holds_id_key
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: those of some allocations, by id, that a project holds in pools of any project, in some regions
+-- purpose: the allocations among the given ids that a project holds in pools of any project, in the given regions
 -- index:   holds_id_key
 -- rows:    one probe for each id and region
 -- locks:   none

@@ -179,7 +179,7 @@ func expand(name, text string) (map[string]statement, error) {
 func (s *statement) include(line string) (string, error) {
 	said := directive.FindStringSubmatch(line)
 	if said == nil {
-		return "", fmt.Errorf("it is not clear what %q means", line)
+		return "", fmt.Errorf("%q is not a known line", line)
 	}
 	verb, as, first := said[1], said[3], 0
 	if said[4] != "" {
@@ -189,7 +189,7 @@ func (s *statement) include(line string) (string, error) {
 	for name := range strings.SplitSeq(said[2], ", ") {
 		list, known := byName[name]
 		if !known {
-			return "", fmt.Errorf("there is no list %q", name)
+			return "", fmt.Errorf("unknown list %q", name)
 		}
 		columns = append(columns, list...)
 	}
@@ -236,7 +236,7 @@ func (s *statement) include(line string) (string, error) {
 			out = fmt.Sprintf("%s unnest(%s) AS k (%s)", strings.ToUpper(verb), arrays, names)
 		}
 	default:
-		return "", fmt.Errorf("there is no @%s", verb)
+		return "", fmt.Errorf("unknown directive @%s", verb)
 	}
 	return out + said[5], nil
 }

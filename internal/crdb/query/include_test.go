@@ -19,7 +19,7 @@ func expand(t *testing.T, text string) map[string]string {
 	return out
 }
 
-func TestALineStandsForTheColumnsOfAList(t *testing.T) {
+func TestDirectiveExpandsToTheColumnsOfAList(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"-- @columns free AS f":                "f.host_bits, f.base",
@@ -39,7 +39,7 @@ func TestALineStandsForTheColumnsOfAList(t *testing.T) {
 }
 
 // One row comes as values; of rows that are alike, only what differs comes as arrays.
-func TestAStatementComesInTheShapesThatItNames(t *testing.T) {
+func TestStatementIsExpandedIntoItsShapes(t *testing.T) {
 	t.Parallel()
 	const text = "-- shapes: alike, one\n-- @values free, held_key FROM $2\n-- @from free, held_key FROM $2\n"
 	require.Equal(t, map[string]string{
@@ -51,7 +51,7 @@ func TestAStatementComesInTheShapesThatItNames(t *testing.T) {
 }
 
 // Rows that are named by their keys come as values.
-func TestRowsAreNamedByTheirKeys(t *testing.T) {
+func TestKeyShapesPassKeysAsValues(t *testing.T) {
 	t.Parallel()
 	made := expand(t, "-- shapes: keys, sure\nDELETE FROM t\n-- @using free FROM $2\nWHERE a = $1 AND\n-- @match free AS t FROM $2\n")
 	require.Len(t, made, 8)
@@ -67,7 +67,7 @@ func TestRowsAreNamedByTheirKeys(t *testing.T) {
 	require.False(t, query.HasKeys("hold_insert"))
 }
 
-func TestWhatIsUnclearIsRefused(t *testing.T) {
+func TestInvalidDirectiveIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"-- @columns nothing", "-- @rows free", "-- @columns free AS f FROM 2", "-- @"} {
 		_, err := query.Expand("s", line)
@@ -75,7 +75,7 @@ func TestWhatIsUnclearIsRefused(t *testing.T) {
 	}
 }
 
-func TestRowsComeInTheFormThatIsForThem(t *testing.T) {
+func TestRowsSelectTheFittingShape(t *testing.T) {
 	t.Parallel()
 	alike, differ := func(string) bool { return true }, func(c string) bool { return c != "plen" }
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestRowsComeInTheFormThatIsForThem(t *testing.T) {
 	}
 }
 
-func TestNoOrderIsLeftInAStatement(t *testing.T) {
+func TestExpandedStatementHasNoDirective(t *testing.T) {
 	t.Parallel()
 	for name, sql := range query.All() {
 		require.NotContains(t, sql, "--", name)

@@ -1,4 +1,4 @@
--- purpose: a project's keys after a name, by name
+-- purpose: a page of a project's keys after a given name, sorted by name
 -- index:   api_keys_name_key, projects_pkey
 -- rows:    the page
 -- locks:   none

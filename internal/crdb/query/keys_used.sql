@@ -1,4 +1,4 @@
--- purpose: note when keys were last used, never backwards; keys that are gone are left out
+-- purpose: record the times of the last use of keys; a time never moves back, and deleted keys are ignored
 -- index:   api_keys_pkey
 -- rows:    one for each key
 -- locks:   the rows

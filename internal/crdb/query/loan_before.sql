@@ -1,4 +1,4 @@
--- purpose: the loan of a pool that begins last before an address
+-- purpose: the last loan of a pool that begins before an address
 -- index:   region_blocks_pkey
 -- rows:    1
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: record blocks as lent
+-- purpose: record loans of blocks
 -- index:   region_blocks_pkey
 -- rows:    one for each loan
 -- locks:   the new rows

@@ -1,6 +1,6 @@
--- purpose: a page of the loans of a pool to a region, after an address
+-- purpose: a page of the loans of a pool to a region after an address
 -- index:   region_blocks_pkey
--- rows:    the loans of the pool behind the address, up to the last one of the page
+-- rows:    the loans of the pool from the address to the end of the page
 -- locks:   none
 SELECT
     -- @columns loan

@@ -1,4 +1,4 @@
--- purpose: the loans of some pools, counted by region and length
+-- purpose: count the loans of given pools by region and prefix length
 -- index:   region_blocks_pkey
 -- rows:    the loans of the pools
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: fail unless a fence has the mark that is remembered
+-- purpose: fail unless a fence still has the version (mark) that is cached
 -- index:   fences_pkey
 -- rows:    1
 -- locks:   none

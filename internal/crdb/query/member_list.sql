@@ -1,4 +1,4 @@
--- purpose: a project's members after a subject, by subject
+-- purpose: a page of a project's members after a given subject, sorted by subject
 -- index:   members_pkey
 -- rows:    the page
 -- locks:   none

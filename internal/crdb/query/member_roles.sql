@@ -1,6 +1,6 @@
 -- purpose: all roles of a subject, by project
 -- index:   members_subject_key, projects_pkey
--- rows:    the projects that the subject is a member of
+-- rows:    the projects of which the subject is a member
 -- locks:   none
 SELECT m.project_id, o.name, m.role
 FROM members AS m

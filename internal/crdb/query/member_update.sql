@@ -1,4 +1,4 @@
--- purpose: replace what can change of a member at the revision that was read
+-- purpose: replace the mutable columns of a member at the revision that was read
 -- index:   members_pkey or members_subject_key
 -- rows:    1
 -- locks:   the row

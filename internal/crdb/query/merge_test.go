@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-func TestMergedStatementsAreOne(t *testing.T) {
+func TestMergedStatementsFormOneStatement(t *testing.T) {
 	t.Parallel()
 	names := []string{"mark_is", "free_delete_one_sure", "project_region_insert"}
 	text := query.Merged(names)
@@ -38,7 +38,7 @@ WHERE region = $1 AND id = $2 AND mark = $3),
 	require.Equal(t, "SELECT 1", query.Merged(nil))
 }
 
-func TestEveryStatementIsKnownByItsText(t *testing.T) {
+func TestStatementNameIsFoundByItsText(t *testing.T) {
 	t.Parallel()
 	for name, text := range query.All() {
 		found, known := query.Name(text)
@@ -49,7 +49,7 @@ func TestEveryStatementIsKnownByItsText(t *testing.T) {
 	require.False(t, known)
 }
 
-func TestWhatChangesTheRowsOfAnotherStatementGoesAlone(t *testing.T) {
+func TestStatementThatChangesRowsOfAnotherIsNotMerged(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		others []string

@@ -1,6 +1,6 @@
--- purpose: which of the names in a list's filters mean something to a project: pools and spaces that are its own or granted to it, pools that its classes draw from, classes that it may use
+-- purpose: the names from filters of a list that a project may use: its own and granted pools and spaces, pools behind its classes and for its scopes, and classes
 -- index:   projects_name_key, pools_name_key, pools_pkey, spaces_name_key, grants_pkey, pool_classes_pool_idx, classes_pkey, classes_name_key
--- rows:    at most one for each name, and a probe of each index whether or not the pool or space exists
+-- rows:    at most one for each name; the probes of the indexes are the same whether or not the pool or space exists
 -- locks:   none
 SELECT 'pool', k.project, k.name
 FROM unnest($3::TEXT[], $4::TEXT[]) AS k (project, name)

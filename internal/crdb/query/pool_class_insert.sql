@@ -1,4 +1,4 @@
--- purpose: the rows by which classes find a pool
+-- purpose: add the rows by which classes find a pool
 -- index:   pool_classes_pkey
 -- rows:    one for each class
 -- locks:   the new rows

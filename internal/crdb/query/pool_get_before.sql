@@ -1,4 +1,4 @@
--- purpose: the pool carved from a container that begins at or before an address, nearest first
+-- purpose: the last pool carved from a container that begins at or before an address
 -- index:   pools_block_key, projects_pkey
 -- rows:    1
 -- locks:   none

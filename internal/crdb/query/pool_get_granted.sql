@@ -1,4 +1,4 @@
--- purpose: another project's pool by the names of its project and its own, if it is shared and granted to one of some consumers; what is none of theirs takes the same probes as what is not there, or the time would tell which it is
+-- purpose: another project's shared pool by project and name, if it is granted to one of the given consumers; a pool without such a grant takes the same probes as a missing pool, so that the response time does not reveal it
 -- index:   projects_name_key, pools_name_key, grants_pkey, pools_pkey, projects_pkey
 -- rows:    1, and one probe for each consumer
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: create a pool; if it is for a scope that has one by now, no row is made, and whoever wanted it looks again
+-- purpose: create a pool; if another transaction has already created the pool of the same scope, no row is added, and the caller reads again
 -- index:   pools_pkey, pools_scope_key
 -- rows:    1
 -- locks:   the new row

@@ -1,4 +1,4 @@
--- purpose: a project's pools after a name, by name
+-- purpose: a page of a project's pools after a given name, sorted by name
 -- index:   pools_name_key, projects_pkey
 -- rows:    the page
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's pools that carry all of some labels, after a name, by name
+-- purpose: a page of a project's pools that have all the given labels, after a given name, sorted by name
 -- index:   pools_name_key, projects_pkey
 -- rows:    the project's pools up to the end of the page
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's pools whose blocks are among some
+-- purpose: a project's pools whose block is one of the given blocks
 -- index:   pools_address_idx, projects_pkey
 -- rows:    the limit for each block
 -- locks:   none

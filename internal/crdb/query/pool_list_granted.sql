@@ -1,6 +1,6 @@
--- purpose: a project's shared pools that are granted to a consumer, by name or to everybody, and carry all of some labels, after a name, by name
+-- purpose: a page of a project's shared pools that are granted to a consumer or to all and have all the given labels, after a given name, sorted by name
 -- index:   projects_name_key, pools_name_key, grants_pkey
--- rows:    the project's pools up to the end of the page, and a probe or two of grants for each
+-- rows:    the project's pools up to the end of the page, and one or two probes of grants for each
 -- locks:   none
 SELECT
     -- @columns pool AS p,

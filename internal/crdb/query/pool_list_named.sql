@@ -1,4 +1,4 @@
--- purpose: those of some pools of a project, by name
+-- purpose: pools of a project by name
 -- index:   pools_name_key, projects_pkey
 -- rows:    one for each name
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: pools carved from a container that overlap a block: those that begin inside it, and the last that begins before it
+-- purpose: pools carved from a container that begin in a range of addresses, to find those that overlap a block
 -- index:   pools_block_key, projects_pkey
 -- rows:    the limit
 -- locks:   none

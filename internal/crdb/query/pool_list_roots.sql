@@ -1,4 +1,4 @@
--- purpose: a project's pools that were carved from a space, after a name, by name
+-- purpose: a page of a project's root pools after a given name, sorted by name
 -- index:   pools_roots_idx, projects_pkey
 -- rows:    the page
 -- locks:   none

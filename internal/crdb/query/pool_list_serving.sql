@@ -1,4 +1,4 @@
--- purpose: a page of the pools that are served in a region besides others
+-- purpose: a page of the multi-region pools that a region serves
 -- index:   pool_regions_region_idx, pools_pkey, projects_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: end serving a pool in a region
+-- purpose: end the service of a pool in a region
 -- index:   pool_regions_pkey or pool_regions_region_idx
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: a new epoch for the record of a pool in a region, if it still has the one that was read
+-- purpose: set a new epoch of a pool's record in a region, if the epoch is still the one that was read
 -- index:   pool_regions_pkey or pool_regions_region_idx
 -- rows:    1
 -- locks:   the row

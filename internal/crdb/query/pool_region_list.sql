@@ -1,6 +1,6 @@
--- purpose: some pools in the regions that they serve
+-- purpose: the records of given pools in the regions that serve them
 -- index:   pool_regions_pkey
--- rows:    one for each region of a pool that serves several
+-- rows:    one for each region of a multi-region pool
 -- locks:   none
 SELECT
     -- @columns pool_region

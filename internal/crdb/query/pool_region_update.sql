@@ -1,4 +1,4 @@
--- purpose: write down a loan, under a new epoch, if nobody has done so since it was read
+-- purpose: record a loan with a new epoch, if the epoch is still the one that was read
 -- index:   pool_regions_pkey or pool_regions_region_idx
 -- rows:    1
 -- locks:   the row

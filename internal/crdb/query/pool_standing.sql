@@ -1,4 +1,4 @@
--- purpose: a page of all pools, in order of id, each with the record of its loans to a region, the epoch beside the region's rows and its stock there, where there are any
+-- purpose: a page of all pools, sorted by id, each with the record of its loans to a region, and the epoch of its rows and its stock there, if they exist
 -- index:   pools_pkey, projects_pkey, pool_regions_pkey or pool_regions_region_idx, stocks_pkey, fences_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: whether a pool is as it was read before, since when it has been empty, which is no part of its revision, and its fence in a region
+-- purpose: the revision of a pool, the time since when it has been empty (not part of the revision), and its fence in a region, to check what a server has cached
 -- index:   pools_pkey, fences_pkey
 -- rows:    1
 -- locks:   none

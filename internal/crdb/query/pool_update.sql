@@ -1,4 +1,4 @@
--- purpose: replace what can change of a pool at the revision that was read
+-- purpose: replace the mutable columns of a pool at the revision that was read
 -- index:   pools_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,6 +1,6 @@
--- purpose: what a project holds, before it is deleted
+-- purpose: count the pools, claims and spaces of a project before it is deleted
 -- index:   pools_name_key, regions_ordinal_key, holds_name_key, spaces_name_key
--- rows:    all that the project holds
+-- rows:    all pools, claims and spaces of the project
 -- locks:   none
 SELECT
     (SELECT count(*) FROM pools WHERE project_id = $1),

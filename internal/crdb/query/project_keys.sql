@@ -1,6 +1,6 @@
--- purpose: the names of some projects
+-- purpose: the names of projects by id
 -- index:   projects_pkey
--- rows:    one for each
+-- rows:    one for each project
 -- locks:   none
 SELECT id, name
 FROM projects

@@ -1,4 +1,4 @@
--- purpose: projects after a name, by name
+-- purpose: a page of projects after a given name, sorted by name
 -- index:   projects_name_key
 -- rows:    the page
 -- locks:   none

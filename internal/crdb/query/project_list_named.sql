@@ -1,4 +1,4 @@
--- purpose: those of some projects that exist, by name
+-- purpose: the projects among the given names that exist
 -- index:   projects_name_key
 -- rows:    one for each name
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: forget in which regions a project had claims, with the project
+-- purpose: delete a project's list of regions with claims, with the project
 -- index:   project_regions_pkey
 -- rows:    the project's regions
 -- locks:   the rows

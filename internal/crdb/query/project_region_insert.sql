@@ -1,4 +1,4 @@
--- purpose: note that a project may have claims in a region
+-- purpose: record that a project may have claims in a region
 -- index:   projects_pkey, project_regions_pkey
 -- rows:    1
 -- locks:   the new row

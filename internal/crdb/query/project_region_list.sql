@@ -1,4 +1,4 @@
--- purpose: in which regions a project may have claims
+-- purpose: the regions in which a project may have claims
 -- index:   project_regions_pkey
 -- rows:    the project's regions
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: those of some projects that exist, each once for every region in which it may have claims: where the names of new claims are looked for
+-- purpose: the projects among the given ids that exist, with each region in which they may have claims; a new claim checks its name in these regions
 -- index:   projects_pkey, project_regions_pkey
 -- rows:    one for each id and region
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: those of some projects that exist: what claims are made in, or by, must not be gone
+-- purpose: the projects among the given ids that exist; a claim must not use a deleted project
 -- index:   projects_pkey
 -- rows:    one for each id
 -- locks:   none

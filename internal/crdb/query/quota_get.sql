@@ -1,6 +1,6 @@
--- purpose: one quota of a project by name, with what is used in all regions
+-- purpose: one quota of a project by name, with the usage in all regions
 -- index:   quotas_pkey, regions_ordinal_key, quota_shards_pkey
--- rows:    1, and its 16 shards in each region
+-- rows:    1, and the 16 shards of the quota in each region
 -- locks:   none
 SELECT
     -- @columns quota AS q,

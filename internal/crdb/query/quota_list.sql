@@ -1,6 +1,6 @@
--- purpose: a project's quotas after a name, by name, with what is used in all regions
+-- purpose: a page of a project's quotas after a given name, sorted by name, with the usage in all regions
 -- index:   quotas_pkey, regions_ordinal_key, quota_shards_pkey
--- rows:    the page, and 16 shards in each region for each
+-- rows:    the page, and the 16 shards of each quota in each region
 -- locks:   none
 SELECT
     -- @columns quota AS q,

@@ -1,6 +1,6 @@
--- purpose: all quotas of some projects, each with one of its shards in a region; a quota that has none there says shard -1
+-- purpose: all quotas of given projects, each with one of its shards in a region; shard -1 if the region has none
 -- index:   quotas_pkey, quota_shards_pkey
--- rows:    the quotas: 16 a project at most, and mostly none
+-- rows:    the quotas: at most 16 for each project, and mostly none
 -- locks:   none
 SELECT
     -- @columns quota AS q,

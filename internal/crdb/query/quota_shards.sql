@@ -1,4 +1,4 @@
--- purpose: all shards of some quotas, of all regions
+-- purpose: all shards of given quotas in all regions
 -- index:   regions_ordinal_key, quota_shards_pkey
 -- rows:    16 for each quota in each region
 -- locks:   none

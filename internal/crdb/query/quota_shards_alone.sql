@@ -1,4 +1,4 @@
--- purpose: all shards of some quotas, of all regions, which nobody else changes before the transaction ends
+-- purpose: all shards of given quotas in all regions, locked against changes by other transactions
 -- index:   regions_ordinal_key, quota_shards_pkey
 -- rows:    16 for each quota in each region
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: replace what can change of a quota at the revision that was read
+-- purpose: replace the mutable columns of a quota at the revision that was read
 -- index:   quotas_pkey
 -- rows:    1
 -- locks:   the row

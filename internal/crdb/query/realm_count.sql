@@ -1,4 +1,4 @@
--- purpose: how many consumers of a realm live, and how many of those that were lost since a time had expired after another
+-- purpose: count the live consumers of a realm, and the consumers that were lost after one time and had expired after another
 -- index:   consumers_live_idx, consumers_lost_idx
 -- rows:    the realm's consumers in the region
 -- locks:   none

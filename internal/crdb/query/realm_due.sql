@@ -1,6 +1,6 @@
--- purpose: how many consumers of a realm have expired whose time to live is not longer than some, and were not ended
+-- purpose: count the expired consumers of a realm that have not ended and whose time to live is at most a maximum
 -- index:   consumers_realm_expiry_idx
--- rows:    those of the realm that have expired and were not ended
+-- rows:    the realm's expired consumers that have not ended
 -- locks:   none
 SELECT count(*) AS due
 FROM consumers AS c

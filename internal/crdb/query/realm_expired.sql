@@ -1,6 +1,6 @@
--- purpose: how many consumers of a realm have expired and were not ended
+-- purpose: count the expired consumers of a realm that have not ended
 -- index:   consumers_realm_expiry_idx
--- rows:    those
+-- rows:    these consumers
 -- locks:   none
 SELECT count(*) AS expired
 FROM consumers AS c

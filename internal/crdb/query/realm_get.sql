@@ -1,6 +1,6 @@
--- purpose: what is stored of a realm
+-- purpose: the stored state of a realm
 -- index:   realms_pkey
--- rows:    1, or none
+-- rows:    1 or none
 -- locks:   none
 SELECT held_since, confirmed_until
 FROM realms

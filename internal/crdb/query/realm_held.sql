@@ -1,6 +1,6 @@
--- purpose: the realms in which nobody is ended for having expired
+-- purpose: a page of the realms whose expired consumers are not ended now
 -- index:   realms_pkey
--- rows:    those that were ever held: hardly any
+-- rows:    the stored states of realms: mostly none
 -- locks:   none
 SELECT project_id, name
 FROM realms

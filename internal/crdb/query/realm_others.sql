@@ -1,6 +1,6 @@
--- purpose: of how many realms of a project, but for one, something is stored that still means something
+-- purpose: count the other realms of a project whose stored state has an effect
 -- index:   realms_pkey
--- rows:    the project's realms in the region of which anything is stored: hardly any
+-- rows:    the stored states of the project's realms in the region: mostly none
 -- locks:   none
 SELECT count(*) AS realms
 FROM realms

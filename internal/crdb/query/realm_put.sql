@@ -1,4 +1,4 @@
--- purpose: store what there is to know of a realm
+-- purpose: store the state of a realm
 -- index:   realms_pkey
 -- rows:    1
 -- locks:   the row

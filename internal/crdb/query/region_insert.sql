@@ -1,4 +1,4 @@
--- purpose: write down that the database has a region, which a migration does that may run twice
+-- purpose: record a region of the database; a migration that runs twice changes nothing
 -- index:   regions_pkey
 -- rows:    1
 -- locks:   the new row

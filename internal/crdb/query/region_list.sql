@@ -1,4 +1,4 @@
--- purpose: the database's regions, in the order in which they were added
+-- purpose: the database's regions, in the order of their addition
 -- index:   regions_ordinal_key
 -- rows:    the regions
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: nothing of a project is left
+-- purpose: end the removal of a project, because none of its rows are left
 -- index:   removals_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: note that a project is gone whose trail and history are to be deleted
+-- purpose: record a deleted project whose audit trail and history must be deleted
 -- index:   removals_pkey
 -- rows:    1
 -- locks:   the new row

@@ -1,4 +1,4 @@
--- purpose: projects that are gone, after an id
+-- purpose: a page of deleted projects after a given id
 -- index:   removals_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: how many pools were carved for the scopes of a class
+-- purpose: count the pools that were carved for scopes of a class
 -- index:   pools_scope_key
--- rows:    the pools
+-- rows:    these pools
 -- locks:   none
 SELECT count(*)
 FROM pools

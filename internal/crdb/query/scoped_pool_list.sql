@@ -1,8 +1,8 @@
--- purpose: pools that were carved for scopes, after an id, each with its class and with whether anything but reservations is held in it
+-- purpose: a page of the pools that were carved for scopes, after a given id, each with its class and whether it holds blocks other than reservations
 -- index:   pools_scoped_idx, projects_pkey, classes_pkey, holds_pkey
--- rows:    the page, and a probe of holds for each
+-- rows:    the page, and one probe of holds for each pool
 -- locks:   none
--- The second half of a UNION answers nothing, ever: for it CockroachDB plans the first half anew for each row, and so reads no more than its limit.
+-- The second half of the UNION never returns a row. Because of it CockroachDB runs the first half once for each row, and reads no more than its limit.
 SELECT
     -- @columns pool AS p,
     o.name AS project, c.spec AS class_spec, h.n > 0 AS held

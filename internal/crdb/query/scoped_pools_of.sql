@@ -1,4 +1,4 @@
--- purpose: the pools of a project's scopes of a class after a scope, by scope
+-- purpose: a page of the pools of a project's scopes of a class, after a given scope, sorted by scope
 -- index:   pools_scope_key, projects_pkey
 -- rows:    the page
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's claims in a region whose names begin with a text, by name
+-- purpose: a project's claims in a region whose names begin with a text, sorted by name
 -- index:   holds_name_key
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's own classes whose names begin with a text, by name
+-- purpose: a project's own classes whose names begin with a text, sorted by name
 -- index:   classes_name_key, projects_pkey
 -- rows:    the limit
 -- locks:   none

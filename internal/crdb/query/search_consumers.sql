@@ -1,4 +1,4 @@
--- purpose: a project's consumers in a region, of one realm, whose UIDs begin with a text, by UID
+-- purpose: a project's consumers of one realm in a region whose UIDs begin with a text, sorted by UID
 -- index:   consumers_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's pools whose names begin with a text, by name, without what may be large
+-- purpose: a project's pools whose names begin with a text, sorted by name, without reservations, labels and texts
 -- index:   pools_name_key, projects_pkey
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: pools of some projects whose blocks are among some, the smallest first, without what may be large; those of other projects are not looked at
+-- purpose: pools of given projects whose block is one of the given blocks, smallest first, without reservations, labels and texts; no row of another project is read
 -- index:   pools_address_idx, projects_pkey
 -- rows:    the limit for each project and block
 -- locks:   none

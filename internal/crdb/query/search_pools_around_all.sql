@@ -1,4 +1,4 @@
--- purpose: pools of all projects whose blocks are among some, the smallest first, without what may be large: for a platform admin
+-- purpose: pools of all projects whose block is one of the given blocks, smallest first, without reservations, labels and texts: for a platform admin
 -- index:   pools_address_idx, projects_pkey
 -- rows:    the limit for each block
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: a project's spaces whose names begin with a text, by name
+-- purpose: a project's spaces whose names begin with a text, sorted by name
 -- index:   spaces_name_key
 -- rows:    the limit
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: one session by the hash of what the browser sends
+-- purpose: one session by the hash of the browser's secret
 -- index:   sessions_pkey
 -- rows:    1
 -- locks:   none

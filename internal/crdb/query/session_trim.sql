@@ -1,6 +1,6 @@
--- purpose: end the oldest sessions of a holder that has too many
+-- purpose: end the oldest sessions of a holder, so that a maximum number remains
 -- index:   sessions_holder_idx, sessions_pkey
--- rows:    those of the holder: as many as it may have, and those that were just made
+-- rows:    the holder's sessions: the maximum, and those that were just created
 -- locks:   the rows
 DELETE FROM sessions
 WHERE hash IN (

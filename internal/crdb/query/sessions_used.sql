@@ -1,4 +1,4 @@
--- purpose: note when sessions were last used, never backwards; sessions that are gone are left out
+-- purpose: record the times of the last use of sessions; a time never moves back, and deleted sessions are ignored
 -- index:   sessions_pkey
 -- rows:    one for each session
 -- locks:   the rows

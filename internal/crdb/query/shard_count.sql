@@ -1,4 +1,4 @@
--- purpose: count in a shard what some claims take and give back, unless it has too little to spare
+-- purpose: add the changes by claims and releases to a shard, unless its spare amount is too small
 -- index:   quota_shards_pkey
 -- rows:    1
 -- locks:   the row

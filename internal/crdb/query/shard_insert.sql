@@ -1,4 +1,4 @@
--- purpose: the shards of a quota
+-- purpose: add the shards of a quota
 -- index:   quota_shards_pkey
 -- rows:    one for each shard
 -- locks:   the new rows

@@ -1,4 +1,4 @@
--- purpose: replace the figures of a shard that still has those that were read
+-- purpose: replace the figures of a shard, if they are still those that were read
 -- index:   quota_shards_pkey
 -- rows:    1
 -- locks:   the row

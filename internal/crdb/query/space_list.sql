@@ -1,4 +1,4 @@
--- purpose: a project's spaces after a name, by name
+-- purpose: a page of a project's spaces after a given name, sorted by name
 -- index:   spaces_name_key
 -- rows:    the page
 -- locks:   none

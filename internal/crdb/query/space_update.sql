@@ -1,4 +1,4 @@
--- purpose: replace what can change of a space at the revision that was read
+-- purpose: replace the mutable columns of a space at the revision that was read
 -- index:   spaces_pkey
 -- rows:    1
 -- locks:   the row

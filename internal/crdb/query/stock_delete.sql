@@ -1,4 +1,4 @@
--- purpose: end the stock of a pool in a region
+-- purpose: delete the epoch of a pool in a region
 -- index:   stocks_pkey
 -- rows:    1
 -- locks:   the row

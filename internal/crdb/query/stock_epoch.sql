@@ -1,4 +1,4 @@
--- purpose: the two epochs of a pool in a region: that of the record of what was lent, and that beside the region's rows
+-- purpose: the two epochs of a pool in a region: the epoch of the loan record, and the epoch of the region's rows
 -- index:   pool_regions_pkey or pool_regions_region_idx, stocks_pkey
 -- rows:    1
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: the epoch of a pool's rows in a region that begins to serve it
+-- purpose: add the epoch of a pool in a region that begins to serve it
 -- index:   stocks_pkey
 -- rows:    1
 -- locks:   the new row

@@ -1,4 +1,4 @@
--- purpose: the new epoch of a pool's rows in a region, if they still have the one that was read
+-- purpose: set a new epoch of a pool's rows in a region, if the epoch is still the one that was read
 -- index:   stocks_pkey
 -- rows:    1
 -- locks:   the row

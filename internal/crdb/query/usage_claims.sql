@@ -1,4 +1,4 @@
--- purpose: what a project holds by claims within a scope, counted by region and length, and how many of those are IPv4
+-- purpose: count the blocks that a project's claims hold within a quota's scope, by region and prefix length, with the number of IPv4 blocks
 -- index:   regions_ordinal_key, holds_name_key
 -- rows:    the project's claims
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: how many pools a project has within a scope: its own, but for those that serve another's scope, and those that serve its own scopes
+-- purpose: count a project's pools within a quota's scope: its own pools except those carved for scopes, and the pools carved for its scopes
 -- index:   pools_name_key, pools_scope_project_idx
--- rows:    the project's pools, and those for its scopes
+-- rows:    the project's pools, and the pools for its scopes
 -- locks:   none
 SELECT
     (

@@ -1,6 +1,6 @@
--- purpose: what a project holds within a scope without a claim, counted by region and length, and how many of those are IPv4
+-- purpose: count the blocks that a project retains without a claim within a quota's scope, by region and prefix length, with the number of IPv4 blocks
 -- index:   regions_ordinal_key, holds_retained_idx
--- rows:    what the project has retained
+-- rows:    the project's retained blocks
 -- locks:   none
 SELECT u.plen, u.blocks, u.four
 FROM regions AS g

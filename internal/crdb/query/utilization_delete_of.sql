@@ -1,6 +1,6 @@
--- purpose: delete what was recorded of a pool, with it
+-- purpose: delete the recorded utilization of a pool, with the pool
 -- index:   utilization_pkey
--- rows:    one for each day and month that are kept
+-- rows:    one for each stored day and month
 -- locks:   the rows
 DELETE FROM utilization
 WHERE region = $1 AND pool_id = $2

@@ -1,4 +1,4 @@
--- purpose: a page of the pools at home in a region, in order of id, each with what was recorded of it today
+-- purpose: a page of the pools whose home is a region, sorted by id, each with today's record of its utilization
 -- index:   pools_pkey, utilization_pkey
 -- rows:    the limit, and pools of other regions between them
 -- locks:   none

@@ -1,4 +1,4 @@
--- purpose: delete some months that began before a time
+-- purpose: delete the oldest monthly records, up to a limit, that began before a time
 -- index:   utilization_begins_idx, utilization_pkey
 -- rows:    the limit
 -- locks:   the rows

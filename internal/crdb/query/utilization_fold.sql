@@ -1,4 +1,4 @@
--- purpose: add what is kept of days to the rows of their months, of pools that there are
+-- purpose: add daily points to the monthly records of pools that still exist
 -- index:   utilization_pkey, pools_pkey
 -- rows:    one for each pool and month
 -- locks:   the rows

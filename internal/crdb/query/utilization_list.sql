@@ -1,6 +1,6 @@
--- purpose: how much of some pools was used, in full for the last days, and before that for each day, since the beginning of a month
+-- purpose: the recorded utilization of pools since the beginning of a month: all points of recent days, and the points that are kept of each earlier day
 -- index:   utilization_pkey
--- rows:    one for each pool and each day and month that are kept
+-- rows:    one for each pool and each stored day and month
 -- locks:   none
 -- region:  every, because each pool's is in the region in which the pool is at home; each row is found by the pool's part of the key
 SELECT p.id, t.begins, t.points

@@ -1,4 +1,4 @@
--- purpose: add to what was recorded of some pools today, unless somebody has done so since a time
+-- purpose: add points to today's records of pools, unless another server has added one since a time
 -- index:   utilization_pkey, pools_pkey
 -- rows:    one for each pool
 -- locks:   the rows

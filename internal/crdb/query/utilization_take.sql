@@ -1,4 +1,4 @@
--- purpose: take away some of what was recorded on days before one, to keep less of it
+-- purpose: remove the oldest daily records before a day and return them, so that fewer points of them can be kept
 -- index:   utilization_begins_idx, utilization_pkey
 -- rows:    the limit
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: some webhooks that a server is to look at, the longest past first
+-- purpose: webhooks that are due, earliest due time first
 -- index:   webhooks_due_idx
 -- rows:    the limit
 -- locks:   none

@@ -1,6 +1,6 @@
--- purpose: one webhook of a project by name, of some regions
+-- purpose: one webhook of a project by name, in the given regions
 -- index:   webhooks_pkey, deliveries_pkey
--- rows:    1 of each region, and what was given up of it
+-- rows:    1 for each region, and its failed deliveries
 -- locks:   none
 SELECT
     -- @columns webhook AS w,

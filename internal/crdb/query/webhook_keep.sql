@@ -1,6 +1,6 @@
--- purpose: have webhooks that a server has be its own for longer
+-- purpose: extend the leases of webhooks that a server has
 -- index:   webhooks_lease_idx
--- rows:    those that are named
+-- rows:    one for each webhook
 -- locks:   the rows
 UPDATE webhooks
 SET due_at = $4

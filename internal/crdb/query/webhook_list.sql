@@ -1,6 +1,6 @@
--- purpose: a project's webhooks after a name, by name
+-- purpose: a page of a project's webhooks after a given name, sorted by name
 -- index:   webhooks_pkey, deliveries_pkey
--- rows:    the page, and what was given up of each
+-- rows:    the page, and the failed deliveries of each webhook
 -- locks:   none
 SELECT
     -- @columns webhook AS w,

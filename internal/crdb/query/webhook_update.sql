@@ -1,4 +1,4 @@
--- purpose: replace what can change of a webhook as it was read
+-- purpose: replace the mutable columns of a webhook at the epoch that was read
 -- index:   webhooks_pkey
 -- rows:    1
 -- locks:   the row

@@ -20,7 +20,7 @@ func pool() *recall.Pool {
 	return &recall.Pool{Free: space.NewKnown(netip.MustParsePrefix("10.0.0.0/8"))}
 }
 
-func TestAPoolIsForOneAtATime(t *testing.T) {
+func TestCachedPoolIsTakenByOneAtATime(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)
 	require.False(t, m.Knows(at))
@@ -33,7 +33,7 @@ func TestAPoolIsForOneAtATime(t *testing.T) {
 	require.NotNil(t, m.Take(at))
 }
 
-func TestWhatOthersChangeIsNotRememberedForAWhile(t *testing.T) {
+func TestPoolChangedElsewhereIsNotCachedForASecond(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	m := recall.New(func() time.Time { return now })
@@ -45,7 +45,7 @@ func TestWhatOthersChangeIsNotRememberedForAWhile(t *testing.T) {
 	require.True(t, m.Wants(at))
 }
 
-func TestRowsThatAreMissingAreReadAgainWhereThatPays(t *testing.T) {
+func TestMissingRowsAreReadAgainForShortPools(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)
 	p := pool()
@@ -68,7 +68,7 @@ func TestRowsThatAreMissingAreReadAgainWhereThatPays(t *testing.T) {
 	require.True(t, m.Wants(other))
 }
 
-func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
+func TestProjectIsCachedByVersion(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)
 	id, mark, epoch := ipam.NewID(), ipam.NewID(), ipam.NewID()
@@ -102,7 +102,7 @@ func TestAProjectIsRememberedUnderItsMark(t *testing.T) {
 }
 
 // A group claims for several projects, and depends on the platform, for which the cache only has the classes.
-func TestWhatOneProjectCountsIsNoOthers(t *testing.T) {
+func TestCachedQuotaPartsAreKeptPerProject(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)
 	quota := ipam.NewID()

@@ -1,6 +1,6 @@
--- purpose: new epochs in the record of what was lent, where they are those that were read
+-- purpose: set new epochs in loan records whose epochs are still those that were read
 -- index:   pool_regions_pkey
--- rows:    those that are given
+-- rows:    the given ones
 -- locks:   the rows
 UPDATE pool_regions AS r
 SET epoch = k.fresh

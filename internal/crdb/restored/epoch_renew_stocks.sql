@@ -1,6 +1,6 @@
--- purpose: the same new epochs beside the rows of the regions
+-- purpose: set the same new epochs for the regions' rows
 -- index:   stocks_pkey
--- rows:    those that are given
+-- rows:    the given ones
 -- locks:   the rows
 UPDATE stocks AS t
 SET epoch = k.fresh

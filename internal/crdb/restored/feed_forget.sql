@@ -1,4 +1,4 @@
--- purpose: forget what cursors of the feed are sealed with: what comes next does not follow from what came before the restore
+-- purpose: delete the secret that seals the cursors of the feed: changes after the restore do not continue those before it
 -- index:   feed_pkey
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: end the fences of what is not a container any more
+-- purpose: delete the fences that belong to no container, those of projects included
 -- index:   none: all rows, once
 -- rows:    all
 -- locks:   the rows

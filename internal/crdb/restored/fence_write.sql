@@ -1,6 +1,6 @@
--- purpose: the fences of all containers, with other marks and the stocks that were counted
+-- purpose: write the fences of all containers, with new versions (marks) and the counted stocks
 -- index:   fences_pkey
--- rows:    those that are given
+-- rows:    the given ones
 -- locks:   the rows
 INSERT INTO fences (region, id, mark, stock)
 SELECT k.region::crdb_internal_region, k.id, k.mark, k.stock

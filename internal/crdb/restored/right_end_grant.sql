@@ -1,6 +1,6 @@
--- purpose: end again what was ended since the backup was made
+-- purpose: delete again the grants that were deleted after the backup
 -- index:   none: all rows, once
--- rows:    all that were ended
+-- rows:    all such grants
 -- locks:   the rows
 -- region:  every, because the whole database was restored
 DELETE FROM grants

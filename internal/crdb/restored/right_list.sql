@@ -1,4 +1,4 @@
--- purpose: every project, and what lets callers act in it: keys that have not expired, members, grants and quotas
+-- purpose: every project, and the rights of callers in it: keys that have not expired, members, grants and quotas
 -- index:   none: all rows, once
 -- rows:    all
 -- locks:   none

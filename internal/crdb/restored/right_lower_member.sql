@@ -1,4 +1,4 @@
--- purpose: give a member again the smaller role that it has been given since the backup was made
+-- purpose: give a member again the lower role that it got after the backup
 -- index:   none: all rows, once
 -- rows:    1
 -- locks:   the row

@@ -1,4 +1,4 @@
--- purpose: end all sessions: one that was ended since the backup was made would be there again
+-- purpose: delete all sessions, because the backup may contain sessions that ended after it
 -- index:   none: all rows, once
 -- rows:    all
 -- locks:   the rows

@@ -1,4 +1,4 @@
--- purpose: have no webhook send anything: the database that this is a copy of may be sending
+-- purpose: stop all webhooks, because the original database may still be sending
 -- index:   none: all rows, once
 -- rows:    all
 -- locks:   the rows

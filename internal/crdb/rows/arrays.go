@@ -64,13 +64,13 @@ func (a quickArray) Encode(value any, to []byte) ([]byte, error) {
 			return appendElement(to, v)
 		}), nil
 	}
-	return nil, fmt.Errorf("%T is no list that PlanEncode takes", value)
+	return nil, fmt.Errorf("PlanEncode does not support %T", value)
 }
 
 // appendArray appends the header and then the elements. The header contains the dimension count, a flag for NULL elements, the element type, the
 // length and the lower bound.
 func appendArray[E any](to []byte, element uint32, list []E, each func(to []byte, v E) []byte) []byte {
-	n := uint32(len(list)) //nolint:gosec // a statement takes fewer
+	n := uint32(len(list)) //nolint:gosec // a statement has fewer elements
 	to = slices.Grow(to, 20*(len(list)+1))
 	for _, v := range []uint32{min(n, 1), 1, element} {
 		to = binary.BigEndian.AppendUint32(to, v)
@@ -85,7 +85,7 @@ func appendArray[E any](to []byte, element uint32, list []E, each func(to []byte
 }
 
 func appendElement[T string | []byte](to []byte, v T) []byte {
-	return append(binary.BigEndian.AppendUint32(to, uint32(len(v))), v...) //nolint:gosec // a statement takes less
+	return append(binary.BigEndian.AppendUint32(to, uint32(len(v))), v...) //nolint:gosec // a value of a statement is shorter
 }
 
 func appendNull(to []byte) []byte { return binary.BigEndian.AppendUint32(to, 1<<32-1) }

@@ -10,7 +10,7 @@ import (
 )
 
 // A list that quickArray encodes decodes to the same values as a list that the driver encodes.
-func TestQuickArraysAreReadAsTheDriversOwn(t *testing.T) {
+func TestQuickArrayDecodesLikeTheDriversArray(t *testing.T) {
 	t.Parallel()
 	own, quick := pgtype.NewMap(), pgtype.NewMap()
 	rows.QuickArrays(quick)

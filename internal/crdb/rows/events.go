@@ -34,7 +34,7 @@ const (
 	leastEvent = 10       // its members' lengths alone
 )
 
-var errEvents = errors.New("the events of a row cannot be read")
+var errEvents = errors.New("cannot read the events of a row")
 
 // PackEvents returns the rows for events.
 func PackEvents(events []ipam.Event) (packed []EventRow) {
@@ -110,7 +110,7 @@ func appendMember[T string | ~[]byte](text []byte, member T) []byte {
 // Unpack returns a row's events.
 func (r EventRow) Unpack() ([]ipam.Event, error) {
 	if len(r.Events) == 0 || r.Events[0] != eventsFormat {
-		return nil, fmt.Errorf("%w: they are of a format that is not known", errEvents)
+		return nil, fmt.Errorf("%w: unknown format", errEvents)
 	}
 	if n, err := s2.DecodedLen(r.Events[1:]); err != nil || n > maxText {
 		return nil, errEvents

@@ -72,7 +72,7 @@ func unpacked(tb require.TestingT, packed []rows.EventRow) (out []ipam.Event) {
 	return out
 }
 
-func TestARowHoldsWhatATransactionRecorded(t *testing.T) {
+func TestTrailRowHoldsTheEventsOfATransaction(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		dress func(*ipam.Claim, int)
@@ -101,7 +101,7 @@ func TestARowHoldsWhatATransactionRecorded(t *testing.T) {
 }
 
 // Events of different projects or times, or without consecutive ids, never share a row.
-func TestEventsComeBackAsTheyWere(t *testing.T) {
+func TestEventsRoundTrip(t *testing.T) {
 	t.Parallel()
 	projects, times := []ipam.ID{{1}, {2}}, []time.Time{at, at.Add(time.Microsecond), at.Add(-time.Hour)}
 	word := rapid.OneOf(rapid.String(), rapid.Just(""), rapid.Just("0190163d-8694-739b-aea5-966c26f8ad91"), rapid.StringN(100, 9000, 20000))

@@ -16,7 +16,7 @@ import (
 
 // For each member of a claim, set it in one of three otherwise equal claims. textOf reuses the text of equal claims, and always returns the same text
 // as for the claim alone.
-func TestTheTextOfAHoldIsThatOfItsOwnClaim(t *testing.T) {
+func TestHoldTextMatchesItsClaim(t *testing.T) {
 	t.Parallel()
 	length, at, id := 24, time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), ipam.ID{1}
 	full := ipam.Claim{

@@ -1,5 +1,5 @@
-// Package rows maps values of each kind to rows: the column names, and the members with another form in the database. The statements define the
-// column order.
+// Package rows maps values of each kind to database rows. It has each kind's column names, and converts the fields that the database stores in another
+// form. The statements define the column order.
 package rows
 
 import (
@@ -21,13 +21,14 @@ type Kind[V any] struct {
 	Scan func(pgx.CollectableRow) (V, error)
 	// Values returns a statement's arguments for one row.
 	Values func(statement string, v V) ([]any, error)
-	// Arrays returns the statement's form for these rows, and its arguments.
+	// Arrays returns the name of the statement's form for these rows, and the form's arguments: for each column an array, or one value for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns a statement's arguments. The statement names takes rows by their keys, and the last value fills any gap.
+	// Keys returns the arguments for a statement that lists rows by their keys. The statement has space for as many rows as takes; if list is shorter,
+	// its last value fills the rest.
 	Keys func(statement string, list []V, takes int) ([]any, error)
 }
 
-// kindOf returns a kind that represents its values by an R while it reads and writes them.
+// kindOf returns the kind for values that are read and written by way of an R. row converts a value to an R, and value does the reverse.
 func kindOf[V, R any](columns table[R], row func(V, *documents) R, value func(*R) (V, error)) Kind[V] {
 	scan := columns.read().scanner()
 	return Kind[V]{
@@ -88,7 +89,7 @@ type order struct {
 
 func (t table[R]) ordered(fields []pgconn.FieldDescription) (*order, error) {
 	if len(fields) != len(t) {
-		return nil, fmt.Errorf("%d columns in place of %d", len(fields), len(t))
+		return nil, fmt.Errorf("%d columns instead of %d", len(fields), len(t))
 	}
 	o := &order{make([]string, len(fields)), make([]int, len(fields))}
 	for i, f := range fields {
@@ -144,7 +145,7 @@ func (t table[R]) index(name string) int {
 
 func (t table[R]) named(name string) *column[R] { return &t[t.index(name)] }
 
-// within converts a part's columns into columns for the whole.
+// within converts the columns of P into columns of R, which contains a P. of returns the P in an R.
 func within[R, P any](part table[P], of func(*R) *P) (t table[R]) {
 	for _, c := range part {
 		t = append(t, column[R]{
@@ -162,7 +163,7 @@ func asRead[V any](v *V) (V, error) { return *v, nil }
 // documents encodes JSON documents and collects errors.
 type documents struct {
 	err    error
-	before *ipam.Claim // claim with the last text
+	before *ipam.Claim // previous claim of textOf; text is its text
 	text   string
 }
 
@@ -172,7 +173,7 @@ func (d *documents) of(v any) string {
 	return doc
 }
 
-// labels is of for labels, which are empty as a rule.
+// labels encodes labels. Most objects have none.
 func (d *documents) labels(m map[string]string) string {
 	if len(m) == 0 {
 		return "{}"
@@ -180,7 +181,7 @@ func (d *documents) labels(m map[string]string) string {
 	return d.of(m)
 }
 
-// list is of for a list that is stored as [] when it is empty.
+// list encodes a list. An empty list, or nil, becomes [].
 func list[T any](d *documents, all []T) string {
 	if len(all) == 0 {
 		return "[]"

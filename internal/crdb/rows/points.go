@@ -16,7 +16,7 @@ import (
 func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	used := p.Used.Bytes()
 	digits := bytes.TrimRight(used, "\x00")
-	b = binary.AppendUvarint(b, uint64(p.At.Sub(begins)/time.Second)) //nolint:gosec // a row begins before what is recorded in it
+	b = binary.AppendUvarint(b, uint64(p.At.Sub(begins)/time.Second)) //nolint:gosec // not negative: the points of a row follow its start
 	b = append(b, byte(len(used)-len(digits)), byte(len(digits)))     //nolint:gosec // 17 bytes at most
 	return append(b, digits...)
 }
@@ -30,7 +30,7 @@ func DecodePoints(points []ipam.UsedAt, begins time.Time, b []byte) ([]ipam.Used
 		}
 		zeros, end := uint(rest[n]), n+2+int(rest[n+1])
 		used := new(big.Int).SetBytes(rest[n+2 : end])
-		at := begins.Add(time.Duration(seconds) * time.Second).UTC() //nolint:gosec // as it was written
+		at := begins.Add(time.Duration(seconds) * time.Second).UTC() //nolint:gosec // the encoder wrote a value in range
 		points, rest = append(points, ipam.UsedAt{At: at, Used: used.Lsh(used, 8*zeros)}), rest[end:]
 	}
 	return points, nil

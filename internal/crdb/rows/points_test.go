@@ -23,7 +23,7 @@ func usedAt(t *rapid.T, seconds int) ipam.UsedAt {
 	return ipam.UsedAt{At: midnight.Add(time.Duration(seconds) * time.Second), Used: used}
 }
 
-func TestRecordsOfAPoolAreReadAsTheyWereWritten(t *testing.T) {
+func TestUtilizationRecordsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var want []ipam.UsedAt
@@ -50,7 +50,7 @@ func TestRecordsOfAPoolAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-func TestARecordIsCompact(t *testing.T) {
+func TestUtilizationRecordIsCompact(t *testing.T) {
 	t.Parallel()
 	all := ipam.UsedAt{At: midnight.Add(23 * time.Hour), Used: new(big.Int).Lsh(big.NewInt(1), 128)}
 	require.Len(t, rows.AppendPoint(nil, midnight, all), 6)
@@ -59,7 +59,7 @@ func TestARecordIsCompact(t *testing.T) {
 }
 
 // However days are grouped, each pool and month gets one row with all kept records at their times.
-func TestDaysBecomeTheirMonths(t *testing.T) {
+func TestDaysAreMergedIntoMonths(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		pools := []ipam.ID{{1}, {2}}

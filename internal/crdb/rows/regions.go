@@ -17,7 +17,7 @@ type poolRegionRow struct {
 	lasted int64
 }
 
-// PoolRegions maps pools' records in regions.
+// PoolRegions maps each PoolRegion to a row.
 var PoolRegions = kindOf(table[poolRegionRow]{
 	id("pool_id", func(r *poolRegionRow) *ipam.ID { return &r.Pool }),
 	plain("region", func(r *poolRegionRow) *string { return &r.Region }),
@@ -35,7 +35,7 @@ type loanRow struct {
 	held
 }
 
-// Loans maps the blocks that are lent to regions.
+// Loans only reads rows. Each row is a block that is lent to a region.
 var Loans = kindOf(append(
 	heldColumns(func(r *loanRow) *held { return &r.held }),
 	id("pool_id", func(r *loanRow) *ipam.ID { return &r.PoolID }),

@@ -37,7 +37,7 @@ func appendCounts(b []byte, counts map[int]int64) []byte {
 func DecodeStock(b []byte) (ipam.Stock, error) {
 	var s ipam.Stock
 	if len(b) == 0 || b[0] != stockFormat {
-		return s, fmt.Errorf("a stored stock %x has a form that this version does not know", b)
+		return s, fmt.Errorf("a stored stock %x has a format that this version does not know", b)
 	}
 	numbers := make([]uint64, 0, len(b))
 	for rest := b[1:]; len(rest) > 0; {
@@ -48,12 +48,12 @@ func DecodeStock(b []byte) (ipam.Stock, error) {
 		numbers, rest = append(numbers, n), rest[size:]
 	}
 	if len(numbers)%2 != 1 || numbers[0] > uint64(len(numbers)/2) {
-		return s, fmt.Errorf("a stored stock %x has not the numbers that it says", b)
+		return s, fmt.Errorf("a stored stock %x has fewer numbers than it announces", b)
 	}
 	free := numbers[0]
 	s.Free = make(map[int]int64, free)
 	for i := uint64(0); i < uint64(len(numbers)/2); i++ {
-		bits, n := int(numbers[1+2*i]), int64(numbers[2+2*i]) //nolint:gosec // as they were written
+		bits, n := int(numbers[1+2*i]), int64(numbers[2+2*i]) //nolint:gosec // the encoder wrote values in range
 		if i < free {
 			s.Free[bits] = n
 			continue

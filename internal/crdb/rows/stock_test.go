@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-func TestAStockIsReadAsItWasWritten(t *testing.T) {
+func TestStockRoundTrips(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.MapOfN(rapid.IntRange(0, 128), rapid.Int64Range(1, 1<<62), 0, 129)
@@ -30,7 +30,7 @@ func TestAStockIsReadAsItWasWritten(t *testing.T) {
 	})
 }
 
-func TestAStockIsCompact(t *testing.T) {
+func TestStockEncodingIsCompact(t *testing.T) {
 	t.Parallel()
 	s := ipam.Stock{Free: map[int]int64{}}
 	for bits := 16; bits <= 32; bits++ {
@@ -40,7 +40,7 @@ func TestAStockIsCompact(t *testing.T) {
 	require.Equal(t, []byte{1, 0}, rows.EncodeStock(ipam.Stock{}))
 }
 
-func TestAStockThatIsNotOneIsRefused(t *testing.T) {
+func TestMalformedStockIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, stored := range map[string][]byte{
 		"nothing": {}, "another form": {2, 0}, "no count": {1}, "half a number": {1, 0x80}, "half a pair": {1, 1, 24}, "more than there is": {1, 2, 24, 1},

@@ -43,7 +43,7 @@ func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 }
 
 // One region first, then all: a real cluster grows by the statements that the scripted one received.
-func TestAClusterGrowsFromOneRegionToAll(t *testing.T) {
+func TestClusterGrowsFromOneRegionToAll(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)
 	migrateEverywhere(t, at, options(regions[0]))

@@ -28,11 +28,11 @@ func CheckCompatible(ctx context.Context, c *pgx.Conn) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("cannot read which programs may work on the database: %w", err)
+		return fmt.Errorf("cannot read which versions may use the database: %w", err)
 	}
 	if known := Version(); minimum > known {
-		return fmt.Errorf("%w: it knows the schema up to number %d, and the database has been changed so that programs must know number %d at least; "+
-			"use the version whose `ipamctl migrate` was run last, or a later one", ErrTooOld, known, minimum)
+		return fmt.Errorf("%w: it knows the schema up to number %d, and the database requires programs that know at least number %d; "+
+			"use the version of the last `ipamctl migrate`, or a later one", ErrTooOld, known, minimum)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ func setLocked(table string, to bool) string {
 	return "ALTER TABLE " + name(table) + " SET (schema_locked = " + value + ")" // must be the only setting in its statement, outside of a transaction
 }
 
-// migrating returns settings for the connection's start, where an older version only logs a warning about unknown ones. With a commit before each DDL
-// statement, CockroachDB would run a job for each new table in a message.
+// migrating returns session parameters for the startup of a connection. At startup, an older CockroachDB version only logs a warning about an unknown
+// parameter. Without autocommit_before_ddl=off, CockroachDB would commit before each DDL statement, and run one job for each new table in a message.
 func (cockroach) migrating() map[string]string {
 	return map[string]string{"create_table_with_schema_locked": "off", "autocommit_before_ddl": "off"}
 }

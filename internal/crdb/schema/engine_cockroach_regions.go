@@ -81,18 +81,18 @@ func (cockroach) standing(ctx context.Context, c *pgx.Conn) (s standing, err err
 // regionSteps makes the database multi-region, which creates the type crdb_internal_region, and adds the missing regions.
 func (cockroach) regionSteps(s standing, o MigrateOptions) (steps []ddl, err error) {
 	if s.primary != "" && s.primary != o.Regions[0] {
-		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that the primary one again with %s, or take it out of the database",
+		return nil, fmt.Errorf("%w: the database's primary region is %q, and the list begins with %q; make that region the primary one again with %s, or remove it from the database",
 			ErrRegion, s.primary, o.Regions[0], setPrimaryRegion(s.database, o.Regions[0]))
 	}
 	if o.Survive == SurviveRegion && len(o.Regions) < enough {
-		return nil, fmt.Errorf("%w: to survive the loss of a region a database needs at least %d regions, and the list has %d; add regions, or take --survive zone",
+		return nil, fmt.Errorf("%w: to survive the loss of a region, a database needs at least %d regions, and the list has %d; add regions, or use --survive zone",
 			ErrRegion, enough, len(o.Regions))
 	}
 	for i, region := range o.Regions {
 		switch {
 		case slices.Contains(s.there, region):
 		case !slices.Contains(s.cluster, region):
-			return nil, fmt.Errorf("%w: no node of the cluster is in %q; nodes that are there are started with --locality=region=%s. There are nodes in %s",
+			return nil, fmt.Errorf("%w: the cluster has no node in %q; start nodes there with --locality=region=%s. The cluster has nodes in %s",
 				ErrRegion, region, region, quoted(s.cluster))
 		case i == 0:
 			steps = append(steps, ddl{setPrimaryRegion(s.database, region), "the database's primary region is " + region})

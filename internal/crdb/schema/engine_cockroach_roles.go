@@ -30,7 +30,7 @@ func (cockroach) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps [
 	}
 	if creates > 0 {
 		steps = append(steps, ddl{grantCreate(st.schema, st.user), st.user + " may create tables in the schema " + st.schema},
-			ddl{revokeCreate(st.schema), "not everybody may create tables in the schema " + st.schema})
+			ddl{revokeCreate(st.schema), "PUBLIC may no longer create tables in the schema " + st.schema})
 	}
 	return steps, nil, nil
 }

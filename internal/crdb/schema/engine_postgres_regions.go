@@ -51,7 +51,7 @@ func (postgres) regionSteps(s standing, o MigrateOptions) (steps []ddl, err erro
 		}
 	}
 	if o.Survive != "" {
-		steps = append(steps, ddl{"", "PostgreSQL keeps all regions in one place: --survive " + o.Survive + " means nothing here"})
+		steps = append(steps, ddl{"", "PostgreSQL stores all regions together: --survive " + o.Survive + " has no effect"})
 	}
 	return steps, nil
 }

@@ -41,14 +41,14 @@ func (postgres) closed(ctx context.Context, c *pgx.Conn, st roleState) (steps []
 	}
 	switch {
 	case creates && ofSchema:
-		steps = append(steps, ddl{revokeCreate(st.schema), "not everybody may create tables in the schema " + st.schema})
+		steps = append(steps, ddl{revokeCreate(st.schema), "PUBLIC may no longer create tables in the schema " + st.schema})
 	case creates:
 		problems = append(problems, revokeCreate(st.schema))
 	}
 	const revokeTemporary = "REVOKE TEMPORARY ON DATABASE "
 	switch {
 	case temporary && ofDatabase:
-		steps = append(steps, ddl{revokeTemporary + name(st.database) + " FROM PUBLIC", "not everybody may create temporary tables"})
+		steps = append(steps, ddl{revokeTemporary + name(st.database) + " FROM PUBLIC", "PUBLIC may no longer create temporary tables"})
 	case temporary:
 		problems = append(problems, revokeTemporary+name(st.database)+" FROM PUBLIC")
 	}

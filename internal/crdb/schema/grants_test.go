@@ -84,7 +84,7 @@ func (p prepared) refused(t *testing.T, statements map[string]string, table stri
 
 // PostgreSQL confirms the findings of tools/sqlcheck: with its grants a role can run all of its statements, and without any one of them some
 // statement fails.
-func TestWhatIsGrantedIsEnoughAndNothingOfItIsTooMuch(t *testing.T) {
+func TestGrantsAreSufficientAndMinimal(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	by := runBy(t)
@@ -110,7 +110,7 @@ func TestWhatIsGrantedIsEnoughAndNothingOfItIsTooMuch(t *testing.T) {
 }
 
 // Every table has an entry, so that the author of a new table decides about its grants.
-func TestEveryTableSaysWhoMayDoWhat(t *testing.T) {
+func TestEveryTableHasAGrantEntry(t *testing.T) {
 	t.Parallel()
 	var tables, localities []string
 	for _, g := range schema.Grants() {
@@ -123,7 +123,7 @@ func TestEveryTableSaysWhoMayDoWhat(t *testing.T) {
 }
 
 // The table in docs/database-roles.md equals the grants.
-func TestTheDocumentSaysWhatIsGranted(t *testing.T) {
+func TestDocumentedGrantsMatch(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "database-roles.md"))
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // CockroachDB reads the same numbered files as PostgreSQL, but with the locality of each table.
-func TestTheFilesMakeEachTableInItsPlace(t *testing.T) {
+func TestMigrationsCreateTablesWithTheirLocality(t *testing.T) {
 	t.Parallel()
 	names, err := fs.Glob(migrations.FS, "*.sql")
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func TestTheFilesMakeEachTableInItsPlace(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestATableThatNobodyKnowsIsMadeAsItIsWritten(t *testing.T) {
+func TestUnknownTableIsCreatedUnchanged(t *testing.T) {
 	t.Parallel()
 	const sql = "CREATE TABLE IF NOT EXISTS strangers (\n    id UUID\n);\n"
 	require.Equal(t, sql, withLocalities(sql, 3))

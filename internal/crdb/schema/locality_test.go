@@ -15,7 +15,7 @@ import (
 )
 
 // After all migrations the database has exactly the tables in the list.
-func TestEveryTableHasItsPlace(t *testing.T) {
+func TestEveryTableHasALocality(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
 	var listed []string
@@ -28,7 +28,7 @@ func TestEveryTableHasItsPlace(t *testing.T) {
 }
 
 // A table is regional by row exactly if its key begins with region: then the key alone makes a row unique, and the row is in its region.
-func TestTablesAreRegionalByRowExactlyWhenTheirKeySaysSo(t *testing.T) {
+func TestTablesAreRegionalByRowIfTheirKeyBeginsWithRegion(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)
 	rows, err := c.Query(t.Context(), `SELECT k.table_name FROM information_schema.key_column_usage AS k
@@ -59,7 +59,7 @@ AND column_name = 'region' AND udt_name = 'crdb_internal_region' AND is_nullable
 }
 
 // The operators' page lists the locality of every table.
-func TestTheLocalitiesAreDocumented(t *testing.T) {
+func TestLocalitiesAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "cockroachdb.md"))
 	require.NoError(t, err)

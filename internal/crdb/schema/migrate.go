@@ -106,7 +106,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 			return err
 		}
 		if steps, err = eng.localities(ctx, c, len(o.Regions)); err != nil {
-			return fmt.Errorf("cannot read where the tables are: %w", err)
+			return fmt.Errorf("cannot read the localities of the tables: %w", err)
 		}
 		places, err := o.take(ctx, c, steps)
 		if err != nil {
@@ -121,7 +121,7 @@ func Migrate(ctx context.Context, dsn string, o MigrateOptions) error {
 		}
 		grants, err := o.grant(ctx, eng, c)
 		if err == nil && regions+files+places+rows+grants == 0 {
-			o.say("there is nothing to do")
+			o.say("nothing to do")
 		}
 		return err
 	})
@@ -139,7 +139,7 @@ func (o MigrateOptions) numbered(ctx context.Context, eng engine, cfg *pgx.ConnC
 		return 0, fmt.Errorf("cannot migrate the database: %w", err)
 	}
 	if n := len(applied); n > 0 {
-		o.say(fmt.Sprintf("migrations that were applied: %d, the last one is %s", n, path.Base(applied[n-1].Source.Path)))
+		o.say(fmt.Sprintf("applied migrations: %d, the last one is %s", n, path.Base(applied[n-1].Source.Path)))
 	}
 	return len(applied), nil
 }
@@ -203,7 +203,7 @@ func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work fu
 		return err
 	}
 	if err := (telling{locker, o}).Lock(ctx, db); err != nil {
-		return fmt.Errorf("cannot get the lease for migrating: %w", err)
+		return fmt.Errorf("cannot get the lease for the migration: %w", err)
 	}
 	defer func() { err = errors.Join(err, unlock(ctx, locker, db)) }()
 	return work()
@@ -211,7 +211,7 @@ func (o MigrateOptions) leased(ctx context.Context, cfg *pgx.ConnConfig, work fu
 
 func unlock(ctx context.Context, locker lock.Locker, db *sql.DB) error {
 	if err := locker.Unlock(ctx, db); err != nil {
-		return fmt.Errorf("cannot give the lease for migrating back: %w", err)
+		return fmt.Errorf("cannot return the lease for the migration: %w", err)
 	}
 	return nil
 }

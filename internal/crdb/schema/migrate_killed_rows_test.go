@@ -14,7 +14,7 @@ import (
 
 // A process may die before or after each changing statement, also before it records the step. The next process continues, and the schema equals the
 // result of an undisturbed process.
-func TestMigrateGoesOnFromEveryStatement(t *testing.T) {
+func TestMigrateResumesAfterEveryStatement(t *testing.T) {
 	t.Parallel()
 	o := options(region)
 	if dbtest.Engine() == devdb.Postgres {

@@ -7,7 +7,7 @@ import (
 )
 
 // Since 26.1 a new table is schema-locked unless the session forbids it, and SET LOCALITY fails on such a table.
-func TestCockroachThatLocksNewTablesIsMigrated(t *testing.T) {
+func TestCockroachWithSchemaLockedTablesIsMigrated(t *testing.T) {
 	t.Parallel()
 	for name, regions := range map[string][]string{"OneRegion": {"eu"}, "ThreeRegions": {"eu", "us", "ap"}} {
 		t.Run(name, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestCockroachThatLocksNewTablesIsMigrated(t *testing.T) {
 }
 
 // An earlier program made locked tables and failed at the first locality. Someone locks a table for a changefeed.
-func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *testing.T) {
+func TestCockroachLockedTablesAreUnlockedForAChange(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us")
 	server := c.start(t)
@@ -48,7 +48,7 @@ func TestCockroachTablesThatAreLockedAreUnlockedForAChangeAndLockedAgain(t *test
 }
 
 // A process may die before or after each changing statement, also before it records the step. The next process continues.
-func TestCockroachGoesOnFromEveryStatement(t *testing.T) {
+func TestCockroachMigrationResumesAfterEveryStatement(t *testing.T) {
 	t.Parallel()
 	for name, is := range map[string]struct {
 		locking, older bool

@@ -75,7 +75,7 @@ func migrationCount(t *testing.T) int {
 	return len(files)
 }
 
-func TestMigrateTwiceIsMigrateOnce(t *testing.T) {
+func TestMigrateIsIdempotent(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}))
@@ -88,7 +88,7 @@ func TestMigrateTwiceIsMigrateOnce(t *testing.T) {
 }
 
 // Several servers start at once on an empty database. Each migrates, and each starts.
-func TestMigrateFromSeveralProcessesAtOnce(t *testing.T) {
+func TestConcurrentMigrationsSucceed(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
 	var wg sync.WaitGroup
@@ -111,7 +111,7 @@ func TestMigrateFromSeveralProcessesAtOnce(t *testing.T) {
 
 // A process that dies between a step and its record leaves a step that is done but not recorded. If the database runs each statement of a message as
 // a transaction, the step may be half done.
-func TestMigrateGoesOnWhereItWasCutOff(t *testing.T) {
+func TestInterruptedMigrationIsResumed(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}))
@@ -133,7 +133,7 @@ func TestMigrateGoesOnWhereItWasCutOff(t *testing.T) {
 	require.NoError(t, schema.Check(t.Context(), dsn))
 }
 
-func TestSchemaThatIsBehindIsSaidToBe(t *testing.T) {
+func TestOutdatedSchemaIsReported(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.Empty(t)
 	require.ErrorIs(t, schema.Check(t.Context(), dsn), schema.ErrBehind, "there is none")
@@ -161,7 +161,7 @@ func refusals(t *testing.T, dsn string) map[string]error {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestADatabaseThatCannotBeReachedIsAClearError(t *testing.T) {
+func TestUnreachableDatabaseIsAClearError(t *testing.T) {
 	t.Parallel()
 	for name, err := range refusals(t, "postgres://nobody:hunter2@127.0.0.1:1/none?connect_timeout=5") {
 		require.Error(t, err, name)
@@ -170,7 +170,7 @@ func TestADatabaseThatCannotBeReachedIsAClearError(t *testing.T) {
 	}
 }
 
-func TestAURLThatIsNoneIsAClearErrorAndIsNotRepeated(t *testing.T) {
+func TestInvalidDatabaseURLIsAClearErrorWithoutThePassword(t *testing.T) {
 	t.Parallel()
 	for _, dsn := range []string{"://hunter2", "postgres://u:hunter2@127.0.0.1:1/x?sslmode=wrong", "postgres://u:hunter2@127.0.0.1:port/x"} {
 		for name, err := range refusals(t, dsn) {
@@ -184,7 +184,7 @@ func TestAURLThatIsNoneIsAClearErrorAndIsNotRepeated(t *testing.T) {
 }
 
 // A killed migration leaves its lease, which expires. A waiting process reports that it waits.
-func TestWhoWaitsForALeaseIsToldSo(t *testing.T) {
+func TestWaitForAMigrationLeaseIsReported(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
 	conn := dbtest.Connect(t, dsn, nil)

@@ -39,7 +39,7 @@ type telling struct {
 
 // Lock implements lock.Locker.
 func (l telling) Lock(ctx context.Context, db *sql.DB) error {
-	return l.o.waiting("the lease of another migration, which is at work; if it was killed, its lease ends within 30 s of that", func() error {
+	return l.o.waiting("the lease of another migration that runs now; if it was killed, its lease ends within 30 s", func() error {
 		return l.Locker.Lock(ctx, db)
 	})
 }

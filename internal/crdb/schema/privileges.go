@@ -53,7 +53,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 	}
 	var database, schema string
 	if err := c.QueryRow(ctx, askSelf).Scan(&st.User, &database, &schema); err != nil {
-		return st, fmt.Errorf("cannot ask the database what its user may do: %w", err)
+		return st, fmt.Errorf("cannot read the privileges of the database user: %w", err)
 	}
 	if schema == "" { // PostgreSQL omits the schemas without USAGE
 		return st, lacking(st.User, r, []string{"USAGE on the schema public"})
@@ -64,7 +64,7 @@ func CheckUserOn(ctx context.Context, c *pgx.Conn, r Role) (st UserStanding, err
 		return st, ErrBehind
 	}
 	if err != nil {
-		return st, fmt.Errorf("cannot ask the database what its user may do: %w", err)
+		return st, fmt.Errorf("cannot read the privileges of the database user: %w", err)
 	}
 	var lacks []string
 	need := map[privilege]bool{}
@@ -100,7 +100,7 @@ func beyond(ctx context.Context, eng engine, c *pgx.Conn) (more []string, owns b
 		err = c.QueryRow(ctx, askOwner).Scan(&owns)
 	}
 	if err != nil {
-		more = append(more, "what else could not be asked: "+err.Error())
+		more = append(more, "cannot read the other privileges: "+err.Error())
 	}
 	if owns {
 		more = append(more, "it owns the tables")
@@ -131,7 +131,7 @@ func lacking(user string, r Role, lacks []string) error {
 	if n := len(lacks) - len(shown); n > 0 {
 		rest = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("%w: %q has not %s%s; `ipamctl migrate --%s-user %s`, run as the owner of the tables, gives it what is missing",
+	return fmt.Errorf("%w: %q lacks %s%s; `ipamctl migrate --%s-user %s`, run as the owner of the tables, grants the missing privileges",
 		ErrPrivileges, user, strings.Join(shown, ", "), rest, r, user)
 }
 

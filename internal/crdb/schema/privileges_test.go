@@ -15,7 +15,7 @@ import (
 const denied = "42501"
 
 // The statements that a server's credentials must not allow.
-func TestTheServersUserIsRefused(t *testing.T) {
+func TestServerRoleIsRefusedOtherStatements(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	in.AsRoot(t, "CREATE SCHEMA other; CREATE TABLE other.secrets (word TEXT)")
@@ -69,7 +69,7 @@ func TestTheServersUserIsRefused(t *testing.T) {
 	}
 }
 
-func TestRetentionAndReadersAreRefused(t *testing.T) {
+func TestRetentionAndReaderRolesAreRefusedOtherStatements(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	cron, reader := dbtest.Connect(t, in.DSN[roletest.Cron], nil), dbtest.Connect(t, in.DSN[roletest.Reader], nil)
@@ -92,7 +92,7 @@ func TestRetentionAndReadersAreRefused(t *testing.T) {
 }
 
 // The error for a missing privilege names it and the command that grants it, for every privilege.
-func TestWhatAUserLacksIsNamed(t *testing.T) {
+func TestMissingPrivilegeIsNamed(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	root := dbtest.Connect(t, in.Root, nil)
@@ -104,12 +104,12 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 		_, err := root.Exec(t.Context(), sql)
 		require.NoError(t, err, sql)
 	}
-	mends := fmt.Sprintf("; `ipamctl migrate --server-user %[1]s`, run as the owner of the tables, gives it what is missing", in.User(roletest.Server))
+	mends := fmt.Sprintf("; `ipamctl migrate --server-user %[1]s`, run as the owner of the tables, grants the missing privileges", in.User(roletest.Server))
 	broken := func(take, give, lacks string) {
 		exec(take)
 		err := check()
 		require.ErrorIs(t, err, schema.ErrPrivileges, take)
-		require.Equal(t, fmt.Sprintf("the database user lacks privileges: %q has not %s%s", in.User(roletest.Server), lacks, mends), err.Error())
+		require.Equal(t, fmt.Sprintf("the database user lacks privileges: %q lacks %s%s", in.User(roletest.Server), lacks, mends), err.Error())
 		exec(give)
 	}
 	require.NoError(t, check())
@@ -124,7 +124,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 	broken("REVOKE USAGE ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC", "USAGE on the schema public")
 	broken("REVOKE CONNECT ON DATABASE "+in.Prefix+" FROM PUBLIC", "GRANT CONNECT ON DATABASE "+in.Prefix+" TO PUBLIC", "CONNECT on the database "+in.Prefix)
 	exec(fmt.Sprintf("ALTER USER %s NOINHERIT", in.User(roletest.Server)))
-	require.ErrorContains(t, check(), "has not SELECT on alert_rules, INSERT on alert_rules, UPDATE on alert_rules, DELETE on alert_rules, SELECT on alerts, INSERT on alerts and ")
+	require.ErrorContains(t, check(), "lacks SELECT on alert_rules, INSERT on alert_rules, UPDATE on alert_rules, DELETE on alert_rules, SELECT on alerts, INSERT on alerts and ")
 	exec(fmt.Sprintf("ALTER USER %s INHERIT", in.User(roletest.Server)))
 	require.NoError(t, check())
 
@@ -135,7 +135,7 @@ func TestWhatAUserLacksIsNamed(t *testing.T) {
 }
 
 // In a schema without access for PUBLIC, the roles get the access that they need.
-func TestAClosedSchemaIsOpenedForTheRolesAlone(t *testing.T) {
+func TestSchemaWithoutPublicAccessIsOpenedOnlyForTheRoles(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")
 	in.AsRoot(t, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
@@ -150,7 +150,7 @@ func TestAClosedSchemaIsOpenedForTheRolesAlone(t *testing.T) {
 	require.ErrorContains(t, err, "CONNECT on the database")
 }
 
-func TestWhatAUserMayBesideItsRoleIsNamed(t *testing.T) {
+func TestExcessPrivilegeIsNamed(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	for name, c := range map[string]struct {

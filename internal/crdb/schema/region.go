@@ -42,14 +42,14 @@ func CheckRegion(ctx context.Context, dsn, region string) error {
 	names := namesOf(written)
 	switch {
 	case len(names) == 0:
-		return fmt.Errorf("%w: the database does not say which it has; run `ipamctl migrate` with all of them", ErrRegion)
+		return fmt.Errorf("%w: the database lists no regions; run `ipamctl migrate` with all of them", ErrRegion)
 	case !slices.Contains(names, region):
-		return fmt.Errorf("%w: the database has %s, and --region is %q; start with one of those, or add it with `ipamctl migrate --regions %s`",
+		return fmt.Errorf("%w: the database has %s, and --region is %q; start with one of these regions, or add the region with `ipamctl migrate --regions %s`",
 			ErrRegion, quoted(names), region, strings.Join(append(names, region), ","))
 	}
 	gateway, err := eng.gateway(ctx, c)
 	if err != nil {
-		return fmt.Errorf("cannot ask the database which region it was reached in: %w", err)
+		return fmt.Errorf("cannot read the region of the database node: %w", err)
 	}
 	if gateway != "" && gateway != region {
 		return fmt.Errorf("%w: the database was reached through a node in the region %q, and --region is %q; start with --region=%s, or with the --database-url of nodes in %s",

@@ -56,7 +56,7 @@ func nothingChanged(t *testing.T, server *pgscript.Server) {
 	}
 }
 
-func TestCockroachGetsItsRegionsInTheirOrder(t *testing.T) {
+func TestCockroachRegionsAreAddedInOrder(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
 	server := c.start(t)
@@ -80,7 +80,7 @@ func TestCockroachGetsItsRegionsInTheirOrder(t *testing.T) {
 	server.Forget()
 	said = nil
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	require.Equal(t, []string{"there is nothing to do"}, said)
+	require.Equal(t, []string{"nothing to do"}, said)
 	nothingChanged(t, server)
 	o.Survive = ""
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
@@ -115,7 +115,7 @@ func TestCockroachGrowsFromOneRegionToThree(t *testing.T) {
 }
 
 // A process dies at each of the changing statements. The next process finishes the work.
-func TestCockroachGoesOnWhereItWasCutOff(t *testing.T) {
+func TestInterruptedCockroachMigrationIsResumed(t *testing.T) {
 	t.Parallel()
 	o := MigrateOptions{Regions: []string{"us", "eu", "ap"}, Survive: SurviveRegion}
 	for _, at := range []string{
@@ -142,7 +142,7 @@ func TestCockroachGoesOnWhereItWasCutOff(t *testing.T) {
 	}
 }
 
-func TestCockroachRepeatsWhatItIsAskedToRepeat(t *testing.T) {
+func TestCockroachSerializationFailureIsRetried(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us")
 	server := c.start(t)
@@ -153,7 +153,7 @@ func TestCockroachRepeatsWhatItIsAskedToRepeat(t *testing.T) {
 	require.Equal(t, []string{add, add}, altered(server)[1:3])
 }
 
-func TestCockroachRefusesBeforeAnythingIsAltered(t *testing.T) {
+func TestInvalidCockroachRegionsAreRefusedBeforeAnyChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before []string // existing regions
@@ -161,7 +161,7 @@ func TestCockroachRefusesBeforeAnythingIsAltered(t *testing.T) {
 		o      MigrateOptions
 		words  []string
 	}{
-		"NoNodeThere": {o: MigrateOptions{Regions: []string{"eu", "mars"}}, words: []string{`no node of the cluster is in "mars"`, "--locality=region=mars", `"eu", "us", "ap"`}},
+		"NoNodeThere": {o: MigrateOptions{Regions: []string{"eu", "mars"}}, words: []string{`the cluster has no node in "mars"`, "--locality=region=mars", `"eu", "us", "ap"`}},
 		"TwoDoNotSurviveARegion": {o: MigrateOptions{Regions: []string{"eu", "us"}, Survive: SurviveRegion},
 			words: []string{"at least 3 regions, and the list has 2", "--survive zone"}},
 		"TwoDoNotSurviveARegionLater": {before: []string{"eu", "us"}, o: MigrateOptions{Regions: []string{"eu", "us"}, Survive: SurviveRegion}, words: []string{"at least 3"}},
@@ -194,7 +194,7 @@ func TestCockroachRefusesBeforeAnythingIsAltered(t *testing.T) {
 }
 
 // A process died after it had added regions and before it recorded them. The list must contain them, with the primary one first.
-func TestCockroachKnowsRegionsThatAreNotWrittenDown(t *testing.T) {
+func TestUnrecordedCockroachRegionsAreRecorded(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
 	server := c.start(t)
@@ -208,7 +208,7 @@ func TestCockroachKnowsRegionsThatAreNotWrittenDown(t *testing.T) {
 	require.Equal(t, o.Regions, names(c.recorded))
 }
 
-func TestCockroachIsEnteredThroughTheServersOwnRegion(t *testing.T) {
+func TestCockroachServerMustConnectToANodeOfItsRegion(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu", "us")
 	server := c.start(t)
@@ -224,7 +224,7 @@ func TestCockroachIsEnteredThroughTheServersOwnRegion(t *testing.T) {
 
 // testdata contains the statements that only CockroachDB runs, and tools/sqlcheck parses them with CockroachDB's grammar. This test verifies that
 // Migrate sends no others, except the numbered migrations.
-func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
+func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	c := newCluster("ap", "eu", "us")
 	server := c.start(t)
@@ -256,14 +256,14 @@ func TestWhatIsSaidToCockroachIsWrittenDown(t *testing.T) {
 		}
 	}
 	path := filepath.Join("testdata", "cockroach.txt")
-	text := "-- Written by go test ./internal/crdb/schema -run WhatIsSaidToCockroach -update-dialect, read by tools/sqlcheck.\n" +
+	text := "-- Written by go test ./internal/crdb/schema -run CockroachStatementsAreRecorded -update-dialect, read by tools/sqlcheck.\n" +
 		strings.Join(slices.Sorted(maps.Keys(said)), ";\n") + ";\n"
 	if *updateDialect {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	want, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Equal(t, string(want), text, "go test ./internal/crdb/schema -run WhatIsSaidToCockroach -update-dialect, and make test-sql")
+	require.Equal(t, string(want), text, "go test ./internal/crdb/schema -run CockroachStatementsAreRecorded -update-dialect, and make test-sql")
 }
 
 // migrationTexts returns the numbered files as the server receives them: whole if one message contains all statements, otherwise statement by

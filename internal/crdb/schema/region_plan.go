@@ -84,11 +84,11 @@ func (s standing) allows(want []string) error {
 	}
 	for _, name := range whole {
 		if !slices.Contains(want, name) {
-			return fmt.Errorf("%w: the database has %q, and regions are only added: list it too, --regions %s", ErrRegion, name, strings.Join(whole, ","))
+			return fmt.Errorf("%w: the database has %q, and `ipamctl migrate` only adds regions; list it too, --regions %s", ErrRegion, name, strings.Join(whole, ","))
 		}
 	}
 	if !slices.Equal(want[:len(s.order)], s.order) {
-		return fmt.Errorf("%w: the database's regions were added in the order %s, with %q as the primary one, and stay in it: --regions %s",
+		return fmt.Errorf("%w: the database's regions keep the order %s, with %q as the primary one; use --regions %s",
 			ErrRegion, quoted(s.order), s.order[0], strings.Join(whole, ","))
 	}
 	return nil
@@ -99,7 +99,7 @@ func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (don
 	for _, s := range steps {
 		if s.sql != "" {
 			if err := alter(ctx, c, s.sql); err != nil {
-				return done, fmt.Errorf("cannot bring the database to its regions (run the same command again when this is mended): %s: %w", s.sql, err)
+				return done, fmt.Errorf("cannot add the regions to the database (fix the cause and run the same command again): %s: %w", s.sql, err)
 			}
 			done++
 		}
@@ -137,7 +137,7 @@ func (o MigrateOptions) record(ctx context.Context, c *pgx.Conn) (done int, err 
 			continue
 		}
 		if err := alter(ctx, c, query.Get("region_insert"), name, next, now); err != nil {
-			return done, fmt.Errorf("cannot write down the region %q (run the same command again when this is mended): %w", name, err)
+			return done, fmt.Errorf("cannot record the region %q (fix the cause and run the same command again): %w", name, err)
 		}
 		next++
 		done++

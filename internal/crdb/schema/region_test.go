@@ -40,10 +40,10 @@ func allApplied(t *testing.T) string {
 	t.Helper()
 	files, err := migrations.FS.ReadDir(".")
 	require.NoError(t, err)
-	return fmt.Sprintf("migrations that were applied: %d, the last one is %s", len(files), files[len(files)-1].Name())
+	return fmt.Sprintf("applied migrations: %d, the last one is %s", len(files), files[len(files)-1].Name())
 }
 
-func TestRegionsAreWrittenDownInTheirOrder(t *testing.T) {
+func TestRegionsAreRecordedInOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t) // a cluster needs nodes in them: cluster_test.go
 	dsn := dbtest.Empty(t)
@@ -54,17 +54,17 @@ func TestRegionsAreWrittenDownInTheirOrder(t *testing.T) {
 	rows, values := written(t, dsn)
 	require.Equal(t, []string{"0 us-west", "1 eu-1", "2 ap"}, rows)
 	require.Equal(t, o.Regions, values)
-	const survive = "PostgreSQL keeps all regions in one place: --survive region means nothing here"
+	const survive = "PostgreSQL stores all regions together: --survive region has no effect"
 	require.Equal(t, []string{"regions of the database: us-west, eu-1, ap", survive, allApplied(t)}, said)
 	said = nil
 	require.NoError(t, schema.Migrate(t.Context(), dsn, o))
-	require.Equal(t, []string{survive, "there is nothing to do"}, said)
+	require.Equal(t, []string{survive, "nothing to do"}, said)
 	for _, r := range o.Regions {
 		require.NoError(t, schema.CheckRegion(t.Context(), dsn, r), "each of them is served")
 	}
 }
 
-func TestARegionIsAddedLaterAndTwice(t *testing.T) {
+func TestRegionIsAddedLaterAndOnlyOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	dsn := dbtest.Empty(t)
@@ -83,7 +83,7 @@ func TestARegionIsAddedLaterAndTwice(t *testing.T) {
 }
 
 // Several operators or servers start at once, on an empty database and on one that gets another region.
-func TestRegionsAreAddedFromSeveralProcessesAtOnce(t *testing.T) {
+func TestConcurrentMigrationsAddRegionsOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	dsn := dbtest.Empty(t)
@@ -113,7 +113,7 @@ func TestRegionsAreAddedFromSeveralProcessesAtOnce(t *testing.T) {
 }
 
 // Of two migrations with different new regions, one succeeds and the other is refused.
-func TestOfTwoThatAddDifferentRegionsOneIsRefused(t *testing.T) {
+func TestConcurrentMigrationsWithDifferentRegionsAdmitOne(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	dsn := dbtest.Empty(t)
@@ -138,7 +138,7 @@ func TestOfTwoThatAddDifferentRegionsOneIsRefused(t *testing.T) {
 }
 
 // A process that dies between the regions and their record leaves regions without a record.
-func TestARecordThatIsMissingIsMadeUpFor(t *testing.T) {
+func TestMissingRegionRecordIsRepaired(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	dsn := dbtest.Empty(t)
@@ -163,7 +163,7 @@ func TestARecordThatIsMissingIsMadeUpFor(t *testing.T) {
 	require.Equal(t, []string{"0 b", "2 c", "3 d"}, rows)
 }
 
-func TestWhatCannotBeIsRefusedBeforeAnythingIsChanged(t *testing.T) {
+func TestInvalidRegionsAreRefusedBeforeAnyChange(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
 	dsn := dbtest.Empty(t)
@@ -190,7 +190,7 @@ func TestWhatCannotBeIsRefusedBeforeAnythingIsChanged(t *testing.T) {
 		regions []string
 		words   string
 	}{
-		"Fewer":             {[]string{"a", "b"}, `the database has "c", and regions are only added: list it too, --regions a,b,c`},
+		"Fewer":             {[]string{"a", "b"}, `the database has "c", and ` + "`ipamctl migrate`" + ` only adds regions; list it too, --regions a,b,c`},
 		"FewerAndMore":      {[]string{"a", "c", "d"}, "--regions a,b,c,d"},
 		"AnotherOrder":      {[]string{"a", "c", "b"}, "--regions a,b,c"},
 		"AnotherPrimary":    {[]string{"b", "a", "c"}, `with "a" as the primary one`},

@@ -51,7 +51,7 @@ type roleState struct {
 // problems returns sentences about the steps that the user cannot do. It is empty if the user can try every step.
 func (st roleState) problems(o RoleOptions) (out []string) {
 	if !goodPrefix.MatchString(st.prefix) || strings.HasPrefix(st.prefix, "pg_") {
-		return []string{fmt.Sprintf("%q cannot begin the name of a role: it takes 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; give another with --role-prefix", st.prefix)}
+		return []string{fmt.Sprintf("%q cannot begin the name of a role: a prefix has 1 to 53 of a-z, 0-9, _, - and ., and begins with a letter or _; set another one with --role-prefix", st.prefix)}
 	}
 	var missing []string
 	for _, r := range roles {
@@ -60,16 +60,16 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 		}
 	}
 	if len(missing) > 0 && !st.maker {
-		out = append(out, fmt.Sprintf("the user %q may not make roles (CREATEROLE); somebody who may has to run %s, and this command has to run again then; until then the servers' user has to be the owner of the tables",
+		out = append(out, fmt.Sprintf("the user %q may not make roles (CREATEROLE); run %s as a user with this right, then run this command again; until then the servers' user must be the owner of the tables",
 			st.user, strings.Join(missing, "; ")))
 	}
 	for _, r := range roles {
 		for _, u := range o.Users[r] {
 			switch {
 			case !st.there[u]:
-				out = append(out, fmt.Sprintf("there is no user %q; make it first, as in CREATE USER %s WITH LOGIN PASSWORD '…'", u, name(u)))
+				out = append(out, fmt.Sprintf("the user %q does not exist; make it first, as in CREATE USER %s WITH LOGIN PASSWORD '…'", u, name(u)))
 			case u == st.user:
-				out = append(out, fmt.Sprintf("%q is the user that migrates: it owns the tables, and the role %s would take nothing from it; give the name of another user", u, r.Name(st.prefix)))
+				out = append(out, fmt.Sprintf("%q is the user that migrates: it owns the tables, so the role %s would not limit it; name another user", u, r.Name(st.prefix)))
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func (st roleState) problems(o RoleOptions) (out []string) {
 func (st roleState) makes(eng engine) (steps []ddl) {
 	for _, r := range roles {
 		if n := r.Name(st.prefix); !st.there[n] {
-			steps = append(steps, ddl{eng.createRole(n), "the role " + n + " was made"})
+			steps = append(steps, ddl{eng.createRole(n), "the role " + n + " was created"})
 		}
 	}
 	return steps
@@ -107,7 +107,7 @@ func (st roleState) gives(o RoleOptions) (steps []ddl) {
 		for i, s := range byPrivileges(without(need, st.granted[n])) {
 			said := n + ": " + s.said()
 			if fresh && i == 0 {
-				said = "the role " + n + " may do what it is for"
+				said = "the role " + n + " has its privileges"
 			} else if fresh { // the first sentence covers all of them
 				said = ""
 			}

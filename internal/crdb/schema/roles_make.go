@@ -84,7 +84,7 @@ func (o MigrateOptions) planRoles(ctx context.Context, c *pgx.Conn) error {
 	switch o.Roles.Mode {
 	case RolesNone, RolesAuto, RolesRequire:
 	default:
-		return fmt.Errorf("%w: there is no way %q to see to them; it is %s, %s or none", ErrRoles, o.Roles.Mode, RolesAuto, RolesRequire)
+		return fmt.Errorf("%w: the mode %q is not one of %s, %s and none", ErrRoles, o.Roles.Mode, RolesAuto, RolesRequire)
 	}
 	if !o.Roles.strict() {
 		return nil
@@ -120,7 +120,7 @@ func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (don
 		var left []string
 		if len(steps) == 0 {
 			if steps, left, err = eng.closed(ctx, c, st); err != nil {
-				return done, fmt.Errorf("cannot read what everybody may do in the database: %w", err)
+				return done, fmt.Errorf("cannot read the privileges of PUBLIC in the database: %w", err)
 			}
 			steps = append(st.gives(o.Roles), steps...)
 		}
@@ -134,13 +134,13 @@ func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (don
 		case err == nil:
 		case errors.Is(err, errRaced) && outcome.Pause(ctx, n, outcome.Again):
 		default:
-			return done, o.cannot(fmt.Sprintf("the user %q could not do it", st.user), err)
+			return done, o.cannot(fmt.Sprintf("the user %q cannot change the roles", st.user), err)
 		}
 	}
-	return done, o.cannot("what was granted does not stay so; does somebody else change the same roles?", nil)
+	return done, o.cannot("the grants change again and again; does another program change the same roles?", nil)
 }
 
-var errRaced = errors.New("somebody else was at the same role")
+var errRaced = errors.New("another program changed the same role")
 
 func (o MigrateOptions) takeRoles(ctx context.Context, eng engine, c *pgx.Conn, steps []ddl) (done int, err error) {
 	for _, s := range steps {
@@ -168,7 +168,7 @@ func (o MigrateOptions) cannot(why string, cause error) error {
 	case o.Roles.strict() && cause == nil:
 		return fmt.Errorf("%w: %s", ErrRoles, why)
 	case o.Roles.strict() || cause != nil && !denied:
-		return fmt.Errorf("%w (run the same command again when this is mended): %s: %w", ErrRoles, why, cause)
+		return fmt.Errorf("%w (fix the cause and run the same command again): %s: %w", ErrRoles, why, cause)
 	case denied:
 		why += ": " + cause.Error()
 	}
@@ -181,5 +181,5 @@ func (o MigrateOptions) leave(st roleState, left []string) {
 	if len(left) == 0 {
 		return
 	}
-	o.say(fmt.Sprintf("everybody may create tables of their own in the database, a server too, and the user %q cannot end that; its owner can: %s", st.user, strings.Join(left, "; ")))
+	o.say(fmt.Sprintf("PUBLIC may create tables in the database, and so may a server; the user %q cannot revoke that, but the owner of the database can: %s", st.user, strings.Join(left, "; ")))
 }

@@ -157,7 +157,7 @@ func scriptRoles() RoleOptions {
 }
 
 // On CockroachDB, Migrate creates the roles once, finds them complete, and repairs later changes.
-func TestCockroachGetsTheRolesOnce(t *testing.T) {
+func TestCockroachRolesAreCreatedOnceAndRepaired(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")
 	server := c.start(t)
@@ -165,7 +165,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	var sentences []string
 	o.Said = func(s string) { sentences = append(sentences, s) }
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	require.Equal(t, "not everybody may create tables in the schema public", sentences[len(sentences)-1])
+	require.Equal(t, "PUBLIC may no longer create tables in the schema public", sentences[len(sentences)-1])
 	for _, r := range roles {
 		need := map[privilege]bool{}
 		for _, p := range r.needs() {
@@ -177,7 +177,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	server.Forget()
 	sentences = nil
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
-	require.Equal(t, []string{"there is nothing to do"}, sentences)
+	require.Equal(t, []string{"nothing to do"}, sentences)
 	for _, l := range server.Said() {
 		require.NotContains(t, []string{"GRANT", "REVOKE", "CREATE"}, verb(l.SQL), "no schema change: %s", l.SQL)
 	}
@@ -190,7 +190,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 	delete(granted, privilege{"holds", "UPDATE"})
 	st, err = CheckUser(t.Context(), server.DSN(), ServerRole)
 	require.ErrorIs(t, err, ErrPrivileges)
-	require.ErrorContains(t, err, "has not UPDATE on holds;")
+	require.ErrorContains(t, err, "lacks UPDATE on holds;")
 	require.Empty(t, st.More)
 	sentences = nil
 	require.NoError(t, Migrate(t.Context(), server.DSN(), o))
@@ -207,7 +207,7 @@ func TestCockroachGetsTheRolesOnce(t *testing.T) {
 }
 
 // The engine may not support a query about other privileges. A server with the needed privileges starts anyway.
-func TestWhatElseAUserMayIsNoReasonToRefuseIt(t *testing.T) {
+func TestUserIsAcceptedIfExcessPrivilegesAreUnknown(t *testing.T) {
 	t.Parallel()
 	c := newCluster("eu")
 	server := c.start(t)
@@ -216,5 +216,5 @@ func TestWhatElseAUserMayIsNoReasonToRefuseIt(t *testing.T) {
 	st, err := CheckUser(t.Context(), server.DSN(), ServerRole)
 	require.NoError(t, err)
 	require.Len(t, st.More, 1)
-	require.Contains(t, st.More[0], "could not be asked")
+	require.Contains(t, st.More[0], "cannot read the other privileges")
 }

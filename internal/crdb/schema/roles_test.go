@@ -52,23 +52,23 @@ func wanted(in *roletest.Installation) (out []string) {
 	return out
 }
 
-func TestMigrateMakesTheRolesAndTwiceIsOnce(t *testing.T) {
+func TestMigrateCreatesRolesIdempotently(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")
 	o := in.Options()
 	sentences := said(&o)
 	require.NoError(t, schema.Migrate(t.Context(), in.DSN[roletest.Owner], o))
 	require.Equal(t, wanted(in), granted(t, in))
-	require.Contains(t, *sentences, "the role "+in.Prefix+"_server was made")
+	require.Contains(t, *sentences, "the role "+in.Prefix+"_server was created")
 	require.Contains(t, *sentences, "the user "+in.User(roletest.Server)+" has the role "+in.Prefix+"_server")
-	require.Contains(t, *sentences, "the role "+in.Prefix+"_server may do what it is for")
+	require.Contains(t, *sentences, "the role "+in.Prefix+"_server has its privileges")
 	*sentences = nil
 	require.NoError(t, schema.Migrate(t.Context(), in.DSN[roletest.Owner], o))
-	require.Equal(t, []string{"there is nothing to do"}, *sentences)
+	require.Equal(t, []string{"nothing to do"}, *sentences)
 }
 
 // The next migration repairs grants that were changed by hand, and adds those on a new table.
-func TestMigrateBringsTheGrantsBack(t *testing.T) {
+func TestMigrateRepairsGrants(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
 	server := in.Prefix + "_server"
@@ -91,13 +91,13 @@ func TestMigrateBringsTheGrantsBack(t *testing.T) {
 		server + ": INSERT on holds",
 		server + ": SELECT, INSERT, UPDATE, DELETE on pools",
 		"the user " + in.User(roletest.Server) + " has the role " + server,
-		"not everybody may create tables in the schema public",
-		"not everybody may create temporary tables",
+		"PUBLIC may no longer create tables in the schema public",
+		"PUBLIC may no longer create temporary tables",
 	}, *sentences)
 }
 
 // A cluster shares its roles. Concurrent migrations meet at the same role, in one database and in two with the same prefix.
-func TestRolesAreMadeFromSeveralPlacesAtOnce(t *testing.T) {
+func TestConcurrentMigrationsCreateRoles(t *testing.T) {
 	t.Parallel()
 	one, other := roletest.Install(t, "CREATEROLE"), roletest.Install(t, "CREATEROLE")
 	prefix := roletest.Unique("shared_")
@@ -125,7 +125,7 @@ func TestRolesAreMadeFromSeveralPlacesAtOnce(t *testing.T) {
 	}
 }
 
-func TestTheUsersOfOneInstallationReachNothingOfAnother(t *testing.T) {
+func TestUsersCannotReachAnotherInstallation(t *testing.T) {
 	t.Parallel()
 	one, other := roletest.Migrated(t), roletest.Migrated(t)
 	foreign := roletest.As(t, other.Root, one.User(roletest.Server))
@@ -134,19 +134,19 @@ func TestTheUsersOfOneInstallationReachNothingOfAnother(t *testing.T) {
 	require.Equal(t, "42501", roletest.Code(t, dbtest.Connect(t, foreign, nil), "SELECT 1 FROM projects"))
 }
 
-func TestAUserWhoMayNotMakeRoles(t *testing.T) {
+func TestMigrateByAUserWithoutCreateRole(t *testing.T) {
 	t.Parallel()
 
-	t.Run("IsRefusedBeforeAnythingIsChanged", func(t *testing.T) {
+	t.Run("RefusedBeforeAnyChangeIfRequired", func(t *testing.T) {
 		t.Parallel()
 		in := roletest.Install(t, "NOCREATEROLE")
 		err := schema.Migrate(t.Context(), in.DSN[roletest.Owner], in.Options())
 		require.ErrorIs(t, err, schema.ErrRoles)
-		require.ErrorContains(t, err, fmt.Sprintf("%q may not make roles (CREATEROLE); somebody who may has to run CREATE ROLE %q; ", in.User(roletest.Owner), in.Prefix+"_server"))
+		require.ErrorContains(t, err, fmt.Sprintf("%q may not make roles (CREATEROLE); run CREATE ROLE %q; ", in.User(roletest.Owner), in.Prefix+"_server"))
 		require.Empty(t, schemaOf(t, in.Root))
 	})
 
-	t.Run("IsToldAndMigrates", func(t *testing.T) {
+	t.Run("WarnedAndMigratedByDefault", func(t *testing.T) {
 		t.Parallel()
 		in := roletest.Install(t, "NOCREATEROLE")
 		o := schema.MigrateOptions{Regions: []string{region}, Roles: schema.RoleOptions{Mode: schema.RolesAuto}}
@@ -160,7 +160,7 @@ func TestAUserWhoMayNotMakeRoles(t *testing.T) {
 		require.Contains(t, standing.More, "it owns the tables")
 	})
 
-	t.Run("UsesThoseThatSomebodyMade", func(t *testing.T) {
+	t.Run("UsesExistingRoles", func(t *testing.T) {
 		t.Parallel()
 		in := roletest.Install(t, "NOCREATEROLE")
 		for _, r := range []string{"server", "retention", "reader"} {
@@ -179,17 +179,17 @@ func TestAUserWhoMayNotMakeRoles(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeOfRolesIsRefusedBeforeAnythingIsChanged(t *testing.T) {
+func TestInvalidRoleOptionsAreRefusedBeforeAnyChange(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")
 	for name, c := range map[string]struct {
 		change func(o *schema.RoleOptions)
 		words  string
 	}{
-		"NoSuchUser": {func(o *schema.RoleOptions) { o.Users = map[schema.Role][]string{schema.ServerRole: {"who_is_this"}} }, `there is no user "who_is_this"; make it first, as in CREATE USER "who_is_this" WITH LOGIN PASSWORD`},
+		"NoSuchUser": {func(o *schema.RoleOptions) { o.Users = map[schema.Role][]string{schema.ServerRole: {"who_is_this"}} }, `the user "who_is_this" does not exist; make it first, as in CREATE USER "who_is_this" WITH LOGIN PASSWORD`},
 		"TheOwner": {func(o *schema.RoleOptions) {
 			o.Users = map[schema.Role][]string{schema.ServerRole: {in.User(roletest.Owner)}}
-		}, "give the name of another user"},
+		}, "name another user"},
 		"LongPrefix":   {func(o *schema.RoleOptions) { o.Prefix = strings.Repeat("a", 54) }, "--role-prefix"},
 		"OddPrefix":    {func(o *schema.RoleOptions) { o.Prefix = `a"b` }, "--role-prefix"},
 		"SystemPrefix": {func(o *schema.RoleOptions) { o.Prefix = "pg_carve" }, "--role-prefix"},
@@ -204,7 +204,7 @@ func TestWhatCannotBeOfRolesIsRefusedBeforeAnythingIsChanged(t *testing.T) {
 	require.Empty(t, schemaOf(t, in.Root), "not even a table for the lease")
 }
 
-func TestMigrateWithoutRolesMakesNone(t *testing.T) {
+func TestMigrateWithoutRoleOptionsCreatesNoRoles(t *testing.T) {
 	t.Parallel()
 	in := roletest.Install(t, "CREATEROLE")
 	require.NoError(t, schema.Migrate(t.Context(), in.DSN[roletest.Owner], schema.MigrateOptions{Regions: []string{region}}))

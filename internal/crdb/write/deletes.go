@@ -25,7 +25,7 @@ func (w *Statements) deletes(ch storage.Changes) {
 	for region, list := range byRegion(ch.AllocationDelete) {
 		w.holdDelete(region, keysOf(list, func(a ipam.Allocation) rows.HoldKey { return rows.HoldKey{ID: a.ID, Revision: a.Revision} }),
 			func(_ *storage.Conflict, i int) error {
-				return fmt.Errorf("allocation %s is not as it was: %w", list[i].ID, ErrStale)
+				return fmt.Errorf("allocation %s has changed: %w", list[i].ID, ErrStale)
 			})
 	}
 	w.free("free_delete", ch.Free, func(f storage.FreeChange) []netip.Prefix { return f.Delete })

@@ -172,7 +172,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	next := func(at lookup.Place) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
 		if err != nil {
-			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s has not what is taken: %w: %w", at.ID, at.Region, err, ErrStale))
+			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s is too small for the change: %w: %w", at.ID, at.Region, err, ErrStale))
 		}
 		known[at] = lookup.Fence{Mark: ipam.NewID(), Stock: stock}
 		return known[at]

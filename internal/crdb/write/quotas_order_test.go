@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestShardsAreChangedInOneOrder verifies that two transactions lock the same shards in the same order. Each has its own shard first, and would
+// TestQuotaShardsAreUpdatedInOneOrder verifies that two transactions lock the same shards in the same order. Each has its own shard first, and would
 // otherwise wait for the other until PostgreSQL detects the deadlock.
-func TestShardsAreChangedInOneOrder(t *testing.T) {
+func TestQuotaShardsAreUpdatedInOneOrder(t *testing.T) {
 	t.Parallel()
 	update := func(quota byte, shard int) storage.ShardUpdate {
 		return storage.ShardUpdate{Now: ipam.QuotaShard{QuotaID: ipam.ID{quota}, Shard: shard}}

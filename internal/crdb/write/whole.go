@@ -19,7 +19,7 @@ import (
 )
 
 // ErrNotWhole is the error for changes that need more than one round trip.
-var ErrNotWhole = errors.New("these changes are not made in one round trip")
+var ErrNotWhole = errors.New("these changes do not fit one round trip")
 
 // Remembered contains the cached facts on which a plan for claims and releases depends. The statements verify them.
 type Remembered struct {
@@ -98,7 +98,7 @@ func anyOf(checks []check) check {
 	return func(results pgx.BatchResults, conflict *storage.Conflict) error {
 		_, err := results.Exec()
 		for _, check := range checks {
-			if said := check(failed{err: err}, conflict); said != err { //nolint:errorlint // or else it is this very error
+			if said := check(failed{err: err}, conflict); said != err { //nolint:errorlint // check returns this error itself if it does not apply
 				return said
 			}
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// base is the directory in which the test processes of this user keep their clusters: below
-// TMPDIR where that is set, else in memory where there is enough, else below /tmp.
+// base is the directory for the clusters of this user's test processes: below TMPDIR if it is
+// set, otherwise in memory if there is enough, otherwise below /tmp.
 //
-// Its lock is shared by those that are making a directory, and exclusive for the one
-// that removes what killed processes left: a directory in the making has no lock of its own yet.
+// A process holds its lock shared while it makes a directory, because the new directory has no
+// lock of its own yet. A process that removes the directories of killed processes holds it exclusively.
 type base struct {
 	dir  string
 	lock *os.File
@@ -45,7 +45,7 @@ func openBase() (*base, error) {
 	return &base{dir: dir, lock: lock}, nil
 }
 
-// sweep removes the clusters of test processes that are gone, unless some process is busy here.
+// sweep removes the clusters of dead test processes, unless another process holds the lock.
 func (b *base) sweep() {
 	if b.flock(syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return
@@ -56,14 +56,14 @@ func (b *base) sweep() {
 		return
 	}
 	for _, dir := range dirs {
-		// One that cannot be removed is in use, or is tried again by the next process.
+		// A directory that cannot be removed is in use, or the next process tries again.
 		if err := devdb.Remove(dir); errors.Is(err, fs.ErrNotExist) {
-			_ = os.RemoveAll(dir) // made, and its maker killed before it began
+			_ = os.RemoveAll(dir) // its maker was killed before it used the directory
 		}
 	}
 }
 
-// newDir makes a directory and calls use, after which the directory must have a lock of its own.
+// newDir makes a directory and calls use, which must lock the directory itself.
 func (b *base) newDir(use func(dir string) error) error {
 	if err := b.flock(syscall.LOCK_SH); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/cockroach-go/v2/testserver"
 )
 
-// cockroach is a CockroachDB, the user's own or one started here.
+// cockroach is a CockroachDB: the user's own, or a node that this process started.
 type cockroach struct {
 	url     string
 	migrate func(ctx context.Context, dsn string) error
@@ -21,16 +21,16 @@ type cockroach struct {
 	once   sync.Once
 	schema schemaCopy
 	err    error
-	ends   sync.WaitGroup        // of databases whose tests have ended
-	failed atomic.Pointer[error] // of a drop
+	ends   sync.WaitGroup        // cleanups of databases whose tests have ended
+	failed atomic.Pointer[error] // error of a drop
 
 	mu    sync.Mutex
-	made  map[string]emptied // by name: as they were when they were made
-	empty []emptied          // to be used again
+	made  map[string]emptied // databases as they were made, by name
+	empty []emptied          // databases for later tests
 }
 
-// startCockroach starts a node in memory. The binary is looked for here because
-// testserver would download one where it finds none.
+// startCockroach starts a node in memory. It looks for the binary itself, because
+// testserver would download a missing one.
 func startCockroach(cfg Config) (server, error) {
 	binary, err := exec.LookPath("cockroach")
 	if err != nil {
@@ -47,7 +47,7 @@ func startCockroach(cfg Config) (server, error) {
 	return &cockroach{url: node.PGURL().String(), migrate: cfg.Migrate, stop: node.Stop}, nil
 }
 
-// create takes a database that another test has left, or copies the schema of one that is migrated once.
+// create reuses an emptied database of an earlier test, or makes one with a copy of the schema of a template that is migrated once.
 func (c *cockroach) create(ctx context.Context, name string) (string, error) {
 	c.once.Do(func() { c.err = c.readTemplate(ctx) })
 	if c.err != nil {
@@ -78,7 +78,7 @@ func (c *cockroach) readTemplate(ctx context.Context) error {
 	if err := execute(ctx, c.url, "CREATE DATABASE "+name); err != nil {
 		return err
 	}
-	defer c.discard(context.WithoutCancel(ctx), name) // what goes wrong is told at the end
+	defer c.discard(context.WithoutCancel(ctx), name) // close returns its error
 	if err := c.migrate(ctx, dsn); err != nil {
 		return err
 	}
@@ -86,18 +86,18 @@ func (c *cockroach) readTemplate(ctx context.Context) error {
 	return err
 }
 
-// drop does not wait. A database that its test has left as it was, but for rows, is emptied and used again.
+// drop empties a database in the background for a later test if its schema is unchanged, and otherwise discards it.
 func (c *cockroach) drop(ctx context.Context, name string) error {
 	ctx = context.WithoutCancel(ctx)
 	c.ends.Go(func() {
-		if !c.recycle(ctx, name) && c.stop == nil { // a node of our own goes as a whole
+		if !c.recycle(ctx, name) && c.stop == nil { // a node of our own disappears with all its databases
 			c.discard(ctx, name)
 		}
 	})
 	return nil
 }
 
-// discard drops a database. It is gone for everybody when the job that takes its ranges away has begun, and that takes seconds.
+// discard drops a database. It stays visible until the job that removes its ranges has begun, which takes seconds.
 func (c *cockroach) discard(ctx context.Context, name string) {
 	c.mu.Lock()
 	if was, ok := c.made[name]; ok {

@@ -9,16 +9,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// emptied is a database with nothing in it but what the migrations write.
+// emptied is a database that contains only the rows of the migrations.
 type emptied struct {
 	database, dsn string
-	schema        string // when the descriptors of its tables were last changed
+	schema        string // number and time of the last change of its descriptors: see schemaOf
 }
 
-// emptyingLimit bounds how long a database may take to be emptied; one that takes longer is still in use, and is dropped.
+// emptyingLimit limits the time to empty a database; one that takes longer is still in use, and is dropped.
 const emptyingLimit = 10 * time.Second
 
-// reuse answers a database that was emptied, for a test that calls it by a name.
+// reuse returns an emptied database and registers it under the name of the new test's database.
 func (c *cockroach) reuse(name string) (emptied, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,10 +31,10 @@ func (c *cockroach) reuse(name string) (emptied, bool) {
 	return left, true
 }
 
-// note remembers how a database was made.
+// note records the state of a new database.
 func (c *cockroach) note(ctx context.Context, name, dsn string) error {
 	if len(c.schema.names) == 0 {
-		return nil // there are no tables to be emptied: what is in it is the test's
+		return nil // no migrated tables to empty: all tables are the test's
 	}
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *cockroach) note(ctx context.Context, name, dsn string) error {
 	return nil
 }
 
-// schemaOf is when a database's tables, or itself, were last changed, and how many of them there are.
+// schemaOf returns the number of a database's descriptors (its own and its tables') and the time of their last change.
 func schemaOf(ctx context.Context, conn *pgx.Conn) (string, error) {
 	all, err := texts(ctx, conn, `SELECT concat_ws(' ', count(*), max(crdb_internal_mvcc_timestamp)) FROM system.descriptor
 WHERE id IN (SELECT table_id FROM crdb_internal.tables WHERE database_name = current_database() AND drop_time IS NULL UNION ALL
@@ -62,7 +62,7 @@ SELECT id FROM crdb_internal.databases WHERE name = current_database())`)
 	return strings.Join(all, ","), err
 }
 
-// recycle empties a database for the next test. It answers false when that is not possible: the test has changed the schema, or something goes on in it.
+// recycle empties a database for the next test. It returns false if the test has changed the schema, or if a statement still runs in the database.
 func (c *cockroach) recycle(ctx context.Context, name string) bool {
 	c.mu.Lock()
 	left, ok := c.made[name]
@@ -76,7 +76,7 @@ func (c *cockroach) recycle(ctx context.Context, name string) bool {
 	if err != nil {
 		return false
 	}
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // several statements in one
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // sends several statements as one
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err != nil {
 		return false
@@ -86,7 +86,7 @@ func (c *cockroach) recycle(ctx context.Context, name string) bool {
 		return false
 	}
 	active, err := texts(ctx, conn, "SELECT count(*)::STRING FROM crdb_internal.cluster_queries WHERE database = current_database()")
-	if err != nil || len(active) != 1 || active[0] != "1" { // this one
+	if err != nil || len(active) != 1 || active[0] != "1" { // only this query
 		return false
 	}
 	statements := []string{"BEGIN"}

@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// schemaCopy is a migrated database in a few statements. CockroachDB has no templates, and migrations one after another, each a change of a table that is
-// there, take half a minute; tables that are new in their transaction have nothing to be changed, and take a second.
+// schemaCopy is a migrated database as a few statements. CockroachDB has no templates. Migrations one by one change existing tables and take half a
+// minute; new tables in one transaction take a second.
 type schemaCopy struct {
-	regions []string // quoted, the primary one first; none where the database has none
+	regions []string // quoted, the primary region first; empty for a database without regions
 	tables  string
-	names   []string // of the tables, in an order in which each refers to those before it
-	rows    []string // of what the migrations write
+	names   []string // of the tables; each refers only to earlier ones
+	rows    []string // INSERT statements for the rows of the migrations
 }
 
 var createdTable = regexp.MustCompile(`^CREATE TABLE public\.("?\w+"?) \(`)
@@ -31,7 +31,7 @@ func readSchema(ctx context.Context, dsn string) (s schemaCopy, err error) {
 	if err != nil {
 		return s, err
 	}
-	all, err := texts(ctx, conn, "SELECT create_statement FROM [SHOW CREATE ALL TABLES]") // in an order in which each refers to those before it
+	all, err := texts(ctx, conn, "SELECT create_statement FROM [SHOW CREATE ALL TABLES]") // each refers only to earlier ones
 	if err != nil {
 		return s, err
 	}
@@ -57,7 +57,7 @@ func readSchema(ctx context.Context, dsn string) (s schemaCopy, err error) {
 	return s, nil
 }
 
-// readRows is a table's rows as statements that insert them, without keys that count up: those are the table's to give.
+// readRows returns INSERT statements for a table's rows, without generated keys, which the table assigns again.
 func readRows(ctx context.Context, conn *pgx.Conn, table string) (inserts []string, err error) {
 	columns, err := texts(ctx, conn, `SELECT quote_ident(column_name) FROM information_schema.columns
 WHERE table_schema = 'public' AND table_name = '`+strings.Trim(table, `"`)+`' AND is_identity = 'NO' AND is_hidden = 'NO' ORDER BY ordinal_position`)
@@ -87,7 +87,7 @@ func texts(ctx context.Context, conn *pgx.Conn, sql string) ([]string, error) {
 	return out, nil
 }
 
-// database is the statement that makes one with these regions.
+// database returns the statement that makes a database with these regions.
 func (s schemaCopy) database(name string) string {
 	var sql strings.Builder
 	sql.WriteString("CREATE DATABASE " + name)
@@ -102,13 +102,13 @@ func (s schemaCopy) database(name string) string {
 	return sql.String()
 }
 
-// fill makes tables and rows in a new database, in one transaction.
+// fill makes the tables and rows in a new database, in one transaction.
 func (s schemaCopy) fill(ctx context.Context, dsn string) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return err
 	}
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // several statements in one
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // sends several statements as one
 	cfg.RuntimeParams["autocommit_before_ddl"] = "off"
 	cfg.RuntimeParams["create_table_with_schema_locked"] = "off"
 	conn, err := pgx.ConnectConfig(ctx, cfg)

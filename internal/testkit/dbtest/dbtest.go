@@ -18,28 +18,28 @@ import (
 const (
 	EnvEngine = "CARVE_TEST_ENGINE" // "postgres" (or empty) or "cockroach"
 	EnvURL    = "CRDB_URL"          // a CockroachDB to use instead of starting one
-	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL with commas between: `make test-crdb-cluster` sets it
+	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL,region=URL: `make test-crdb-cluster` sets it
 )
 
-// Config is what a package's tests need.
+// Config describes the databases of a package's tests.
 type Config struct {
 	// Migrate brings an empty database to the current schema. It must have closed
 	// its connections when it returns. Nil leaves databases empty.
 	Migrate func(ctx context.Context, dsn string) error
-	// MaxConnections bounds the sessions of all tests of the process together; 0 means 200. PostgreSQL only.
+	// MaxConnections limits the sessions of all tests of the process together; 0 means 200. PostgreSQL only.
 	MaxConnections int
 }
 
-// server is a database server that databases can be made on.
+// server is a database server with a database for each test.
 type server interface {
 	// create makes a migrated database.
 	create(ctx context.Context, name string) (dsn string, err error)
-	// drop removes a database, whole or half made, whoever is still connected to it.
+	// drop removes a database, even if it is incomplete or has open connections.
 	drop(ctx context.Context, name string) error
 	close(ctx context.Context) error
 }
 
-// suite is what the tests of this process share.
+// suite holds the state that all tests of this process share.
 var suite struct {
 	cfg   *Config // nil until Main
 	start sync.Once
@@ -47,7 +47,7 @@ var suite struct {
 	err error
 }
 
-// Patience with a server, in a helper that has no better limit.
+// Timeouts for the start and the stop of a server.
 const (
 	startLimit = 3 * time.Minute
 	stopLimit  = time.Minute
@@ -73,7 +73,7 @@ func stopServer() error {
 	return suite.close(ctx)
 }
 
-// Engine is the engine that the tests of this run are on.
+// Engine returns the engine of this test run.
 func Engine() devdb.Engine {
 	if os.Getenv(EnvURL) != "" || os.Getenv(EnvEngine) == string(devdb.Cockroach) {
 		return devdb.Cockroach
@@ -81,8 +81,8 @@ func Engine() devdb.Engine {
 	return devdb.Postgres
 }
 
-// New makes a migrated database for the test and returns its DSN. When the test has ended it is dropped, and sessions that are still open
-// are cut; on CockroachDB it may be emptied for another test instead.
+// New makes a migrated database for the test and returns its DSN. After the test it drops the database and cuts its open sessions; on CockroachDB
+// it may empty the database for another test instead.
 func New(t testing.TB) (dsn string) {
 	t.Helper()
 	if suite.cfg == nil {
@@ -111,7 +111,7 @@ func New(t testing.TB) (dsn string) {
 	return dsn
 }
 
-// NeedsRegions skips a test in several regions where the database has none: PostgreSQL takes any name for one, and CockroachDB those of its nodes.
+// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any name of a region, CockroachDB only the regions of its nodes.
 func NeedsRegions(t testing.TB) {
 	t.Helper()
 	if Engine() == devdb.Cockroach && os.Getenv(EnvURLs) == "" {

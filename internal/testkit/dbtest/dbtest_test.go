@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// migrations counts how often the stand-in for the migrations ran.
+// migrations counts the runs of the function that stands in for the migrations.
 var migrations atomic.Int32
 
 func TestMain(m *testing.M) {
@@ -44,7 +44,7 @@ func connect(t testing.TB, dsn string) *pgx.Conn {
 	return conn
 }
 
-func TestEachTestHasAMigratedDatabaseOfItsOwn(t *testing.T) {
+func TestEachTestGetsItsOwnMigratedDatabase(t *testing.T) {
 	t.Parallel()
 	for range 8 {
 		t.Run("SameRowInEach", func(t *testing.T) {
@@ -56,14 +56,14 @@ func TestEachTestHasAMigratedDatabaseOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestTheTemplateIsMigratedOnce(t *testing.T) {
+func TestTemplateIsMigratedOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.New(t)
 	dbtest.New(t)
 	require.EqualValues(t, 1, migrations.Load())
 }
 
-func TestDatabaseIsDroppedWithItsTestWhoeverIsConnected(t *testing.T) {
+func TestDatabaseIsDroppedWithItsTestDespiteConnections(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
 		t.Skip("on CockroachDB a database may be emptied for the next test instead")
@@ -85,7 +85,7 @@ func TestDatabaseIsDroppedWithItsTestWhoeverIsConnected(t *testing.T) {
 }
 
 // On CockroachDB a new database takes seconds, so that tests use those of earlier ones.
-func TestWhatATestLeavesIsNotThereForTheNext(t *testing.T) {
+func TestReusedDatabaseIsEmptied(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for i := range 20 {
@@ -103,13 +103,13 @@ func TestWhatATestLeavesIsNotThereForTheNext(t *testing.T) {
 	require.Equal(t, dbtest.Engine() == devdb.Cockroach, len(slices.Compact(names)) < 20)
 }
 
-func TestADatabaseWhoseSchemaWasChangedIsNotUsedAgain(t *testing.T) {
+func TestDatabaseWithAChangedSchemaIsNotReused(t *testing.T) {
 	t.Parallel()
 	t.Run("Changes", func(t *testing.T) {
 		_, err := connect(t, dbtest.New(t)).Exec(t.Context(), "ALTER TABLE marks ADD COLUMN more INT")
 		require.NoError(t, err)
 	})
-	for range 20 { // it is emptied while others go on
+	for range 20 { // other databases are in use while it is emptied
 		t.Run("Uses", func(t *testing.T) {
 			var columns int
 			require.NoError(t, connect(t, dbtest.New(t)).QueryRow(t.Context(),
@@ -119,7 +119,7 @@ func TestADatabaseWhoseSchemaWasChangedIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-func TestIsolationIsSerializableUnlessATestAsksOtherwise(t *testing.T) {
+func TestIsolationIsSerializableByDefault(t *testing.T) {
 	t.Parallel()
 	var level string
 	require.NoError(t, connect(t, dbtest.New(t)).QueryRow(t.Context(), "SHOW transaction_isolation").Scan(&level))
@@ -142,7 +142,7 @@ func TestEngineFollowsTheEnvironment(t *testing.T) {
 	}
 }
 
-// again runs one test of this binary in a process of its own, with a temporary directory of its own.
+// again runs one test of this binary in another process, with its own temporary directory.
 func again(t *testing.T, tmp, test string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^"+test+"$", "-test.v")
@@ -150,7 +150,7 @@ func again(t *testing.T, tmp, test string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestHoldsADatabaseUntilItIsKilled is played by other tests. By itself it has nothing to wait for.
+// TestHoldsADatabaseUntilItIsKilled runs in the processes that other tests start. By itself it does nothing.
 func TestHoldsADatabaseUntilItIsKilled(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -189,7 +189,7 @@ func TestKilledTestProcessLeavesNothingBehind(t *testing.T) {
 
 	// A process that finds the dead one's database still shutting down leaves it to a later one.
 	require.Eventually(t, func() bool {
-		out, err := again(t, tmp, "TestIsolationIsSerializableUnlessATestAsksOtherwise").CombinedOutput()
+		out, err := again(t, tmp, "TestIsolationIsSerializableByDefault").CombinedOutput()
 		require.NoError(t, err, string(out))
 		return len(clusters()) == 0
 	}, 5*time.Minute, 10*time.Millisecond)
@@ -197,7 +197,7 @@ func TestKilledTestProcessLeavesNothingBehind(t *testing.T) {
 
 func TestMissingCockroachIsAClearError(t *testing.T) {
 	t.Parallel()
-	out, err := again(t, t.TempDir(), "TestIsolationIsSerializableUnlessATestAsksOtherwise",
+	out, err := again(t, t.TempDir(), "TestIsolationIsSerializableByDefault",
 		dbtest.EnvEngine+"=cockroach", "PATH="+t.TempDir()).CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "needs a `cockroach` binary on PATH, or CRDB_URL")
@@ -205,7 +205,7 @@ func TestMissingCockroachIsAClearError(t *testing.T) {
 
 func TestMisspelledEngineIsAClearError(t *testing.T) {
 	t.Parallel()
-	out, err := again(t, t.TempDir(), "TestIsolationIsSerializableUnlessATestAsksOtherwise", dbtest.EnvEngine+"=mysql").CombinedOutput()
+	out, err := again(t, t.TempDir(), "TestIsolationIsSerializableByDefault", dbtest.EnvEngine+"=mysql").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "neither postgres nor cockroach: mysql")
 }

@@ -1,5 +1,5 @@
-// Package dbtest gives every test a database of its own: empty but for the
-// migrations, on the engine that the run is about, gone when the test ends.
+// Package dbtest gives every test its own database: migrated and otherwise empty,
+// on the engine of the test run, and gone when the test ends.
 //
 //	func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{Migrate: migrate}) }
 //
@@ -10,19 +10,19 @@
 //
 // # Engines
 //
-// PostgreSQL unless the environment says otherwise: one private cluster for each
-// test process, started by the first test that asks, without fsync. The
-// migrations run once a process, in a template of which each test's database is a copy.
+// The default is PostgreSQL: one private cluster for each test process, without fsync,
+// started by the first test that needs it. The migrations run once for each process, in a
+// template that each test's database copies.
 //
-// With CARVE_TEST_ENGINE=cockroach it is CockroachDB: the cluster at CRDB_URL, or
-// else one in memory from the `cockroach` on PATH. CockroachDB has no templates: there
-// the migrations run once a process, too, and a database gets the tables that they made in one
-// transaction. That takes seconds, so a database that a test has left is emptied and given to another one, unless its schema was changed or
-// something goes on in it. CRDB_URL alone means the same.
+// With CARVE_TEST_ENGINE=cockroach or CRDB_URL it is CockroachDB: the cluster at CRDB_URL, or
+// one in memory from the `cockroach` on PATH. CockroachDB has no templates. The migrations run
+// once for each process, and each database gets the resulting tables in one transaction. Because
+// that takes seconds, a later test gets an emptied database of an earlier one, unless the earlier
+// test changed the schema or a statement still runs in the database.
 //
-// # What is left behind
+// # Cleanup
 //
-// Nothing. A test process that is killed takes its cluster down with it
-// (package devdb), and the next one removes the files. Only on a cluster of the user's own, at
-// CRDB_URL, do databases called carve_test_* stay when a test process is killed.
+// A killed test process takes its cluster down with it (package devdb), and the next process
+// removes the files. Only on a user's own cluster, at CRDB_URL, do databases called carve_test_*
+// stay after a test process was killed.
 package dbtest

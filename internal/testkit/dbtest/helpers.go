@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// OnPostgres is for tests of what only PostgreSQL has: its plans, its proxy, its own way to commit.
+// OnPostgres skips a test on CockroachDB, because it tests plans, the proxy or the commit protocol of PostgreSQL.
 func OnPostgres(t testing.TB) {
 	t.Helper()
 	if Engine() != devdb.Postgres {
@@ -25,7 +25,7 @@ func OnPostgres(t testing.TB) {
 	}
 }
 
-// Empty is a database without a schema, beside one that the test has.
+// Empty makes a second database for the test, without a schema, and returns its DSN.
 func Empty(t testing.TB) string {
 	t.Helper()
 	dsn := New(t)
@@ -43,7 +43,7 @@ func Empty(t testing.TB) string {
 	return u.String()
 }
 
-// Cluster is an empty database on a cluster of several regions, as each of its gateways is told of it. The regions are in the order of the variable.
+// Cluster makes an empty database on a cluster of several regions and returns a DSN for the gateway of each region. The regions have the order of the variable.
 func Cluster(t testing.TB) (regions []string, at map[string]string) {
 	t.Helper()
 	if os.Getenv(EnvURLs) == "" {
@@ -72,7 +72,7 @@ func Cluster(t testing.TB) (regions []string, at map[string]string) {
 	return regions, at
 }
 
-// Gateway is the way to a database through a node in a region: where a cluster has one for each, a server asks that of its own.
+// Gateway returns the DSN of a database through a node in the region. If the cluster lists no node for the region, it returns dsn.
 func Gateway(t testing.TB, dsn, region string) string {
 	t.Helper()
 	for one := range strings.SplitSeq(os.Getenv(EnvURLs), ",") {
@@ -90,7 +90,7 @@ func Gateway(t testing.TB, dsn, region string) string {
 	return dsn
 }
 
-// Connect opens a session past the store, with settings that differ from the server's.
+// Connect opens a session without the store, with settings of its own.
 func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)
@@ -102,7 +102,7 @@ func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
 	return c
 }
 
-// Dump is every row of every table of the database, by table, in an order that depends on the rows alone.
+// Dump returns every row of every table of the database, by table, in an order that depends on the rows alone.
 func Dump(t testing.TB, c *pgx.Conn) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
@@ -119,7 +119,7 @@ func Dump(t testing.TB, c *pgx.Conn) map[string][]string {
 	return out
 }
 
-// Tables is the names of the tables of the database.
+// Tables returns the names of the database's tables.
 func Tables(t testing.TB, c *pgx.Conn) []string {
 	t.Helper()
 	rows, err := c.Query(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY table_name")

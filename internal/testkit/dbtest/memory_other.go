@@ -2,5 +2,5 @@
 
 package dbtest
 
-// inMemory: there is no directory in memory that every such system has.
+// inMemory returns "", because these systems have no common directory in memory.
 func inMemory() string { return "" }

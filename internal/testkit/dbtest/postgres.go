@@ -17,7 +17,7 @@ const template = "carve_template"
 type postgres struct {
 	db    *devdb.DB
 	dir   string
-	admin *pgxpool.Pool // its sessions make and drop databases, and stay: opening one takes as long as making a database
+	admin *pgxpool.Pool // makes and drops databases; its sessions stay open, because opening one takes as long as making a database
 }
 
 func startPostgres(ctx context.Context, cfg Config) (server, error) {
@@ -45,8 +45,8 @@ func startPostgres(ctx context.Context, cfg Config) (server, error) {
 	return p, nil
 }
 
-// makeTemplate closes the template to connections: one that a migration left open
-// is found here, where it can be told, and not by some test that cannot copy.
+// makeTemplate migrates the template and closes it to connections. It fails here if a
+// migration left a connection open, because later no test could copy the template.
 func (p *postgres) makeTemplate(ctx context.Context, cfg Config) error {
 	if err := p.execute(ctx, "CREATE DATABASE "+template); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (p *postgres) makeTemplate(ctx context.Context, cfg Config) error {
 }
 
 func (p *postgres) create(ctx context.Context, name string) (string, error) {
-	// Copying files takes half the time of copying blocks through the log, the default, where nothing is synced.
+	// Without fsync, a copy of files takes half the time of the default, a copy of blocks through the log.
 	if err := p.execute(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY FILE_COPY"); err != nil {
 		return "", err
 	}
@@ -71,7 +71,7 @@ func (p *postgres) create(ctx context.Context, name string) (string, error) {
 
 func (p *postgres) drop(ctx context.Context, name string) error {
 	if err := p.db.Err(); err != nil {
-		return err // says more than a refused connection
+		return err // explains more than a refused connection
 	}
 	return p.execute(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 }

@@ -21,25 +21,25 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// SecurePassword is the first password of SecureUser, in words that are found again wherever they should not be.
+// SecurePassword is the first password of SecureUser. Its text is unique, so that tests can search for leaks of it.
 const (
 	SecureUser     = "carve"
 	SecurePassword = "hunter2-of-the-test"
 )
 
-// Secure is a PostgreSQL on a port of loopback that takes connections over TLS alone.
+// Secure is a PostgreSQL on a loopback port that accepts only TLS connections.
 type Secure struct {
-	CA   *devca.CA // of its certificate, which is for localhost, and of the certificates of clients that it takes
+	CA   *devca.CA // issuer of its certificate, for localhost, and of client certificates that it accepts
 	dir  string
 	port int
 }
 
-// NewSecure starts one for the test. The user SecureUser owns its database "carve" and may come with a password; who shows a certificate needs a good one
-// in the user's name.
+// NewSecure starts a server for the test. The user SecureUser owns its database "carve" and authenticates with a password and with a certificate that CA
+// issued.
 func NewSecure(t testing.TB) *Secure {
 	t.Helper()
 	bin := programsOfPostgres(t)
-	parent, err := os.MkdirTemp("", "carve") // the path of a socket has 108 bytes
+	parent, err := os.MkdirTemp("", "carve") // short: the path of a socket has at most 108 bytes
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(parent) })
 	run, owner := runner(t, parent)
@@ -63,7 +63,7 @@ func NewSecure(t testing.TB) *Secure {
 	return s
 }
 
-// start tries some ports: between finding a free one and using it somebody else may.
+// start starts the server on a port that was free a moment before.
 func (s *Secure) start(t testing.TB, bin, sockets string, run func(name string, args ...string)) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func (s *Secure) start(t testing.TB, bin, sockets string, run func(name string, 
 		"-c listen_addresses=localhost -c port=%d -c unix_socket_directories=%s -c ssl=on -c ssl_ca_file=clients.crt -c fsync=off", s.port, sockets), "start")
 }
 
-// runner runs programs as a user as which PostgreSQL runs, who may write in the folder, and gives files to that user.
+// runner returns two functions: run runs a program as a user under which PostgreSQL starts and who may write in the folder; own gives a file to that user.
 func runner(t testing.TB, folder string) (run func(name string, args ...string), own func(path string)) {
 	t.Helper()
 	var as *syscall.SysProcAttr
@@ -99,12 +99,12 @@ func runner(t testing.TB, folder string) (run func(name string, args ...string),
 		t.Helper()
 		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...) //nolint:gosec // G204: PostgreSQL's; without the test's end, because a cleanup is one of those
 		cmd.SysProcAttr, cmd.Dir, cmd.Env = as, "/", []string{"LC_ALL=C.UTF-8", "PATH=" + os.Getenv("PATH")}
-		out, err := cmd.Output() // and no pipe of what goes on running
+		out, err := cmd.Output() // pg_ctl -l redirects the output of the server, so the server keeps no pipe open
 		require.NoError(t, err, "%s: %s", name, out)
 	}, own
 }
 
-// programsOfPostgres is the folder with PostgreSQL's programs.
+// programsOfPostgres returns the folder with PostgreSQL's programs.
 func programsOfPostgres(t testing.TB) string {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -134,7 +134,7 @@ func (s *Secure) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// URL leads to the database over TCP, with parameters as sslmode.
+// URL returns the database's URL over TCP, with parameters such as sslmode.
 func (s *Secure) URL(host, password string, parameters url.Values) string {
 	u := url.URL{
 		Scheme: "postgresql", User: url.UserPassword(SecureUser, password), Host: net.JoinHostPort(host, strconv.Itoa(s.port)), Path: "/carve", RawQuery: parameters.Encode(),

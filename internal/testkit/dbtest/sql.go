@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// execute runs statements, each on its own, in one session of a database.
+// execute runs statements one by one in one session of a database.
 func execute(ctx context.Context, dsn string, statements ...string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -23,7 +23,7 @@ func execute(ctx context.Context, dsn string, statements ...string) error {
 	return nil
 }
 
-// at is the DSN of another database of the same server.
+// at returns the DSN of another database on the same server.
 func at(dsn, database string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package devca makes certificate authorities that live as long as the process that made them: for tests, and for tools that measure a
-// server over TLS. Nobody else should trust one.
+// Package devca makes certificate authorities for tests, and for tools that measure a server over TLS. Their keys exist only in the process that
+// made them. Nothing else should trust them.
 package devca
 
 import (
@@ -20,22 +20,22 @@ type CA struct {
 	key         *ecdsa.PrivateKey
 }
 
-// Leaf is what a certificate is to be for.
+// Leaf describes a certificate to issue.
 type Leaf struct {
 	Name     string    // the common name: a client's user in PostgreSQL
 	Hosts    []string  // names and addresses of a server
 	NotAfter time.Time // zero: an hour from now
 }
 
-// skew is how long before it is made a certificate is valid, for clocks that are late.
+// skew is the time by which a certificate's validity begins before its creation, for slow clocks.
 const skew = time.Hour
 
 const day = 24 * time.Hour
 
-// New makes an authority that lives for a day.
+// New makes an authority that is valid for a day.
 func New(name string) (*CA, error) { return NewUntil(name, time.Now().Add(day)) }
 
-// NewUntil makes an authority that lives until then.
+// NewUntil makes an authority that is valid until notAfter.
 func NewUntil(name string, notAfter time.Time) (*CA, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -54,19 +54,19 @@ func NewUntil(name string, notAfter time.Time) (*CA, error) {
 	return &CA{certificate: made, key: key}, err
 }
 
-// PEM is the authority's certificate: what those hold who trust it.
+// PEM returns the authority's certificate, for the files of programs that trust it.
 func (a *CA) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
 }
 
-// Pool is the same for crypto/tls.
+// Pool returns the authority's certificate for crypto/tls.
 func (a *CA) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.certificate)
 	return pool
 }
 
-// Issue makes a certificate, good for servers and for clients, and its key, both in PEM.
+// Issue makes a certificate for servers and clients and its key, both in PEM.
 func (a *CA) Issue(l Leaf) (certificate, key []byte, err error) {
 	if l.NotAfter.IsZero() {
 		l.NotAfter = time.Now().Add(time.Hour)
@@ -105,7 +105,7 @@ func template(name string, notAfter time.Time) (*x509.Certificate, error) {
 		return nil, err
 	}
 	from := time.Now()
-	if was := notAfter.Add(-day); was.Before(from) { // one that has expired was good once
+	if was := notAfter.Add(-day); was.Before(from) { // an expired certificate was valid before
 		from = was
 	}
 	return &x509.Certificate{SerialNumber: serial, Subject: pkix.Name{CommonName: name}, NotBefore: from.Add(-skew), NotAfter: notAfter}, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-func TestCertificatesAreGoodForWhatTheyAreFor(t *testing.T) {
+func TestCertificatesAreValidOnlyForTheirPurpose(t *testing.T) {
 	t.Parallel()
 	ca, err := devca.New("the right one")
 	require.NoError(t, err)

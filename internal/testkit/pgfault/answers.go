@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// relayAnswers reads the server's messages and tells the client what the rules made of them. It returns when the server
-// has ended its side, and ends the client's.
+// relayAnswers reads the server's messages, applies the rules, and sends the results to the client. It returns when the
+// server has ended its side, and closes the client's.
 func (s *session) relayAnswers() {
 	defer func() { _ = s.client.Close() }() // closing twice is harmless
 	for {
@@ -18,7 +18,7 @@ func (s *session) relayAnswers() {
 		if s.cutOff {
 			continue
 		}
-		// Flush when there is nothing more to read at once: the client may be waiting for just this.
+		// Flush when no more input is buffered, because the client may be waiting for this message.
 		if !s.answer(msg) || s.fe.ReadBufferLen() == 0 && !s.flushAnswers() {
 			s.cutOff = true
 			_ = s.client.Close()
@@ -36,12 +36,12 @@ func (s *session) relayAnswers() {
 	s.flushAnswers()
 }
 
-// answer handles one message; false cuts the client off.
+// answer handles one message. It returns false to cut the client off.
 func (s *session) answer(msg pgproto3.BackendMessage) bool {
 	head := s.pending.head()
 	switch m := msg.(type) {
 	case *pgproto3.NoticeResponse:
-		// A ROLLBACK in place of COMMIT may warn of what the client never said.
+		// A ROLLBACK in place of COMMIT may cause a warning about a statement that the client never sent.
 		if s.fault == nil && (head == nil || !head.action.withholds()) {
 			s.tell(m)
 		}
@@ -71,7 +71,7 @@ func (s *session) answer(msg pgproto3.BackendMessage) bool {
 	return true
 }
 
-// reach is called when the server begins to answer a step, that is, when its request has run.
+// reach applies a step's action when the server begins its response, that is, after the request has run.
 func (s *session) reach(head *step) {
 	head.reached = true
 	a := head.action
@@ -86,7 +86,7 @@ func (s *session) reach(head *step) {
 	}
 }
 
-// ready ends a cycle, and with it the fault in force. Only now has a statement outside a transaction committed.
+// ready ends a cycle and its fault. A statement outside a transaction has not committed before this.
 func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 	s.pending.ready(msg.TxStatus)
 	fault := s.fault
@@ -107,8 +107,8 @@ func (s *session) ready(msg *pgproto3.ReadyForQuery) bool {
 	return true
 }
 
-// withhold drops a message under a fault. In the extended protocol the client hears of an error when the statement
-// ends, since it may wait for that before it sends Sync; in the simple protocol together with ReadyForQuery.
+// withhold drops a message under a fault. In the extended protocol it sends the fault's error at the end of the statement,
+// because the client may wait for that before it sends Sync; in the simple protocol ready sends it.
 func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
 	switch msg.(type) {
 	case *pgproto3.CopyInResponse, *pgproto3.CopyBothResponse: // the server now waits for the client
@@ -122,10 +122,10 @@ func (s *session) withhold(head *step, msg pgproto3.BackendMessage) {
 	}
 }
 
-// show passes a message on, unless it is about the proxy's own doings or is to look empty.
+// show passes a message on, unless it belongs to a request of the proxy or the fault removes rows.
 func (s *session) show(head *step, msg pgproto3.BackendMessage) {
 	switch m := msg.(type) {
-	case *pgproto3.ErrorResponse: // the server's own: always heard
+	case *pgproto3.ErrorResponse: // the server's own error always reaches the client
 	case *pgproto3.CommandComplete:
 		head.done++
 		if head.hidden || head.wrapped > 0 && (head.done == 1 || head.done > head.wrapped+1) {

@@ -13,7 +13,7 @@ import (
 
 // Claims under a storm of faults, by a client that tries until it is told "committed". With a unique key in the same
 // transaction each claim ends as one row. Without it the same client must leak: else the storm proves nothing.
-func TestRetryingThroughFaultsIsExactWithAUniqueKeyAndLeaksWithoutOne(t *testing.T) {
+func TestRetriesUnderFaultsAreExactOnlyWithAUniqueKey(t *testing.T) {
 	t.Parallel()
 	for name, unique := range map[string]bool{"WithKey": true, "WithoutKey": false} {
 		t.Run(name, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestRetryingThroughFaultsIsExactWithAUniqueKeyAndLeaksWithoutOne(t *testing
 				Probability(0.06, 1, LostBeforeCommit()),
 				Probability(0.06, 1, CommittedAnswerLost()),
 				Probability(0.04, 1, CommitAmbiguous40003()),
-				First(3, CommittedAnswerLost()), // whatever the dice say
+				First(3, CommittedAnswerLost()), // independent of chance
 				Probability(0.02, 1, Drain57P01()),
 				Probability(0.02, 1, StatementSerializationFailure()),
 			)

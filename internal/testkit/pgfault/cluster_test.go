@@ -61,7 +61,7 @@ func withCluster(f func() int) (code int, err error) {
 	}
 	defer func() {
 		_ = server.Process.Signal(syscall.SIGINT)
-		_ = server.Wait() // its exit status says only that it was stopped
+		_ = server.Wait() // its exit status reports only the stop
 	}()
 	clusterDSN = fmt.Sprintf("host=%s user=postgres dbname=postgres default_transaction_isolation=serializable", dir)
 	if err := ready(clusterDSN); err != nil {
@@ -71,7 +71,7 @@ func withCluster(f func() int) (code int, err error) {
 	return f(), nil
 }
 
-// unprivileged gives the directory to the user postgres when the test runs as root, as whom PostgreSQL refuses to run.
+// unprivileged gives the directory to the user postgres if the test runs as root, because PostgreSQL refuses to run as root.
 func unprivileged(dir string) (*syscall.SysProcAttr, error) {
 	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
 	if os.Getuid() != 0 {
@@ -106,7 +106,7 @@ func program(name string, attr *syscall.SysProcAttr, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// ready connects until the server lets it in and creates the users. It gives up when the error is not one of a server
+// ready connects until the server accepts it, and creates the users. It fails at an error other than those of a server
 // that is still starting.
 func ready(dsn string) error {
 	ctx := context.Background()

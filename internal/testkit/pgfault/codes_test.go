@@ -8,7 +8,7 @@ import (
 )
 
 // Codes that CockroachDB answers and PostgreSQL seldom or never does: to the statements of one table, and to no others.
-func TestCodesByTable(t *testing.T) {
+func TestErrorCodesAreInjectedByTable(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"58C00", "53300", "55P03", "57014", "XXUUU"} {
 		t.Run(code, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestCodesByTable(t *testing.T) {
 	}
 }
 
-func TestCodesByProbability(t *testing.T) {
+func TestErrorCodesAreInjectedByProbability(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(Probability(0.5, 7, On(Statement, SQLState("55P03"))))
@@ -58,7 +58,7 @@ func TestCodesByProbability(t *testing.T) {
 }
 
 // An error at COMMIT that says nothing of what became of it, from one that had happened.
-func TestCommittedThenErrorTellsNothing(t *testing.T) {
+func TestErrorAfterCommitHidesTheOutcome(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"57014", "58C00", "53200", "XXUUU"} {
 		for _, w := range ways {
@@ -74,7 +74,7 @@ func TestCommittedThenErrorTellsNothing(t *testing.T) {
 	}
 }
 
-func TestSeverCutsWhatIsOpenAndServesWhatComes(t *testing.T) {
+func TestSeverCutsOpenConnectionsAndServesNewOnes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	conn, tx := b.begin(t)

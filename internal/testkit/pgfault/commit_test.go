@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// commitFaults says for each fault at COMMIT what the client must see and what must be stored.
+// commitFaults lists, for each fault at COMMIT, the response that the client must see and whether the row must be stored.
 var commitFaults = []struct {
 	name   string
 	fault  func() Fault
 	code   string // SQLSTATE, "" for a connection that ends without an answer
 	stored bool
-	dead   bool // the connection is of no more use
+	dead   bool // the connection is unusable afterwards
 }{
 	{"CommitSerializationFailure", CommitSerializationFailure, "40001", false, false},
 	{"CommittedAnswerLost", CommittedAnswerLost, "", true, true},
@@ -28,7 +28,7 @@ var commitFaults = []struct {
 	{"ConnectionLost", func() Fault { return On(Commit, ConnectionLost()) }, "", false, true},
 }
 
-func TestCommitFaultTellsWhatItPromisesHoweverCommitIsSent(t *testing.T) {
+func TestCommitFaultsReturnTheirErrorForEveryCommitForm(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
 		for _, f := range commitFaults {
@@ -57,7 +57,7 @@ func TestCommitFaultTellsWhatItPromisesHoweverCommitIsSent(t *testing.T) {
 	}
 }
 
-func TestCommitFaultLeavesTheConnectionAsTheServerWould(t *testing.T) {
+func TestCommitFaultKeepsTheConnectionStateOfTheServer(t *testing.T) {
 	t.Parallel()
 	for _, f := range commitFaults {
 		t.Run(f.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCommitFaultLeavesTheConnectionAsTheServerWould(t *testing.T) {
 	}
 }
 
-func TestCommitIsKnownInEverySpelling(t *testing.T) {
+func TestCommitIsRecognizedInEverySpelling(t *testing.T) {
 	t.Parallel()
 	for _, spelling := range []string{
 		"commit", "COMMIT;", "commit work", "Commit Transaction", "END", "end transaction", "/* op: claim */ commit -- now",
@@ -97,8 +97,8 @@ func TestCommitIsKnownInEverySpelling(t *testing.T) {
 	}
 }
 
-// CockroachDB commits at this RELEASE. A failure there leaves the transaction aborted and open, for the client to roll
-// back to its savepoint; PostgreSQL does just that.
+// CockroachDB commits at this RELEASE. After a failure there the transaction is aborted and open, and the client can roll
+// back to its savepoint. PostgreSQL behaves in the same way.
 func TestReleaseOfTheRetrySavepointIsACommit(t *testing.T) {
 	t.Parallel()
 	for _, m := range []pgx.QueryExecMode{pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheStatement} {
@@ -129,7 +129,7 @@ func TestReleaseOfTheRetrySavepointIsACommit(t *testing.T) {
 // COMMIT had been sent as "conn closed" and safe to retry. Should this test fail after an upgrade of pgx, the driver has
 // been mended and the sentence above wants its versions corrected; the rule stays, that what is not a definite answer
 // to COMMIT is unknown.
-func TestCutAfterCommitIsCalledSafeToRetryByTheDriverThoughTheRowIsCommitted(t *testing.T) {
+func TestDriverReportsACutAfterCommitAsSafeToRetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(CommittedAnswerLost())
@@ -144,7 +144,7 @@ func TestCutAfterCommitIsCalledSafeToRetryByTheDriverThoughTheRowIsCommitted(t *
 	require.Equal(t, []int64{1}, b.stored(t), "and yet it is there")
 }
 
-func TestServersOwnRefusalOfCommitPassesUntouched(t *testing.T) {
+func TestServerRefusalOfCommitPassesUnchanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.exec(t, "alter table "+b.table+" add parent int8 references "+b.table+" deferrable initially deferred")

@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// Distances are how far other regions are from the region of a proxy, as round trips. They can be changed while they are
-// in use.
+// Distances holds the round-trip times from a proxy's region to other regions. They can change during use.
 type Distances struct {
 	mu  sync.Mutex
 	far map[string]time.Duration
 }
 
-// NewDistances makes the distances of some regions; a region that is not named is near.
+// NewDistances returns the given distances; a region without one has no delay.
 func NewDistances(far map[string]time.Duration) *Distances {
 	return &Distances{far: maps.Clone(far)}
 }
 
-// Set changes the distance of all regions. Statements that have not been decided yet go by it.
+// Set replaces all distances, for statements that have not been decided yet.
 func (d *Distances) Set(far map[string]time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.far = maps.Clone(far)
 }
 
-// Latency delays whatever goes to another region: each statement that says the region's name (Event.Says), and the COMMIT
-// of a transaction that has, by the longest way that is named. Reads of tables that every region has a copy of say no region,
-// and are near. A value that happens to be called like a region is taken for it, so regions need names that nothing else has.
+// Latency delays statements to another region: each statement that contains the region's name as a value (Event.Says), and
+// the COMMIT of a transaction with such a statement. The longest distance applies. Reads of tables with a copy in every
+// region name no region and have no delay. Any equal value counts as the region's name, so these names must be unique.
 func (d *Distances) Latency() Fault {
-	gone := map[int]time.Duration{} // by connection: how far its transaction has gone
+	gone := map[int]time.Duration{} // longest distance in the present transaction, by connection
 	return func(e Event) Action {
 		var far time.Duration
 		switch e.Kind {

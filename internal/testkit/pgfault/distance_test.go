@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// payments replaces the proxy's timer by one that writes down what it was asked for.
+// payments replaces the proxy's timer with one that records the requested durations.
 func payments(b *bench) (take func() []time.Duration) {
 	var mu sync.Mutex
 	var paid []time.Duration
@@ -32,7 +32,7 @@ func payments(b *bench) (take func() []time.Duration) {
 	}
 }
 
-func TestRegionLatencyIsPaidByWhoeverNamesAFarRegion(t *testing.T) {
+func TestRegionLatencyDelaysStatementsOfAFarRegion(t *testing.T) {
 	t.Parallel()
 	const near, far = 40 * time.Millisecond, 90 * time.Millisecond
 	for _, m := range queryModes {
@@ -67,7 +67,7 @@ func TestRegionLatencyIsPaidByWhoeverNamesAFarRegion(t *testing.T) {
 	}
 }
 
-func TestRegionLatencyIsPaidAgainAtCommit(t *testing.T) {
+func TestRegionLatencyDelaysTheCommit(t *testing.T) {
 	t.Parallel()
 	const far = 90 * time.Millisecond
 	b := setup(t)
@@ -86,7 +86,7 @@ func TestRegionLatencyIsPaidAgainAtCommit(t *testing.T) {
 	}
 }
 
-func TestTextsOfParameters(t *testing.T) {
+func TestParametersAreDecodedAsText(t *testing.T) {
 	t.Parallel()
 	types := pgtype.NewMap()
 	binary := func(oid uint32, v any) []byte {
@@ -98,12 +98,12 @@ func TestTextsOfParameters(t *testing.T) {
 		raw  []byte
 		want []string
 	}{
-		"Text":            {[]byte("europe"), []string{"europe"}},
-		"TextArray":       {[]byte(`{europe,"asia"}`), []string{"europe", "asia"}},
-		"BinaryArray":     {binary(pgtype.TextArrayOID, []string{"europe", "", "asia"}), []string{"europe", "", "asia"}},
-		"ArrayWithNull":   {binary(pgtype.TextArrayOID, []*string{nil, new("asia")}), []string{"", "asia"}},
-		"NoElements":      {[]byte("{}"), []string{""}},
-		"CutArrayIsAText": {binary(pgtype.TextArrayOID, []string{"europe"})[:22], []string{string(binary(pgtype.TextArrayOID, []string{"europe"})[:22])}},
+		"Text":                 {[]byte("europe"), []string{"europe"}},
+		"TextArray":            {[]byte(`{europe,"asia"}`), []string{"europe", "asia"}},
+		"BinaryArray":          {binary(pgtype.TextArrayOID, []string{"europe", "", "asia"}), []string{"europe", "", "asia"}},
+		"ArrayWithNull":        {binary(pgtype.TextArrayOID, []*string{nil, new("asia")}), []string{"", "asia"}},
+		"NoElements":           {[]byte("{}"), []string{""}},
+		"TruncatedArrayIsText": {binary(pgtype.TextArrayOID, []string{"europe"})[:22], []string{string(binary(pgtype.TextArrayOID, []string{"europe"})[:22])}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestLiteralsAreReadWithoutTheirQuotes(t *testing.T) {
 	require.False(t, Event{values: values{literals: st.literals}}.Says("europe2"))
 }
 
-// The deadline of a request passes while its COMMIT is under way: the row comes, and nobody was told.
+// The deadline of a request passes during its COMMIT: the row is stored, and the client sees no response.
 func TestSlowCommitOutlivesItsClientsDeadline(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
@@ -148,7 +148,7 @@ func TestSlowCommitOutlivesItsClientsDeadline(t *testing.T) {
 	}
 }
 
-// closing gives up the pool's connections, so that the proxy becomes idle.
+// closing closes the pool's connections, so that the proxy becomes idle.
 func closing(b *bench) context.Context {
 	go b.pool.Close()
 	return b.ctx

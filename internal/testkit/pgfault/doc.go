@@ -1,13 +1,13 @@
-// Package pgfault is a proxy on loopback between a PostgreSQL client and its server that makes things go wrong: at a
-// chosen statement, in a chosen way, and so that the test knows what really happened. It speaks the wire protocol and
-// sees statements, so it can tell COMMIT from the rest, which a TCP proxy cannot.
+// Package pgfault is a loopback proxy between a PostgreSQL client and its server that injects faults: at a chosen
+// statement, of a chosen kind, and with an effect that the test knows. It parses the wire protocol and the statements,
+// so it can recognise a COMMIT, which a TCP proxy cannot.
 //
 //	proxy, err := pgfault.Start(ctx, dsn, pgfault.Once(pgfault.CommittedAnswerLost()))
 //	pool, err := pgxpool.New(ctx, proxy.DSN())
 //
-// A fault gives two answers: does the statement take effect, and what is the client told?
+// A fault decides two things: whether the statement takes effect, and which response the client sees.
 //
-//	fault                          at         takes effect           the client is told      it may conclude
+//	fault                          at         takes effect           the client sees         it may conclude
 //	CommitSerializationFailure     Commit     no, rolled back        40001                   definite: run again
 //	StatementSerializationFailure  Statement  no, aborted            40001                   definite: run again
 //	CommittedAnswerLost            Commit     yes                    nothing, cut            unknown
@@ -22,7 +22,7 @@
 //	ConnectRefused(code)           Connect    no                     FATAL code              as the code says
 //	AnswerLost                     any        yes                    nothing, cut            in a transaction: run again; else unknown
 //	ConnectionLost                 any        no, rolled back        nothing, cut            Commit: unknown; else run again
-//	NoRows                         Statement  no, undone             no rows                 nothing: it must look again
+//	NoRows                         Statement  no, undone             no rows                 nothing: it must read again
 //	Latency(d)                     all        yes                    the truth, late         -
 //	Distances.Latency()            Statement  yes                    the truth, late         -
 //	SlowCommit(d)                  Commit     yes, late              the truth, if there     a deadline at Commit: unknown
@@ -31,25 +31,24 @@
 //	PartitionAfter                 any        yes                    after Heal              a deadline at Commit: unknown
 //	RewriteSQL(f), StripLocks      all        as rewritten           the truth               -
 //
-// Which SQLSTATE where: 53300 is ConnectRefused or SQLState; 55P03, 57014 and XXUUU are SQLState on statements and, since
-// nobody may conclude anything from the latter two at COMMIT, CommittedThenError there. OnlyTable and Probability choose.
-// Proxy.Sever cuts what is connected, Proxy.Partition and Heal the way to the server, whatever is on it.
+// For a SQLSTATE without a fault of its own: use ConnectRefused or SQLState for 53300, and SQLState for 55P03, 57014 and
+// XXUUU on statements. At COMMIT, 57014 and XXUUU leave the outcome open, so use CommittedThenError. Proxy.Sever cuts
+// the present connections; Proxy.Partition stops all traffic to the server until Proxy.Heal.
 //
-// "Any" is every statement that runs, COMMIT included; "all" adds connecting and preparing. Which statement it happens
-// to is said by wrapping: On, OnlySQL, OnlyTable, When, Nth, First, Once, Probability. Faults made from Fault and Action
-// work like these.
+// "Any" is every statement that runs, COMMIT included; "all" adds connecting and preparing. Wrappers choose the statement:
+// On, OnlySQL, OnlyTable, When, Nth, First, Once, Probability. Faults made from Fault and Action work like these.
 //
-// What can be relied on:
+// Guarantees:
 //
-//   - "Takes effect" is done before the client is told, "rolled back" likewise: when the client sees the error, the
-//     database shows the outcome. Where a client gives up by itself, or is cut off inside a transaction that has run,
-//     AwaitEnd says when the server has let go.
-//   - Tests need no sleeping: AwaitInjected, AwaitCancel, AwaitEnd, AwaitIdle and Gate.Await say when something is so.
-//   - The server itself is taken where the client believes it to be: a failed statement really has aborted its
-//     transaction, a failed COMMIT really has ended it. Nothing is simulated that the server could do.
-//   - The simple and the extended protocol, prepared statements by name and unnamed, pipelines and COMMIT inside them are
-//     treated alike. TLS is declined ('N'), COPY passes.
+//   - The effect or the rollback is complete before the client sees the response: when the client sees the error, the
+//     database shows the outcome. If a client gives up by itself, or is cut off inside a transaction that has run,
+//     AwaitEnd waits until the server has ended the session.
+//   - Tests need no sleeping: AwaitInjected, AwaitCancel, AwaitEnd, AwaitIdle and Gate.Await wait for a state.
+//   - The server's state matches the response: a failed statement really has aborted its transaction, and a failed COMMIT
+//     really has ended it. The proxy simulates nothing that the server can do.
+//   - Faults work in the simple and the extended protocol, with named and unnamed prepared statements, in pipelines, and
+//     with a COMMIT inside them. The proxy declines TLS ('N') and passes COPY.
 //
-// Limits: SQL-level PREPARE and EXECUTE are statements like others, the proxy does not look into them; a COMMIT inside a
-// procedure is not seen; a function written as BEGIN ATOMIC … END reads as a COMMIT.
+// Limits: the proxy treats SQL-level PREPARE and EXECUTE like other statements and does not parse their contents; it does
+// not see a COMMIT inside a procedure; it takes a function written as BEGIN ATOMIC … END for a COMMIT.
 package pgfault

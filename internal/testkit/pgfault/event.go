@@ -1,30 +1,30 @@
 package pgfault
 
-// Kind says what a statement does to its transaction, or which part of the conversation an event is.
+// Kind is a statement's effect on its transaction, or the part of the protocol to which an event belongs.
 type Kind uint8
 
 const (
-	// Statement is anything that neither opens nor ends a transaction.
+	// Statement neither opens nor ends a transaction.
 	Statement Kind = iota
 	// Begin opens a transaction: BEGIN, START TRANSACTION.
 	Begin
-	// Commit is COMMIT or END in any spelling, and RELEASE SAVEPOINT cockroach_restart, which is where CockroachDB
-	// commits. A simple query of several statements is a Commit when one of them is.
+	// Commit is COMMIT or END in any spelling, and RELEASE SAVEPOINT cockroach_restart, at which CockroachDB
+	// commits. A simple query of several statements is a Commit if one of them is.
 	Commit
 	// Rollback is ROLLBACK or ABORT of a whole transaction; ROLLBACK TO SAVEPOINT is a Statement.
 	Rollback
 	// Prepare is the Parse message of the extended protocol. Nothing runs, but it may cost a round trip of its own.
 	Prepare
-	// Connect is the start-up of a connection, before the server has been dialled. Its event has no SQL.
+	// Connect is the start of a connection, before the proxy dials the server. Its event has no SQL.
 	Connect
 )
 
-// String names the kind in messages.
+// String returns the kind's name for messages.
 func (k Kind) String() string {
 	return [...]string{"statement", "begin", "commit", "rollback", "prepare", "connect"}[k]
 }
 
-// Event is one step of one connection, shown to the rules before it reaches the server.
+// Event is one step of one connection. The rules see it before it reaches the server.
 type Event struct {
 	// Conn numbers the connections through the proxy from 1; cancel requests are not counted.
 	Conn int
@@ -36,23 +36,23 @@ type Event struct {
 	SQL string
 	// Text is what the client sent, with its comments.
 	Text string
-	// Tables names what the text reads from or writes to, without the names of its own CTEs: a guess from the
-	// words around it, good enough to choose statements by.
+	// Tables lists the tables that the text reads or writes, without its own CTEs. It is a guess from the
+	// surrounding words, good enough to select statements.
 	Tables []string
-	// Writes says that the text contains INSERT, UPDATE, DELETE or MERGE.
+	// Writes is true if the text contains INSERT, UPDATE, DELETE or MERGE.
 	Writes bool
-	// InTx says that a transaction block is open before the statement runs. Without one, the statement is its
+	// InTx is true if a transaction block is open before the statement runs. Without one, the statement is its
 	// own commit, or shares the implicit commit of its pipeline.
 	InTx bool
-	// Extended tells the extended protocol from the simple one.
+	// Extended is true in the extended protocol and false in the simple one.
 	Extended bool
 
 	values values
 }
 
-// Says reports whether the statement says a value: as a string literal, or as a bound parameter or an element of one that
-// is an array. Texts are compared as they are, so a value that stands for something else as well is taken for it.
+// Says reports whether the statement contains a value: as a string literal, a bound parameter, or an element of an array in
+// one of these. It compares only texts, so it also matches an equal value with another meaning.
 func (e Event) Says(value string) bool { return e.values.have(value) }
 
-// Executes says that the event runs SQL: it is neither Prepare nor Connect.
+// Executes reports whether the event runs SQL: it is neither Prepare nor Connect.
 func (e Event) Executes() bool { return e.Kind <= Rollback }

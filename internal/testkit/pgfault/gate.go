@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Gate holds statements back until a test has seen what it wanted to see: see Hold. The zero Gate is not usable.
+// Gate delays statements until a test opens it: see Hold. The zero Gate is not usable.
 type Gate struct {
 	open    chan struct{}
 	once    sync.Once
 	arrived chan Event
 }
 
-// unseenArrivals is how many held statements a gate remembers for Await; a test awaits one or a handful.
+// unseenArrivals is the number of held statements that a gate keeps for Await; a test awaits one or a few.
 const unseenArrivals = 64
 
 // NewGate returns a closed gate.
@@ -30,10 +30,10 @@ func (g *Gate) Await(ctx context.Context) (Event, error) {
 	}
 }
 
-// Open lets everything held go on, and everything that comes later pass. It may be called more than once.
+// Open releases all held statements and lets later ones pass. It may be called more than once.
 func (g *Gate) Open() { g.once.Do(func() { close(g.open) }) }
 
-// pass waits at the gate; it returns false when done closes first.
+// pass waits until the gate opens. It returns false if done closes first.
 func (g *Gate) pass(e Event, done <-chan struct{}) bool {
 	select {
 	case g.arrived <- e:
@@ -47,10 +47,10 @@ func (g *Gate) pass(e Event, done <-chan struct{}) bool {
 	}
 }
 
-// link is the network between clients and server: whole, or cut until it is healed.
+// link is the network between clients and server: connected, or cut until a heal.
 type link struct {
 	mu     sync.Mutex
-	healed chan struct{} // nil while whole
+	healed chan struct{} // nil while connected
 }
 
 func (l *link) cut() {
@@ -70,7 +70,7 @@ func (l *link) heal() {
 	}
 }
 
-// wait returns true when the link is whole, false when done closes first.
+// wait waits until the link is connected. It returns false if done closes first.
 func (l *link) wait(done <-chan struct{}) bool {
 	for {
 		l.mu.Lock()

@@ -2,7 +2,7 @@ package pgfault
 
 import "strings"
 
-// tokenKind tells words from everything else, so that a keyword inside a literal or a quoted name is never one.
+// tokenKind separates words from other tokens, so that a literal or a quoted name never counts as a keyword.
 type tokenKind uint8
 
 const (
@@ -12,20 +12,20 @@ const (
 	tokenOther                    // number, parameter or one byte of punctuation
 )
 
-// token is one lexical element of a statement; start and end are byte offsets in the text it came from.
+// token is one lexical element of a statement; start and end are byte offsets in its text.
 type token struct {
 	kind       tokenKind
 	text       string
 	start, end int
-	spaced     bool // white space or a comment stands before it
+	spaced     bool // white space or a comment precedes it
 }
 
 func (t token) is(word string) bool { return t.kind == tokenWord && t.text == word }
 
 func (t token) punct(p string) bool { return t.kind == tokenOther && t.text == p }
 
-// scan cuts SQL into tokens and drops comments. It never fails: text that is not closed runs to the end, and the
-// server will say what is wrong with it. Strings follow standard_conforming_strings=on, the only setting CockroachDB has.
+// scan splits SQL into tokens and drops comments. It never fails: an unclosed literal or comment runs to the end, and the
+// server reports the error. Strings follow standard_conforming_strings=on, the only setting that CockroachDB has.
 func scan(sql string) []token {
 	var out []token
 	spaced := false
@@ -69,7 +69,7 @@ func scan(sql string) []token {
 	return out
 }
 
-// split cuts tokens into statements at the semicolons outside parentheses; empty statements are dropped.
+// split splits tokens into statements at semicolons outside parentheses, and drops empty statements.
 func split(tokens []token) [][]token {
 	var out [][]token
 	depth, from := 0, 0
@@ -93,7 +93,7 @@ func split(tokens []token) [][]token {
 	return out
 }
 
-// render writes tokens back as normalised text: words in lower case, no comments, single spaces where there was any.
+// render returns tokens as normalised text: words in lower case, no comments, and white space as single spaces.
 func render(tokens []token) string {
 	var b strings.Builder
 	for i, t := range tokens {
@@ -127,7 +127,7 @@ func endOfLine(sql string, i int) int {
 	return len(sql)
 }
 
-// endOfBlockComment follows nesting, as both engines do.
+// endOfBlockComment handles nested comments, like both engines.
 func endOfBlockComment(sql string, i int) int {
 	depth := 0
 	for i < len(sql) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNormalisedTextIsTheStatementAndNothingElse(t *testing.T) {
+func TestNormalisedTextContainsOnlyTheStatement(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                                       "",
@@ -62,7 +62,7 @@ func TestKindOfAStatement(t *testing.T) {
 	}
 }
 
-func TestTransactionBlockIsFollowedThroughAText(t *testing.T) {
+func TestTransactionBlockIsTrackedThroughAText(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		"select 1":                            true,
@@ -113,7 +113,7 @@ func TestWritesMeansDML(t *testing.T) {
 	}
 }
 
-func TestStripLocksLeavesTheRestAsItWas(t *testing.T) {
+func TestStripLocksChangesOnlyLocks(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"select 1":                   "select 1",

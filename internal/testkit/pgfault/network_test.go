@@ -13,7 +13,7 @@ import (
 )
 
 // A request times out while its COMMIT is under way: the client must not conclude anything, for the row may come yet.
-func TestHeldCommitLandsAfterItsClientHasGivenUp(t *testing.T) {
+func TestHeldCommitTakesEffectAfterItsClientTimesOut(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestPartitionHoldsEverythingUntilHealed(t *testing.T) {
 	}
 }
 
-// Who waits long enough is told the truth.
+// A client that waits long enough gets the server's response.
 func TestPartitionDelaysAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -117,7 +117,7 @@ func opened() *Gate {
 	return g
 }
 
-func TestOpenGateLetsAnyNumberPassUnwatched(t *testing.T) {
+func TestOpenGateAdmitsAnyNumber(t *testing.T) {
 	t.Parallel()
 	g := opened()
 	for range 2 * unseenArrivals {
@@ -132,7 +132,7 @@ func TestOpenGateLetsAnyNumberPassUnwatched(t *testing.T) {
 
 // Latency is waited once a round trip, so that pipelining shows its worth. No clock is involved: the proxy's timer is
 // replaced by one that writes down what it was asked for.
-func TestLatencyIsPaidOncePerRoundTrip(t *testing.T) {
+func TestLatencyDelaysEachRoundTripOnce(t *testing.T) {
 	t.Parallel()
 	const near, far = 1 * time.Millisecond, 87 * time.Millisecond
 	for _, m := range queryModes {
@@ -185,7 +185,7 @@ func TestLatencyIsPaidOncePerRoundTrip(t *testing.T) {
 	}
 }
 
-func TestCloseEndsWhatIsHeldOrCutOff(t *testing.T) {
+func TestCloseEndsHeldAndPartitionedConnections(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	gate := NewGate()

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// take is the shape of a claim: delete one free row that nobody else is at.
+// take has the form of a claim: delete one free row that no other transaction has locked.
 func (b *bench) take() string {
 	return fmt.Sprintf(`with picked as (select id from %[1]s where id >= $1 order by id limit 1 for update skip locked)
 		delete from %[1]s where id in (select id from picked) returning id -- a comment at the end`, b.table)
 }
 
-// nothingTaken has every statement that takes what others leave find nothing.
+// nothingTaken makes every statement with SKIP LOCKED return no rows.
 func nothingTaken() Fault { return OnlySQL("skip locked", NoRows()) }
 
 // querier is a pool or a transaction.
@@ -32,7 +32,7 @@ func ids(t *testing.T, b *bench, q querier, sql string, args ...any) ([]int64, s
 	return found, rows.CommandTag().String()
 }
 
-func TestNoRowsAreFoundAndTheSecondLookFindsAll(t *testing.T) {
+func TestNoRowsHidesRowsFromSkipLockedOnly(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestNoRowsAreFoundAndTheSecondLookFindsAll(t *testing.T) {
 	}
 }
 
-func TestNoRowsAreFoundInsideABatch(t *testing.T) {
+func TestNoRowsHidesRowsInABatch(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestNoRowsAreFoundInsideABatch(t *testing.T) {
 				results := tx.SendBatch(b.ctx, batch)
 				var id, count int64
 				if m == pgx.QueryExecModeSimpleProtocol {
-					// One query of two statements: both say nothing, being one event.
+					// One query with two statements is one event: both return no rows.
 					require.ErrorIs(t, results.QueryRow().Scan(&id), pgx.ErrNoRows)
 					require.ErrorIs(t, results.QueryRow().Scan(&count), pgx.ErrNoRows)
 				} else {
@@ -96,7 +96,7 @@ func TestNoRowsAreFoundInsideABatch(t *testing.T) {
 	}
 }
 
-func TestNoRowsSparesStatementsThatWriteOutsideATransaction(t *testing.T) {
+func TestNoRowsIgnoresWritesOutsideATransaction(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestNoRowsSparesStatementsThatWriteOutsideATransaction(t *testing.T) {
 }
 
 // The savepoint must not mend a transaction that its statement has broken.
-func TestAnErrorIsHeardAndAbortsThoughNoRowsAreFound(t *testing.T) {
+func TestNoRowsKeepsErrorsAndAborts(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {
@@ -134,7 +134,7 @@ func TestAnErrorIsHeardAndAbortsThoughNoRowsAreFound(t *testing.T) {
 	}
 }
 
-func TestCorrectnessWithoutLocksCanBeTried(t *testing.T) {
+func TestStripLocksRemovesRowLocks(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPasswordsOfEveryKindPass(t *testing.T) {
+func TestEveryPasswordMethodPasses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, user := range []string{"scram", "md5", "plain"} {
@@ -30,7 +30,7 @@ func TestPasswordsOfEveryKindPass(t *testing.T) {
 	}
 }
 
-// A proxy in front of a proxy: the upstream is then TCP, with a password and settings to carry through.
+// A proxy connects to a second proxy, so its upstream is TCP, with a password and settings that it must pass on.
 func TestDSNKeepsUserPasswordDatabaseAndSettings(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -47,7 +47,7 @@ func TestDSNKeepsUserPasswordDatabaseAndSettings(t *testing.T) {
 	require.Equal(t, []string{"scram", "postgres", "a &b+c", "x", "serializable"}, got)
 }
 
-func TestTLSIsDeclinedTowardsTheClientAndRefusedTowardsTheServer(t *testing.T) {
+func TestTLSIsDeclinedToTheClientAndRefusedToTheServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	prefer := strings.Replace(b.proxy.DSN(), "sslmode=disable", "sslmode=prefer", 1)
@@ -105,7 +105,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 	require.Error(t, b.proxy.AwaitCancel(b.ctx, at.Conn+100), "of a connection there never was")
 }
 
-// awaitActive asks the server until a backend is asleep; a cancel that comes before its query is lost.
+// awaitActive polls the server until a backend sleeps, because a cancel request before its query has no effect.
 func (b *bench) awaitActive(t *testing.T, pid uint32) {
 	t.Helper()
 	for asleep := false; !asleep; {
@@ -131,7 +131,7 @@ func TestCopyPassesAndCanFail(t *testing.T) {
 	require.Len(t, b.stored(t), 2000, "stored, and the answer lost")
 }
 
-func TestServerThatIsNotThereIsSaid(t *testing.T) {
+func TestUnreachableServerIsReported(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.Context(), "host=/nonexistent user=u dbname=d")
 	require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestProxyEndsWithItsContext(t *testing.T) {
 	p.Close()
 }
 
-func TestEventSaysWhatRunsAndWhere(t *testing.T) {
+func TestEventDescribesStatementAndConnection(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
 		t.Run(m.String(), func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Proxy listens on loopback and relays to one server, under rules. Its methods may be called from any goroutine.
+// Proxy listens on loopback and relays to one server under rules. Its methods are safe for concurrent use.
 type Proxy struct {
 	ctx      context.Context
 	stop     context.CancelFunc
@@ -22,15 +22,15 @@ type Proxy struct {
 	rules    *ruleSet
 	link     link
 	wg       sync.WaitGroup
-	after    func(time.Duration) <-chan time.Time // time.After, except in the test of Latency
+	after    func(time.Duration) <-chan time.Time // time.After; tests of delays replace it
 
 	mu       sync.Mutex
 	sessions map[int]*session // live ones, by number
-	conns    int              // sessions so far
+	conns    int              // number of sessions so far
 }
 
 // Start listens on a free port of 127.0.0.1 and relays to the server of upstreamDSN, which may name a unix socket. The
-// proxy lives until Close is called or ctx is done. The server is not dialled before the first client connects.
+// proxy runs until Close or the end of ctx. It does not dial the server before the first client connects.
 func Start(ctx context.Context, upstreamDSN string, rules ...Rule) (*Proxy, error) {
 	up, err := resolve(upstreamDSN)
 	if err != nil {
@@ -55,22 +55,22 @@ func Start(ctx context.Context, upstreamDSN string, rules ...Rule) (*Proxy, erro
 	return p, nil
 }
 
-// DSN is the upstream's user, password, database and settings at the proxy's address, as a postgres:// URL.
+// DSN returns the upstream's user, password, database and settings with the proxy's address, as a postgres:// URL.
 func (p *Proxy) DSN() string { return p.dsn }
 
-// SetRules replaces all rules, for statements that have not been decided yet. Statements prepared before keep the text
-// that RewriteSQL gave them.
+// SetRules replaces all rules, for statements that have not been decided yet. Prepared statements keep the text from
+// RewriteSQL.
 func (p *Proxy) SetRules(rules ...Rule) { p.rules.set(rules) }
 
-// Injected says how often each fault has happened, by name: that of its constructor, with its argument for SQLState
-// ("SQLState 53200") and ConnectRefused. A fault in a pipeline that failed before reaching it is not counted.
+// Injected returns the number of injections of each fault, by name: the name of its constructor, with the argument of
+// SQLState ("SQLState 53200") and ConnectRefused. It does not count a fault after the point at which its pipeline failed.
 func (p *Proxy) Injected() map[string]int {
 	p.rules.mu.Lock()
 	defer p.rules.mu.Unlock()
 	return maps.Clone(p.rules.injected)
 }
 
-// AwaitInjected returns when a fault has happened n times, counted as by Injected.
+// AwaitInjected waits until a fault has been injected n times, as counted by Injected.
 func (p *Proxy) AwaitInjected(ctx context.Context, name string, n int) error {
 	if err := p.rules.awaitCount(ctx, name, n); err != nil {
 		return fmt.Errorf("pgfault: waiting for %s: %w", name, err)
@@ -81,36 +81,35 @@ func (p *Proxy) AwaitInjected(ctx context.Context, name string, n int) error {
 // Partition stops all traffic, new connections included, and keeps every socket open.
 func (p *Proxy) Partition() { p.link.cut() }
 
-// Heal ends a partition. Everything that was on its way arrives, also from clients that have given up meanwhile.
+// Heal ends a partition. All delayed bytes arrive, even from clients that have given up.
 func (p *Proxy) Heal() { p.link.heal() }
 
-// Sever cuts every connection that there is, on both sides; new ones are served. What the server had been sent it does,
-// as AwaitEnd shows; open transactions it rolls back.
+// Sever cuts every present connection on both sides and serves new ones. The server completes the requests that it has
+// received (see AwaitEnd) and rolls back open transactions.
 func (p *Proxy) Sever() {
 	for _, s := range p.live() {
 		_ = s.client.Close() // it may be closing already
 	}
 }
 
-// Close cuts every connection and returns when nothing of the proxy is left. It may be called more than once.
+// Close cuts every connection and waits for all goroutines. It may be called more than once.
 func (p *Proxy) Close() {
 	p.stop()
 	p.wg.Wait()
 }
 
-// AwaitEnd returns when the server has ended its side of a connection (Event.Conn): all that was sent has run, the
-// rest is rolled back, and its locks are free.
+// AwaitEnd waits until the server has ended its side of a connection (Event.Conn): all received requests have run, the
+// open transaction is rolled back, and its locks are free.
 func (p *Proxy) AwaitEnd(ctx context.Context, conn int) error {
 	return p.await(ctx, conn, func(s *session) <-chan struct{} { return s.ended })
 }
 
-// AwaitCancel returns when a cancel request for a connection has been delivered to the server, or the connection has
-// ended.
+// AwaitCancel waits until the server has received a cancel request for a connection, or the connection has ended.
 func (p *Proxy) AwaitCancel(ctx context.Context, conn int) error {
 	return p.await(ctx, conn, func(s *session) <-chan struct{} { return s.cancelled })
 }
 
-// AwaitIdle returns when no connection is left, as after closing a pool; then what the database shows is final.
+// AwaitIdle waits until no connection is left, for example after the end of a pool. The database's state is final then.
 func (p *Proxy) AwaitIdle(ctx context.Context) error {
 	for {
 		live := p.live()
@@ -146,7 +145,7 @@ func (p *Proxy) await(ctx context.Context, conn int, what func(*session) <-chan 
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
-		if err != nil { // closed, or of no more use
+		if err != nil { // closed or unusable
 			return
 		}
 		p.wg.Go(func() { p.serve(client) })
@@ -162,7 +161,7 @@ func (p *Proxy) track(conn net.Conn) (done func()) {
 	}
 }
 
-// pause waits for a duration; false means that the proxy is closing.
+// pause waits for a duration. It returns false if the proxy closes.
 func (p *Proxy) pause(d time.Duration) bool {
 	if d <= 0 {
 		return true

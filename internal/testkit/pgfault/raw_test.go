@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryMessageFindsItsAnswer(t *testing.T) {
+func TestEveryMessageIsMatchedToItsResponse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	fe := b.raw(t)
@@ -40,7 +40,7 @@ func TestEveryMessageFindsItsAnswer(t *testing.T) {
 }
 
 // A client may wait for an answer before it sends Sync.
-func TestErrorAtCommitIsToldBeforeSync(t *testing.T) {
+func TestErrorAtCommitIsSentBeforeSync(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func() Fault{
 		"40001": CommitSerializationFailure, "40003": CommitAmbiguous40003,
@@ -62,7 +62,7 @@ func TestErrorAtCommitIsToldBeforeSync(t *testing.T) {
 }
 
 // Requests may follow each other without waiting: the proxy must know which answer belongs to which.
-func TestFaultFindsItsStatementAmongCyclesUnderWay(t *testing.T) {
+func TestFaultMatchesItsStatementAmongPipelinedCycles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(OnlySQL("'bad'", SQLState("58C00")), OnlySQL("skip locked", NoRows()))
@@ -89,7 +89,7 @@ func TestFaultFindsItsStatementAmongCyclesUnderWay(t *testing.T) {
 }
 
 // What follows a failed COMMIT in its pipeline does not run, least of all on its own outside the transaction.
-func TestNothingRunsBehindAFailedCommit(t *testing.T) {
+func TestNothingRunsAfterAFailedCommit(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]struct {
 		fault  func() Fault
@@ -113,7 +113,7 @@ func TestNothingRunsBehindAFailedCommit(t *testing.T) {
 	}
 }
 
-func TestTransactionOpenedInAPipelineIsKnownInIt(t *testing.T) {
+func TestTransactionOpenedInAPipelineIsTracked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var inTx []bool
@@ -134,14 +134,14 @@ func TestTransactionOpenedInAPipelineIsKnownInIt(t *testing.T) {
 }
 
 // The ROLLBACK sent in place of a COMMIT that had no transaction draws a warning, which is not for the client.
-func TestSubstitutesAreNotHeardOf(t *testing.T) {
+func TestSubstitutedRollbackIsHiddenFromTheClient(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(CommitSerializationFailure())
 	require.Equal(t, []string{"40001", "ready I"}, talk(t, b.raw(t), "ready I", &pgproto3.Query{String: "commit"}))
 }
 
-func TestClientThatVanishesHasSentWhatItSent(t *testing.T) {
+func TestStatementsOfADisconnectedClientStillRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	seen := make(chan Event, 1)
@@ -160,7 +160,7 @@ func TestClientThatVanishesHasSentWhatItSent(t *testing.T) {
 	require.Equal(t, []int64{1}, b.stored(t), "PostgreSQL commits at Execute, before Sync")
 }
 
-// The server waits for the rows of COPY whatever the client will be told in the end.
+// The server waits for the rows of COPY even if the client will see an error in the end.
 func TestCopyRunsUnderAFault(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -2,14 +2,14 @@ package pgfault
 
 import "github.com/jackc/pgx/v5/pgproto3"
 
-// relayRequests reads the client's messages, asks the rules, and sends on. It returns when the client is done or is to
-// be cut off, and ends the stream towards the server.
+// relayRequests reads the client's messages, applies the rules, and sends them to the server. It returns when the client
+// ends or a rule cuts it off, and ends the stream to the server.
 func (s *session) relayRequests() {
 	defer closeWrite(s.server)
 	for {
 		msg, err := s.be.Receive()
 		if err != nil {
-			s.flushRequests() // a client that vanishes has still sent what it sent
+			s.flushRequests() // deliver the requests that the lost client has sent
 			return
 		}
 		if !s.request(msg) {
@@ -18,7 +18,7 @@ func (s *session) relayRequests() {
 	}
 }
 
-// request handles one message; false ends the stream.
+// request handles one message. It returns false to end the stream.
 func (s *session) request(msg pgproto3.FrontendMessage) bool {
 	if s.skipping {
 		switch msg.(type) {
@@ -98,7 +98,7 @@ func (s *session) parse(m *pgproto3.Parse) bool {
 }
 
 func (s *session) execute(m *pgproto3.Execute) bool {
-	st, bound := &statement{}, []string(nil) // prepared by SQL, or not at all: the server knows
+	st, bound := &statement{}, []string(nil) // prepared by SQL, or not at all; the server decides
 	if p := s.portals[m.Portal]; p != nil {
 		st, bound = p.statement, p.bound
 	}
@@ -134,7 +134,7 @@ func (s *session) event(kind Kind, st *statement, extended bool) Event {
 	}
 }
 
-// admit asks the rules about an event and does what concerns the request: delay, hold, partition, and the end of the
+// admit gets the rules' action for an event and applies the part for the request: delay, hold, partition, or the end of the
 // connection, for which it returns false.
 func (s *session) admit(e Event) (Action, bool) {
 	a := s.p.rules.decide(e)
@@ -154,7 +154,7 @@ func (s *session) admit(e Event) (Action, bool) {
 	return a, !a.refuses()
 }
 
-// send buffers a request together with what its answer will be.
+// send buffers a request and queues the step that describes its response.
 func (s *session) send(msg pgproto3.FrontendMessage, answer *step) {
 	s.pending.push(answer)
 	s.fe.Send(msg)

@@ -12,8 +12,8 @@ func (r rewriteRule) addTo(s *ruleSet) { s.rewrites = append(s.rewrites, r) }
 func RewriteSQL(f func(sql string) string) Rule { return rewriteRule(f) }
 
 // StripLocks removes FOR UPDATE and its kin (FOR NO KEY UPDATE, FOR SHARE, FOR KEY SHARE, with OF, NOWAIT and SKIP
-// LOCKED) from every statement. On CockroachDB such locks are best effort and may vanish; a test that passes under
-// this rule shows that correctness does not rest on them.
+// LOCKED) from every statement. On CockroachDB such locks are best effort and may be lost; a test that passes under
+// this rule shows that correctness does not depend on them.
 func StripLocks() Rule { return RewriteSQL(stripLocks) }
 
 func stripLocks(sql string) string {

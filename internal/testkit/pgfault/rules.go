@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// Fault decides about one event: the zero Action lets it pass. A Fault is called for one event at a time, whatever
-// the number of connections, so it may keep state without a lock; it must not block (Hold is the way to wait).
+// Fault returns the action for one event; the zero Action lets it pass. The proxy calls it for one event at a time over all
+// connections, so it may keep state without a lock. It must not block; use Hold to wait.
 type Fault func(Event) Action
 
-// Rule is what a proxy can be given: a Fault, RewriteSQL or StripLocks.
+// Rule is a rule of a proxy: a Fault, RewriteSQL or StripLocks.
 type Rule interface{ addTo(*ruleSet) }
 
 func (f Fault) addTo(s *ruleSet) { s.faults = append(s.faults, f) }
 
-// ruleSet holds the rules in force and what has been injected.
+// ruleSet holds the present rules and the counts of injections.
 type ruleSet struct {
 	mu       sync.Mutex
 	faults   []Fault
 	rewrites []func(sql string) string
 	injected map[string]int
-	changed  chan struct{} // closed, and made anew, when injected changes
+	changed  chan struct{} // closed and replaced when injected changes
 }
 
 func newRuleSet(rules []Rule) *ruleSet {
@@ -38,9 +38,9 @@ func (s *ruleSet) set(rules []Rule) {
 	}
 }
 
-// decide asks the faults in order. Delays add up and holds are kept until a fault changes what happens; that one ends
-// the round, so that a fault which was not reached has not used up its turn. Delays and holds are counted here, other
-// faults when they have happened.
+// decide calls the faults in order and combines their delays and holds. It stops after the first fault with another effect,
+// so that later faults with a count (Nth, First) do not count this event. It counts delays and holds; other faults count
+// when they take effect.
 func (s *ruleSet) decide(e Event) Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,52 +9,51 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// session is one connection of a client and the connection to the server that belongs to it. One goroutine reads
-// requests (requests.go), one reads answers (answers.go); pending is what the first tells the second.
+// session is one connection of a client with its connection to the server. One goroutine reads requests (requests.go), one
+// reads responses (answers.go); through pending the first passes steps to the second.
 type session struct {
 	p      *Proxy
 	conn   int
 	client net.Conn
 	server net.Conn
-	be     *pgproto3.Backend  // towards the client: requests receives, answers sends
-	fe     *pgproto3.Frontend // towards the server: requests sends, answers receives
+	be     *pgproto3.Backend  // to the client: requests.go receives, answers.go sends
+	fe     *pgproto3.Frontend // to the server: requests.go sends, answers.go receives
 
 	pending   pending
-	cancelled chan struct{} // closed when a cancel request for this session has been delivered
+	cancelled chan struct{} // closed when the server has received a cancel request for this session
 	ended     chan struct{} // closed when the server has ended its side
 
 	mu        sync.Mutex
 	pid       uint32
 	key       []byte
-	once      sync.Once               // of cancelled
-	lastWords *pgproto3.ErrorResponse // what to tell the client when the server has gone
+	once      sync.Once               // closes cancelled
+	lastWords *pgproto3.ErrorResponse // error for the client after the end of the server's side
 
 	requestState
 	answerState
 }
 
-// requestState belongs to the goroutine that reads requests.
+// requestState is used only by the goroutine that reads requests.
 type requestState struct {
 	seq        int
-	midCycle   bool // an event of the present cycle has been seen
-	inTx       bool // a transaction block will be open when the requests so far have run
-	skipping   bool // the client has been or will be told an error: ignore its messages up to Sync
+	midCycle   bool // the present cycle has had an event
+	inTx       bool // a transaction block will be open after the requests so far
+	skipping   bool // the client has or will have an error: ignore its messages up to Sync
 	delay      time.Duration
 	statements map[string]*statement // by prepared statement name
 	portals    map[string]*portal
 }
 
-// answerState belongs to the goroutine that reads answers.
+// answerState is used only by the goroutine that reads responses.
 type answerState struct {
-	fault  *Action // in force until ReadyForQuery
+	fault  *Action // applies until ReadyForQuery
 	told   bool    // its error has been sent
-	unsent bool    // there is something in the buffer towards the client
-	cutOff bool    // the client is gone; the server's answers are read and thrown away
+	unsent bool    // the buffer to the client is not empty
+	cutOff bool    // the client is gone; the server's responses are discarded
 }
 
-// run relays until the server has ended its side. Whatever ends the client's side is passed on as the end of the
-// request stream, so "the session is over" means that the server has finished all it was sent and has rolled back the
-// rest.
+// run relays until the server has ended its side. The end of the client's side reaches the server as the end of the request
+// stream. So at the end of the session the server has completed all received requests and has rolled back the rest.
 func (s *session) run() {
 	var wg sync.WaitGroup
 	wg.Go(s.relayAnswers)
@@ -86,7 +85,7 @@ func (s *session) matches(m *pgproto3.CancelRequest) bool {
 	return s.pid == m.ProcessID && bytes.Equal(s.key, m.SecretKey)
 }
 
-// flushRequests waits out the network and sends what is buffered for the server.
+// flushRequests waits for the delay and the network and sends the buffer to the server.
 func (s *session) flushRequests() bool {
 	if !s.p.pause(s.delay) || !s.p.link.wait(s.p.ctx.Done()) {
 		return false
@@ -95,7 +94,7 @@ func (s *session) flushRequests() bool {
 	return s.fe.Flush() == nil
 }
 
-// flushAnswers sends what is buffered for the client.
+// flushAnswers sends the buffer to the client.
 func (s *session) flushAnswers() bool {
 	if !s.unsent {
 		return true
@@ -109,10 +108,10 @@ func (s *session) tell(msg pgproto3.BackendMessage) {
 	s.unsent = true
 }
 
-// closeWrite ends the stream towards a peer that may still be talking.
+// closeWrite ends the stream to a peer that may still be sending.
 func closeWrite(conn net.Conn) {
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {
-		_ = half.CloseWrite() // the peer may have gone first
+		_ = half.CloseWrite() // the peer may have closed first
 		return
 	}
 	_ = conn.Close()

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bench is what each test stands on: a table of its own, a proxy, a pool through the proxy, and a pool past it that
-// shows what is really stored.
+// bench is the environment of each test: its own table, a proxy, a pool through the proxy, and a direct pool that shows the
+// stored rows.
 type bench struct {
 	ctx    context.Context
 	table  string // (id int8 primary key, note text)
@@ -26,10 +26,10 @@ type bench struct {
 
 var tablesSoFar atomic.Int64
 
-// setup starts without rules; tests set them when their table is in place.
+// setup starts without rules; tests set them after the creation of their table.
 func setup(t *testing.T, options ...func(*pgxpool.Config)) *bench {
 	t.Helper()
-	// A guard against hanging, not a measure: no test comes near it.
+	// Ends a test that hangs; every other test is much faster.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	b := &bench{ctx: ctx, table: fmt.Sprintf("blocks_%d", tablesSoFar.Add(1))}
@@ -48,7 +48,7 @@ func connect(t *testing.T, dsn string, options ...func(*pgxpool.Config)) *pgxpoo
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	config.MaxConns = 4
-	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // what was idle for a second is one more statement otherwise
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // a ping after a second of idling would add a statement
 	for _, option := range options {
 		option(config)
 	}
@@ -62,14 +62,14 @@ func mode(m pgx.QueryExecMode) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) { c.ConnConfig.DefaultQueryExecMode = m }
 }
 
-// exec runs a statement past the proxy.
+// exec runs a statement without the proxy.
 func (b *bench) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
 	_, err := b.direct.Exec(b.ctx, sql, args...)
 	require.NoError(t, err)
 }
 
-// stored lists the ids that are really there.
+// stored returns the ids in the table.
 func (b *bench) stored(t *testing.T) []int64 {
 	t.Helper()
 	rows, err := b.direct.Query(b.ctx, "select id from "+b.table+" order by id")
@@ -92,7 +92,7 @@ func (b *bench) begin(t *testing.T) (*pgxpool.Conn, pgx.Tx) {
 	return conn, tx
 }
 
-// sqlState is the SQLSTATE the server (or the proxy in its place) gave, "" for an error that is none of its.
+// sqlState returns the SQLSTATE from the server or the proxy, "" for another error.
 func sqlState(err error) string {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return answer.Code

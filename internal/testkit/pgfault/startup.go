@@ -60,7 +60,7 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 	defer s.p.track(server)()
 	s.server = server
 	s.fe = pgproto3.NewFrontend(server, server)
-	delete(m.Parameters, "transaction_timeout") // of those for CockroachDB, PostgreSQL 15 does not know it, before which some tests play CockroachDB
+	delete(m.Parameters, "transaction_timeout") // a setting for CockroachDB; in some tests a PostgreSQL 15, which does not know it, stands in for CockroachDB
 	s.fe.Send(m)
 	if err := s.authenticate(); err != nil {
 		s.refuse("08P01", err)
@@ -69,11 +69,11 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 	s.run()
 }
 
-// errRefused says that the server has refused the connection and the client has been told so.
+// errRefused reports that the server has refused the connection and the client has the server's error.
 var errRefused = errors.New("the server refused the connection")
 
-// authenticate relays until the server is ready for the first query. Only here do answers ask for a request, so both
-// directions take turns in one goroutine.
+// authenticate relays until the server is ready for the first query. Only here a response can require a request, so one
+// goroutine serves both directions in turn.
 func (s *session) authenticate() error {
 	if err := s.fe.Flush(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (s *session) authenticate() error {
 }
 
 func (s *session) relayPassword() error {
-	// Password, SASL and GSS answers share one type byte; only the question tells them apart.
+	// Password, SASL and GSS responses share one type byte; only the request distinguishes them.
 	if err := s.be.SetAuthType(s.fe.GetAuthType()); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (s *session) relayPassword() error {
 	return s.fe.Flush()
 }
 
-// refuse tells the client why there is no connection, unless the server already has.
+// refuse sends the client the reason for the missing connection, unless the server has already sent it.
 func (s *session) refuse(code string, err error) {
 	if errors.Is(err, errRefused) {
 		return
@@ -134,8 +134,8 @@ func (s *session) refuse(code string, err error) {
 	s.flushAnswers()
 }
 
-// cancel delivers a cancel request. The server acts on it before it closes the connection, and so does the proxy, which
-// is how a client knows that it may go on.
+// cancel delivers a cancel request. The server closes its connection after it has acted on the request; only then the proxy
+// closes the client's, so the client can wait for that.
 func (p *Proxy) cancel(m *pgproto3.CancelRequest) {
 	if !p.link.wait(p.ctx.Done()) {
 		return

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// statement is what the proxy knows about one text, worked out once and kept for as long as the client may execute it.
+// statement is the analysis of one text. The proxy makes it once and keeps it as long as the client may execute the text.
 type statement struct {
 	text    string // as the client sent it
 	sql     string // normalised
 	kind    Kind
-	effects []Kind // what each statement of the text does to the transaction block, in order
+	effects []Kind // effect of each statement of the text on the transaction block, in order
 	tables  []string
 	// The string literals of the text, without quotes and prefixes.
 	literals []string
@@ -43,8 +43,8 @@ func analyse(text string) *statement {
 	return s
 }
 
-// overall is the kind of a text: that of its statements where they agree, and Commit wherever there is one, since a fault
-// there leaves the outcome of the whole text open.
+// overall returns the kind of a text: Commit if it contains one, because a fault then leaves the outcome of the whole text
+// open; otherwise the common kind of its statements, or Statement.
 func overall(kinds []Kind) Kind {
 	switch {
 	case len(kinds) == 0:
@@ -88,7 +88,7 @@ func classify(tokens []token) (kind Kind, release bool) {
 	return Statement, false
 }
 
-// inTxAfter follows the transaction block through the statements of the text.
+// inTxAfter reports whether a transaction block is open after the statements of the text.
 func (s *statement) inTxAfter(inTx bool) bool {
 	for _, kind := range s.effects {
 		switch kind {
@@ -96,13 +96,13 @@ func (s *statement) inTxAfter(inTx bool) bool {
 			inTx = true
 		case Commit, Rollback:
 			inTx = false
-		default: // nothing else touches the block
+		default: // other kinds leave the block unchanged
 		}
 	}
 	return inTx
 }
 
-// writes looks for the verbs of DML. FOR UPDATE and FOR NO KEY UPDATE lock and do not write.
+// writes reports whether tokens contain a DML verb. FOR UPDATE and FOR NO KEY UPDATE lock and do not write.
 func writes(tokens []token) bool {
 	for i, t := range tokens {
 		switch {

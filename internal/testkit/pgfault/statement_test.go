@@ -69,7 +69,7 @@ func TestStatementFaultAbortsItsTransaction(t *testing.T) {
 	}
 }
 
-// A statement outside a transaction, or a batch between two Syncs, is its own commit.
+// A statement outside a transaction, or a batch between two Syncs, commits by itself.
 func TestStatementFaultOutsideATransaction(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {
@@ -100,7 +100,7 @@ func TestStatementFaultOutsideATransaction(t *testing.T) {
 	}
 }
 
-func TestBeginCanFail(t *testing.T) {
+func TestBeginFaultIsInjected(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(Once(On(Begin, SQLState("58C01"))))
@@ -111,7 +111,7 @@ func TestBeginCanFail(t *testing.T) {
 	require.NoError(t, tx.Rollback(b.ctx))
 }
 
-func TestConnectCanBeRefused(t *testing.T) {
+func TestConnectRefusalIsInjected(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.proxy.SetRules(First(2, ConnectRefused("53300")))
@@ -123,7 +123,7 @@ func TestConnectCanBeRefused(t *testing.T) {
 }
 
 // The rest of a pipeline after an injected error is skipped, as a server does, and what came before it is told.
-func TestPipelineStopsAtTheInjectedErrorAndNotBefore(t *testing.T) {
+func TestPipelineStopsExactlyAtTheInjectedError(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes[:4] {
 		t.Run(m.String(), func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestPipelineStopsAtTheInjectedErrorAndNotBefore(t *testing.T) {
 
 // An error of the server's own makes it skip the rest of a pipeline: a fault waiting there has not happened, and the
 // next pipeline is read from its beginning.
-func TestFaultBehindARealErrorDoesNotHappen(t *testing.T) {
+func TestFaultAfterARealErrorIsSkipped(t *testing.T) {
 	t.Parallel()
 	for _, f := range commitFaults {
 		if f.name == "LostBeforeCommit" || f.name == "ConnectionLost" || f.name == "Drain57P01" {
@@ -173,7 +173,7 @@ func TestFaultBehindARealErrorDoesNotHappen(t *testing.T) {
 	}
 }
 
-// The proxy adds nothing and loses nothing where no rule applies: long pipelines whose requests and answers overlap.
+// Without a rule, the proxy neither adds nor loses messages in long pipelines whose requests and responses overlap.
 func TestLongPipelinesPass(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {

@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// stepKind is the request a step stands for.
+// stepKind is the kind of a step's request.
 type stepKind uint8
 
 const (
@@ -19,21 +19,21 @@ const (
 	stepQuery // simple query or function call
 )
 
-// step is a request that has been sent and whose answer is still to come. The server answers in order, so the first
-// step in the queue says what the next message from the server is about.
+// step is a sent request without a complete response. The server responds in order, so the next message from the server
+// belongs to the first step in the queue.
 type step struct {
 	kind    stepKind
 	action  Action
-	hidden  bool // the proxy's own request: the client hears of it only if it fails
-	reached bool // the server has begun to answer it
+	hidden  bool // the proxy's own request: the client sees only its failure
+	reached bool // the server has begun its response
 
-	// In a simple query the proxy has put a savepoint around, the client sees the results of statements 1 to
-	// wrapped and not those around them; done counts the results seen. wrapped is 0 elsewhere.
+	// wrapped is the number of the client's statements in a simple query that the proxy has put between savepoint
+	// statements, and 0 elsewhere. The client sees only their results; done counts all results so far.
 	wrapped int
 	done    int
 }
 
-// endedBy reports whether the message is the last of a successful answer.
+// endedBy reports whether the message is the last of a successful response.
 func (s *step) endedBy(msg pgproto3.BackendMessage) bool {
 	switch msg.(type) {
 	case *pgproto3.ParseComplete:
@@ -50,11 +50,11 @@ func (s *step) endedBy(msg pgproto3.BackendMessage) bool {
 	return false
 }
 
-// endsCycle reports whether the server answers the step by ReadyForQuery.
+// endsCycle reports whether the response ends with ReadyForQuery.
 func (s *step) endsCycle() bool { return s.kind == stepSync || s.kind == stepQuery }
 
-// pending is the queue of steps of one connection, filled by the side that reads requests and emptied by the side that
-// reads answers.
+// pending is the queue of a connection's steps. The goroutine that reads requests fills it, and the goroutine that reads
+// responses empties it.
 type pending struct {
 	mu     sync.Mutex
 	steps  []*step
@@ -71,7 +71,7 @@ func (p *pending) push(s *step) {
 	}
 }
 
-// head is the step the next answer belongs to, nil where none is expected.
+// head returns the step of the next response, nil if none is expected.
 func (p *pending) head() *step {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *pending) pop() {
 	p.steps = p.steps[1:]
 }
 
-// ready ends a cycle: it removes its steps, those the server skipped after an error included.
+// ready ends a cycle: it removes its steps, including those that the server skipped after an error.
 func (p *pending) ready(status byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +101,7 @@ func (p *pending) ready(status byte) {
 	}
 }
 
-// inTx reports whether a transaction block is open; known is false while the answer to an earlier cycle is outstanding.
+// inTx reports whether a transaction block is open; known is false while the response to an earlier cycle is incomplete.
 func (p *pending) inTx() (open, known bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

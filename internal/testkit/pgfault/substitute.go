@@ -2,7 +2,7 @@ package pgfault
 
 import "github.com/jackc/pgx/v5/pgproto3"
 
-// own names the proxy's savepoint, prepared statement and portal; absent is a portal nobody opens.
+// own is the name of the proxy's savepoint, prepared statement and portal; absent is the name of a portal that never exists.
 const (
 	own    = "_pgfault"
 	absent = "_pgfault_absent"
@@ -12,8 +12,8 @@ const (
 	forget    = "release savepoint " + own
 )
 
-// inPlaceOf is the simple query that leaves the server where a failure of the statement would: a failed COMMIT has
-// ended its transaction, anything else has aborted it.
+// inPlaceOf returns a simple query that puts the server into the state after a failure of the statement: a failed COMMIT ends
+// the transaction, and any other failed statement aborts it.
 func inPlaceOf(st *statement) string {
 	if st.endsTx() {
 		return "rollback"
@@ -21,8 +21,8 @@ func inPlaceOf(st *statement) string {
 	return "select 1/0"
 }
 
-// executeInPlaceOf is the same for the extended protocol. Executing a portal that does not exist fails like any other
-// statement, and needs no Parse.
+// executeInPlaceOf does the same in the extended protocol. The execution of a missing portal fails like any other statement
+// and needs no Parse.
 func (s *session) executeInPlaceOf(st *statement, a Action) {
 	if st.endsTx() {
 		s.inject("rollback", &step{kind: stepExecute, action: a})
@@ -31,17 +31,18 @@ func (s *session) executeInPlaceOf(st *statement, a Action) {
 	s.send(&pgproto3.Execute{Portal: absent}, &step{kind: stepExecute, action: a})
 }
 
-// endsTx tells COMMIT from RELEASE SAVEPOINT cockroach_restart, after whose failure the transaction is still open.
+// endsTx reports whether the statement is COMMIT and not RELEASE SAVEPOINT cockroach_restart; after a failed RELEASE the
+// transaction is still open.
 func (s *statement) endsTx() bool { return s.kind == Commit && !s.release }
 
-// undone puts a savepoint around a simple query that takes back all it does, and counts the statements inside. It is one
-// query and not three, since a failure must not reach the ROLLBACK TO SAVEPOINT, which would mend the transaction.
+// undone adds savepoint statements to a simple query that undo its effects, and counts the client's statements. The result is
+// one query and not three, because after a failure the ROLLBACK TO SAVEPOINT must not run: it would repair the transaction.
 func undone(text string) (wrapped string, statements int) {
 	// The line break ends a comment at the end of the text.
 	return savepoint + ";" + text + "\n;" + rollback + ";" + forget, len(split(scan(text)))
 }
 
-// executeUndone is the same for the extended protocol, where a failure makes the server skip the rest up to Sync.
+// executeUndone does the same in the extended protocol, in which the server skips the rest up to Sync after a failure.
 func (s *session) executeUndone(m *pgproto3.Execute, a Action) {
 	hidden := func() *step { return &step{kind: stepExecute, hidden: true} }
 	s.inject(savepoint, hidden())
@@ -50,8 +51,8 @@ func (s *session) executeUndone(m *pgproto3.Execute, a Action) {
 	s.inject(forget, hidden())
 }
 
-// inject runs a statement of the proxy's in the middle of the client's pipeline. It has names of its own, so that the
-// client's unnamed statement and portal stay as they are.
+// inject adds a statement of the proxy to the client's pipeline. It uses names of its own, so the client's unnamed statement
+// and portal stay unchanged.
 func (s *session) inject(sql string, execute *step) {
 	hidden := func(kind stepKind) *step { return &step{kind: kind, hidden: true} }
 	s.send(&pgproto3.Parse{Name: own, Query: sql}, hidden(stepParse))

@@ -6,8 +6,8 @@ import (
 )
 
 // tables lists the relations a statement names after FROM, JOIN, INTO, UPDATE, USING or TABLE, without functions and
-// without the statement's own CTEs. It reads words, not grammar: enough to choose statements by, never to reason about
-// them.
+// without the statement's own CTEs. It reads words and no grammar: good enough to select statements, and for nothing
+// else.
 func tables(tokens []token) []string {
 	ctes := cteNames(tokens)
 	var out []string
@@ -37,8 +37,8 @@ func introducesTable(tokens []token, i int) bool {
 	return false
 }
 
-// listed reads the relations after the word at i: "from a, b x, unnest(c) as d, (select …) e" lists a and b. What is
-// inside parentheses is found when the reader comes there.
+// listed reads the relations after the word at i: "from a, b x, unnest(c) as d, (select …) e" lists a and b. The caller reads
+// the contents of parentheses later.
 func listed(tokens []token, i int) []string {
 	into := tokens[i].is("into")
 	var out []string
@@ -99,7 +99,7 @@ func afterGroup(tokens []token, i int) int {
 	return i
 }
 
-// cteNames finds "name AS [NOT] [MATERIALIZED] (": nothing else in a statement has that form.
+// cteNames finds "name AS [NOT] [MATERIALIZED] (", a form that only CTEs have.
 func cteNames(tokens []token) []string {
 	var out []string
 	for i := 0; i+2 < len(tokens); i++ {

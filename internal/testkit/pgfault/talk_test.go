@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// raw speaks the protocol message by message, for what no driver of ours sends.
+// raw sends single protocol messages, for sequences that our drivers never send.
 func (b *bench) raw(t *testing.T) *pgproto3.Frontend {
 	t.Helper()
 	fe, _ := b.rawConn(t)
@@ -28,7 +28,7 @@ func (b *bench) rawConn(t *testing.T) (*pgproto3.Frontend, net.Conn) {
 	return hijacked.Frontend, hijacked.Conn
 }
 
-// talk sends messages and lists the types of the answers up to the last one wanted.
+// talk sends messages and returns the types of the responses up to the last expected one.
 func talk(t *testing.T, fe *pgproto3.Frontend, until string, messages ...pgproto3.FrontendMessage) []string {
 	t.Helper()
 	for _, m := range messages {

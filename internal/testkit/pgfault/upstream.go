@@ -18,8 +18,8 @@ type upstream struct {
 	network, address string
 }
 
-// resolve reads a DSN as pgx would, environment and service file included, and takes its first address that can be
-// spoken to without TLS: the proxy has to read what passes through it.
+// resolve parses a DSN like pgx, with environment and service file, and takes its first address without TLS, because the
+// proxy must read the traffic.
 func resolve(dsn string) (upstream, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
@@ -39,7 +39,7 @@ func (u upstream) dial(ctx context.Context) (net.Conn, error) {
 	return u.config.DialFunc(ctx, u.network, u.address)
 }
 
-// dsnVia is the upstream DSN with another address: same user, password, database and settings.
+// dsnVia returns the upstream DSN with another address and the same user, password, database and settings.
 func (u upstream) dsnVia(addr net.Addr) string {
 	query := url.Values{"sslmode": {"disable"}}
 	for name, value := range u.config.RuntimeParams {
@@ -57,7 +57,7 @@ func (u upstream) dsnVia(addr net.Addr) string {
 		User:   user,
 		Host:   addr.String(),
 		Path:   "/" + u.config.Database,
-		// libpq does not read "+" as a space.
+		// libpq does not decode "+" as a space.
 		RawQuery: strings.ReplaceAll(query.Encode(), "+", "%20"),
 	}
 	return dsn.String()

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// values are what a statement says apart from its words.
+// values holds the string literals and the bound parameters of a statement.
 type values struct {
 	literals []string
 	bound    []string
@@ -25,7 +25,7 @@ type portal struct {
 	bound []string
 }
 
-// maxValue is how long a parameter may be to be looked into: names are short, documents need not be copied.
+// maxValue is the largest size of a parameter that the proxy keeps, in bytes: names are short, and documents need no copy.
 const maxValue = 1 << 10
 
 func (s *session) bind(m *pgproto3.Bind) {
@@ -43,8 +43,8 @@ func (s *session) bind(m *pgproto3.Bind) {
 	s.portals[m.DestinationPortal] = p
 }
 
-// texts is what a parameter says if it is a text, or an array of texts in either format. The type is not known here: a
-// number is taken for a text that nobody asks for.
+// texts returns the texts in a parameter: a text, or the elements of an array of texts in either format. The type is unknown
+// here, so a number becomes a text that no rule looks for.
 func texts(raw []byte) []string {
 	if array, ok := binaryArray(raw); ok {
 		return array
@@ -52,7 +52,7 @@ func texts(raw []byte) []string {
 	return elements(string(raw))
 }
 
-// elements is a text, or what an array written as a text has in it.
+// elements returns the elements of an array in text form, or the text itself.
 func elements(text string) []string {
 	inner, opened := strings.CutPrefix(text, "{")
 	inner, closed := strings.CutSuffix(inner, "}")
@@ -67,7 +67,7 @@ func elements(text string) []string {
 }
 
 // binaryArray reads an array of one dimension: dimensions, flags, type, length and lower bound, of 4 bytes each, and then
-// each element behind its length.
+// each element after its length.
 func binaryArray(raw []byte) ([]string, bool) {
 	const head = 20
 	if len(raw) < head || binary.BigEndian.Uint32(raw) != 1 || binary.BigEndian.Uint32(raw[4:]) > 1 {
@@ -90,8 +90,7 @@ func binaryArray(raw []byte) ([]string, bool) {
 	return out, true
 }
 
-// literals lists the strings among tokens, without their quotes, and the elements of those that are arrays. Escapes stay as
-// they are written.
+// literals returns the strings among tokens without their quotes, and for an array its elements. Escapes stay as written.
 func literals(tokens []token) []string {
 	var out []string
 	for _, t := range tokens {

@@ -7,14 +7,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// way is one way a client may say "insert this row and commit" in a transaction that is open.
+// way is one way in which a client can insert a row and commit in an open transaction.
 type way struct {
 	name string
 	mode pgx.QueryExecMode
 	run  func(ctx context.Context, conn *pgx.Conn, insert, commit string, id int64) error
 }
 
-// ways are all the forms in which pgx can put COMMIT on the wire.
+// ways are all forms in which pgx can send COMMIT.
 var ways = []way{
 	{"SimpleQuery", pgx.QueryExecModeCacheStatement, func(ctx context.Context, conn *pgx.Conn, insert, commit string, id int64) error {
 		if _, err := conn.Exec(ctx, insert, id); err != nil {
@@ -51,7 +51,7 @@ func batch(ctx context.Context, conn *pgx.Conn, insert, commit string, id int64)
 	return conn.SendBatch(ctx, b).Close()
 }
 
-// commit inserts a row in a fresh transaction and commits it the given way.
+// commit inserts a row in a new transaction and commits it in the given way.
 func (w way) commit(ctx context.Context, pool *pgxpool.Pool, insert, commit string, id int64) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ func OnlyTable(table string, f Fault) Fault {
 	return When(func(e Event) bool { return slices.Contains(e.Tables, table) }, f)
 }
 
-// Nth lets a fault happen only the n-th time it would, counted from 1 over all connections.
+// Nth injects a fault only at its n-th matching event, counted from 1 over all connections.
 func Nth(n int, f Fault) Fault {
 	seen := 0
 	return func(e Event) Action {
@@ -47,7 +47,7 @@ func Nth(n int, f Fault) Fault {
 	}
 }
 
-// First lets a fault happen the first n times it would.
+// First injects a fault at its first n matching events.
 func First(n int, f Fault) Fault {
 	return func(e Event) Action {
 		if n <= 0 {
@@ -61,12 +61,12 @@ func First(n int, f Fault) Fault {
 	}
 }
 
-// Once lets a fault happen the first time it would and never again.
+// Once injects a fault only at its first matching event.
 func Once(f Fault) Fault { return First(1, f) }
 
-// Probability lets a fault happen with probability p in [0, 1]. The choice is a pure function of the seed, the fault's
+// Probability injects a fault with probability p in [0, 1]. The choice is a pure function of the seed, the fault's
 // name and the event's Conn and Seq: it does not depend on how connections interleave, and two faults under one seed
-// do not fall on the same events.
+// do not choose the same events.
 func Probability(p float64, seed uint64, f Fault) Fault {
 	return func(e Event) Action {
 		a := f(e)
@@ -77,7 +77,7 @@ func Probability(p float64, seed uint64, f Fault) Fault {
 	}
 }
 
-// Named counts a fault's injections under a name of the caller's.
+// Named counts a fault's injections under the given name.
 func Named(name string, f Fault) Fault {
 	return func(e Event) Action {
 		a := f(e)
@@ -95,7 +95,7 @@ func uniform(seed uint64, name string, conn, seq int) float64 {
 	return float64(mix(h.Sum64())>>11) / (1 << 53)
 }
 
-// mix spreads what differs in a few bits over all of them: the last step of SplitMix64 (Steele, Lea, Flood: Fast
+// mix spreads differences in a few bits over all bits. It is the last step of SplitMix64 (Steele, Lea, Flood: Fast
 // splittable pseudorandom number generators, 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decided lists which of n statements of one connection a fault falls on.
+// decided returns the statements, out of n on one connection, that a fault chooses.
 func decided(f Fault, conn, n int) []int {
 	var out []int
 	for seq := 1; seq <= n; seq++ {
@@ -18,7 +18,7 @@ func decided(f Fault, conn, n int) []int {
 	return out
 }
 
-func TestNthFirstAndOnceCountWhatWouldHappen(t *testing.T) {
+func TestNthFirstAndOnceCountMatchingEvents(t *testing.T) {
 	t.Parallel()
 	even := func(f Fault) Fault { return When(func(e Event) bool { return e.Seq%2 == 0 }, f) }
 	require.Equal(t, []int{6}, decided(Nth(3, even(AnswerLost())), 1, 20))
@@ -27,7 +27,7 @@ func TestNthFirstAndOnceCountWhatWouldHappen(t *testing.T) {
 	require.Empty(t, decided(First(0, AnswerLost()), 1, 20))
 }
 
-func TestProbabilityIsAFunctionOfSeedNameAndPlace(t *testing.T) {
+func TestProbabilityIsDeterministicBySeedNameAndPosition(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
 	choose := func(p float64, seed uint64, f Fault, conn int) []int {
@@ -43,7 +43,7 @@ func TestProbabilityIsAFunctionOfSeedNameAndPlace(t *testing.T) {
 	require.Len(t, choose(1, 1, AnswerLost(), 1), n)
 }
 
-func TestFaultsChooseTheirEvents(t *testing.T) {
+func TestFaultsMatchTheirEvents(t *testing.T) {
 	t.Parallel()
 	hits := func(f Fault, e Event) bool { return f(e) != (Action{}) }
 	take := Event{Kind: Statement, SQL: "delete from blocks for update skip locked", Tables: []string{"blocks"}, Writes: true, InTx: true}
@@ -64,7 +64,7 @@ func TestFaultsChooseTheirEvents(t *testing.T) {
 	require.Equal(t, "mine", Named("mine", AnswerLost())(Event{}).Name)
 }
 
-func TestFirstFaultToChangeAnythingEndsTheRound(t *testing.T) {
+func TestFirstEffectiveFaultWins(t *testing.T) {
 	t.Parallel()
 	s := newRuleSet(nil)
 	gate := NewGate()
@@ -82,7 +82,7 @@ func TestFirstFaultToChangeAnythingEndsTheRound(t *testing.T) {
 	require.Equal(t, Action{}, s.decide(Event{}))
 }
 
-func TestNothingFailsAtPrepare(t *testing.T) {
+func TestPrepareIsNeverFaulted(t *testing.T) {
 	t.Parallel()
 	s := newRuleSet(nil)
 	s.set([]Rule{always(Action{Name: "x", Drop: true, Answer: Nothing})})
@@ -90,7 +90,7 @@ func TestNothingFailsAtPrepare(t *testing.T) {
 	require.Empty(t, s.injected)
 }
 
-func TestRowCountsBecomeZero(t *testing.T) {
+func TestNoRowsSetsRowCountsToZero(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]string{"SELECT 3": "SELECT 0", "INSERT 0 12": "INSERT 0 0", "BEGIN": "BEGIN", "LOCK TABLE": "LOCK TABLE"} {
 		require.Equal(t, want, string(noRows([]byte(tag))))

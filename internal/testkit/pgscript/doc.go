@@ -1,5 +1,5 @@
-// Package pgscript is a server on loopback that speaks CockroachDB's side of the PostgreSQL wire protocol from a script. It holds no data: it is for
-// what a client says, in which order, and what it concludes from an answer that a real database gives once in a thousand times.
+// Package pgscript is a loopback server that plays CockroachDB's side of the PostgreSQL wire protocol from a script. It holds no data. Tests use it to
+// check a client's statements and their order, and the client's reaction to responses that a real database gives once in a thousand times.
 //
 //	server, err := pgscript.Start(ctx, pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 //		if s.SQL == "RELEASE SAVEPOINT cockroach_restart" && s.Nth == 1 {
@@ -8,10 +8,10 @@
 //		return pgscript.Reply{}
 //	}})
 //
-// What it knows by itself is the life of a transaction, as CockroachDB's state machine has it (pkg/sql/conn_fsm.go and conn_executor_exec.go in its
-// repository), and with it the byte of each ReadyForQuery:
+// The script does not need to model transactions. The server has the states of CockroachDB's state machine (pkg/sql/conn_fsm.go and
+// conn_executor_exec.go in its repository), and sends their byte in each ReadyForQuery:
 //
-//	state      is          statement                               becomes    answer
+//	state      byte        statement                               next       response
 //	none       I           BEGIN                                   open
 //	open       T           any that fails, RELEASE too             failed     the error
 //	open       T           COMMIT that fails                       none       the error
@@ -24,6 +24,6 @@
 //	committed  T           any other                               failed     25000
 //	any        any         ROLLBACK                                none
 //
-// Limits: one statement in a simple query; no COPY; savepoints of other names are answered and not remembered. Whether CockroachDB behaves as its source
-// says is not proved here.
+// Limits: one statement in a simple query; no COPY; savepoints with other names succeed without an effect. The states follow CockroachDB's source; no test
+// here compares them with a running CockroachDB.
 package pgscript

@@ -2,48 +2,48 @@ package pgscript
 
 import "github.com/jackc/pgx/v5/pgproto3"
 
-// Script says what the server answers. The zero Script answers every statement with success and no rows.
+// Script defines the server's responses. The zero Script responds to every statement with success and no rows.
 type Script struct {
-	// Answer is asked about each statement that is to be run, one at a time whatever the number of connections.
+	// Answer returns the reply to each statement that runs. The server calls it for one statement at a time, over all connections.
 	Answer func(Statement) Reply
-	// Shape describes a statement to a client that prepares it. Nil: parameters are of the types that the statement casts them to, or text.
+	// Shape describes a statement to a client that prepares it. Nil: parameters have the types of the statement's casts, otherwise text.
 	Shape func(sql string) Shape
 }
 
-// Statement is one that is to be run.
+// Statement is a statement that runs now.
 type Statement struct {
-	Conn int    // the connection that it came on, from 1
+	Conn int    // number of its connection, from 1
 	SQL  string // without comments, with one space between words
-	Nth  int    // how often the same text has come, from 1
-	Args []any  // of its placeholders, in the extended protocol
-	// Settings are what the connection asked for when it began.
+	Nth  int    // number of its occurrence among statements with the same text, from 1
+	Args []any  // values of its placeholders, in the extended protocol
+	// Settings are the parameters in the connection's startup message.
 	Settings map[string]string
 }
 
-// Reply is what the server says to a statement. The zero Reply is success without rows.
+// Reply is the server's response to a statement. The zero Reply is success without rows.
 type Reply struct {
 	Code  string // SQLSTATE; the statement fails
-	Fatal bool   // with Code: the session ends with it
-	Cut   bool   // the connection ends without a word
+	Fatal bool   // with Code: the error ends the session
+	Cut   bool   // the connection ends without a message
 
-	Columns []Column // of Rows; empty: those of the statement's Shape
+	Columns []Column // columns of Rows; empty: the columns of the statement's Shape
 	Rows    [][]any
-	Tag     string // of the end of the command; empty: made from the statement and the number of rows
+	Tag     string // command tag; empty: made from the statement and the number of rows
 }
 
-// Shape is what a prepared statement takes and returns.
+// Shape describes the parameters and the columns of a prepared statement.
 type Shape struct {
 	Params  []uint32 // type OIDs
 	Columns []Column
 }
 
-// Column of a result.
+// Column is a column of a result.
 type Column struct {
 	Name string
 	Type uint32 // OID
 }
 
-// Line is a statement as it was said.
+// Line is a statement that the server received.
 type Line struct {
 	Conn int
 	SQL  string
@@ -57,7 +57,7 @@ func fields(columns []Column, formats []int16) *pgproto3.RowDescription {
 	return d
 }
 
-// format is that of a column, by the protocol's rule: none said is text, one said is for all.
+// format returns the format of a column by the protocol's rule: text if formats is empty, and a single format applies to all columns.
 func format(formats []int16, i int) int16 {
 	switch {
 	case len(formats) == 0:

@@ -28,7 +28,7 @@ type Server struct {
 	done  bool
 }
 
-// Start listens on a free port of loopback.
+// Start listens on a free loopback port.
 func Start(ctx context.Context, script Script) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,12 +39,12 @@ func Start(ctx context.Context, script Script) (*Server, error) {
 	return s, nil
 }
 
-// DSN is where the server listens, as a database called carve.
+// DSN returns the server's address as the DSN of a database called carve.
 func (s *Server) DSN() string {
 	return fmt.Sprintf("postgresql://root@%s/carve?sslmode=disable", s.listener.Addr())
 }
 
-// Close cuts every connection and waits until all is over.
+// Close cuts every connection and waits for all goroutines.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.done = true
@@ -56,14 +56,14 @@ func (s *Server) Close() {
 	s.wg.Wait()
 }
 
-// Said is what was run or refused so far, in order.
+// Said returns the statements that ran or were refused so far, in order.
 func (s *Server) Said() []Line {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.said)
 }
 
-// Forget empties Said, and lets Nth begin again.
+// Forget clears Said and restarts Nth at 1.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *Server) accept() {
 		s.mu.Unlock()
 		s.wg.Go(func() {
 			defer s.forget(number)
-			_ = s.serve(number, c) // a client that goes away is no news
+			_ = s.serve(number, c) // a client that disconnects is no error
 		})
 	}
 }
@@ -100,7 +100,7 @@ func (s *Server) forget(number int) {
 	delete(s.conns, number)
 }
 
-// errCut ends a session without a word.
+// errCut ends a session without a message.
 var errCut = errors.New("cut")
 
 func (s *Server) serve(number int, c net.Conn) error {
@@ -112,7 +112,7 @@ func (s *Server) serve(number int, c net.Conn) error {
 	return newSession(s, number, backend, settings).talk()
 }
 
-// greet declines encryption, believes whoever comes, and says what a driver wants to know. It answers what the client asked for.
+// greet declines encryption, accepts every client without authentication, and sends the parameters that a driver needs. It returns the client's settings.
 func greet(b *pgproto3.Backend, c net.Conn) (settings map[string]string, err error) {
 	for {
 		m, err := b.ReceiveStartupMessage()
@@ -132,23 +132,23 @@ func greet(b *pgproto3.Backend, c net.Conn) (settings map[string]string, err err
 			b.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
 			b.Send(&pgproto3.ReadyForQuery{TxStatus: none.indicator()})
 			return m.Parameters, b.Flush()
-		default: // a request to cancel, which nothing here takes long enough for
+		default: // a request to cancel; every statement here is too short for it
 			return nil, errCut
 		}
 	}
 }
 
-// Version is what version() answers, unless the script does.
+// Version is the result of version(), unless the script returns another one.
 const Version = "CockroachDB CCL v25.4.1 (x86_64-pc-linux-gnu, built 2026/01/12 18:55:21, go1.25.5)"
 
 var comment = regexp.MustCompile(`(?m)--.*$`)
 
-// plain is a statement without comments and with one space between words.
+// plain returns a statement without comments and with one space between words.
 func plain(sql string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(comment.ReplaceAllString(sql, "")), " "), "; ")
 }
 
-// note writes a statement down and asks the script, unless it cannot be run now.
+// note records a statement and returns the script's reply, or an error with the SQLSTATE refused if that is not empty.
 func (s *Server) note(one Statement, refused string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,13 +30,13 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return c
 }
 
-// failing answers these SQLSTATEs to these statements.
+// failing returns a script that fails the given statements with their SQLSTATEs.
 func failing(codes map[string]string) pgscript.Script {
 	return pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply { return pgscript.Reply{Code: codes[s.SQL]} }}
 }
 
 // The life of a transaction is CockroachDB's: each step is what is said, the byte of ReadyForQuery behind it, and the tag or SQLSTATE.
-func TestATransactionLivesAsCockroachDBHasIt(t *testing.T) {
+func TestTransactionStatesFollowCockroachDB(t *testing.T) {
 	t.Parallel()
 	const sp, rel, back = "SAVEPOINT cockroach_restart", "RELEASE SAVEPOINT cockroach_restart", "ROLLBACK TO SAVEPOINT cockroach_restart"
 	type say struct{ sql, status, answer string }
@@ -44,21 +44,21 @@ func TestATransactionLivesAsCockroachDBHasIt(t *testing.T) {
 		fails map[string]string
 		says  []say
 	}{
-		"Commits":            {nil, []say{{"BEGIN", "T", "BEGIN"}, {"SELECT 1", "T", "SELECT 0"}, {"COMMIT", "I", "COMMIT"}}},
-		"RollsBack":          {nil, []say{{"BEGIN", "T", "BEGIN"}, {"ROLLBACK", "I", "ROLLBACK"}}},
-		"ReleaseIsTheCommit": {nil, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "T", "RELEASE"}, {"COMMIT", "I", "COMMIT"}}},
+		"Commits":        {nil, []say{{"BEGIN", "T", "BEGIN"}, {"SELECT 1", "T", "SELECT 0"}, {"COMMIT", "I", "COMMIT"}}},
+		"RollsBack":      {nil, []say{{"BEGIN", "T", "BEGIN"}, {"ROLLBACK", "I", "ROLLBACK"}}},
+		"ReleaseCommits": {nil, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "T", "RELEASE"}, {"COMMIT", "I", "COMMIT"}}},
 		"NothingRunsAfterRelease": {nil, []say{
 			{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "T", "RELEASE"}, {"SELECT 1", "E", "25000"},
 		}},
-		"RollbackAfterReleaseSaysCommit": {nil, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "T", "RELEASE"}, {"ROLLBACK", "I", "COMMIT"}}},
+		"RollbackAfterReleaseReportsCommit": {nil, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "T", "RELEASE"}, {"ROLLBACK", "I", "COMMIT"}}},
 		"AFailedStatementWaitsForTheSavepoint": {map[string]string{"bad": "40001"}, []say{
 			{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {"bad", "E", "40001"}, {"SELECT 1", "E", "25P02"}, {back, "T", "ROLLBACK"}, {"SELECT 1", "T", "SELECT 0"},
 		}},
-		"WithoutASavepointThereIsNoWayBack": {map[string]string{"bad": "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {"bad", "E", "40001"}, {back, "E", "25P02"}}},
-		"AFailedReleaseLeavesAnError":       {map[string]string{rel: "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "E", "40001"}, {back, "T", "ROLLBACK"}}},
-		"AFailedCommitLeavesNothing":        {map[string]string{"COMMIT": "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {"COMMIT", "I", "40001"}}},
-		"CommitOfAFailedOneSaysRollback":    {map[string]string{"bad": "23505"}, []say{{"BEGIN", "T", "BEGIN"}, {"bad", "E", "23505"}, {"COMMIT", "I", "ROLLBACK"}}},
-		"OutsideATransactionNothingIsLeft":  {map[string]string{"bad": "23505"}, []say{{"bad", "I", "23505"}, {"SELECT 1", "I", "SELECT 0"}}},
+		"NoRetryWithoutASavepoint":                  {map[string]string{"bad": "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {"bad", "E", "40001"}, {back, "E", "25P02"}}},
+		"AFailedReleaseLeavesAnError":               {map[string]string{rel: "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {sp, "T", "SAVEPOINT"}, {rel, "E", "40001"}, {back, "T", "ROLLBACK"}}},
+		"AFailedCommitLeavesNothing":                {map[string]string{"COMMIT": "40001"}, []say{{"BEGIN", "T", "BEGIN"}, {"COMMIT", "I", "40001"}}},
+		"CommitOfAFailedTransactionReportsRollback": {map[string]string{"bad": "23505"}, []say{{"BEGIN", "T", "BEGIN"}, {"bad", "E", "23505"}, {"COMMIT", "I", "ROLLBACK"}}},
+		"NothingIsKeptOutsideATransaction":          {map[string]string{"bad": "23505"}, []say{{"bad", "I", "23505"}, {"SELECT 1", "I", "SELECT 0"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,7 +81,7 @@ func TestATransactionLivesAsCockroachDBHasIt(t *testing.T) {
 }
 
 // Both protocols get the same rows; prepared statements learn the types of their parameters from the statement's casts.
-func TestRowsComeInBothProtocols(t *testing.T) {
+func TestRowsAreSentInBothProtocols(t *testing.T) {
 	t.Parallel()
 	const ask = "SELECT n, at FROM things WHERE id = $1::UUID AND name = ANY ($2::TEXT[])"
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -114,7 +114,7 @@ func TestRowsComeInBothProtocols(t *testing.T) {
 	}
 }
 
-func TestAFatalErrorAndACutEndTheConnection(t *testing.T) {
+func TestFatalErrorAndCutEndTheConnection(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]pgscript.Reply{"Fatal": {Code: "57P01", Fatal: true}, "Cut": {Cut: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestAFatalErrorAndACutEndTheConnection(t *testing.T) {
 }
 
 // Nth counts one text, and Forget begins again.
-func TestAScriptCanTellTheSecondTimeFromTheFirst(t *testing.T) {
+func TestScriptDistinguishesRepeatedStatements(t *testing.T) {
 	t.Parallel()
 	server := start(t, pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 		if s.SQL == "SELECT 1" && s.Nth == 2 {

@@ -14,7 +14,7 @@ import (
 
 const askVersion = "SELECT version()"
 
-// What a store asks in the background, whenever it likes: it is never in what was said.
+// Statements that a store sends in the background at any time. Said never contains them.
 var (
 	askClock      = plain(query.Get("clock_read"))
 	askCompatible = plain(query.Get("compatibility_get"))
@@ -30,7 +30,7 @@ type session struct {
 	tx       transaction
 	prepared map[string]string
 	portals  map[string]portal
-	skip     bool // a message failed: nothing counts until Sync
+	skip     bool // a message failed: messages up to Sync are ignored
 }
 
 type portal struct {
@@ -55,7 +55,7 @@ func (s *session) talk() error {
 	}
 }
 
-// take answers one message. An error ends the session.
+// take responds to one message. An error ends the session.
 func (s *session) take(m pgproto3.FrontendMessage) error {
 	switch m := m.(type) {
 	case *pgproto3.Terminate:
@@ -64,7 +64,7 @@ func (s *session) take(m pgproto3.FrontendMessage) error {
 		if err := s.simple(m.String); err != nil {
 			return err
 		}
-		s.skip = false // a simple query is its own Sync
+		s.skip = false // a simple query also acts as a Sync
 		return s.ready()
 	case *pgproto3.Sync:
 		s.skip = false
@@ -125,7 +125,7 @@ func (s *session) extended(m pgproto3.FrontendMessage) error {
 	return nil
 }
 
-// arguments are the values of placeholders.
+// arguments decodes the values of placeholders.
 func (s *session) arguments(m *pgproto3.Bind, types []uint32) (args []any, err error) {
 	for i, raw := range m.Parameters {
 		if raw == nil || i >= len(types) {
@@ -153,7 +153,7 @@ func (s *session) describe(columns []Column, formats []int16) {
 	s.backend.Send(fields(columns, formats))
 }
 
-// run is the end of both protocols: the statement itself. The simple one describes what it answers, too.
+// run runs a statement for both protocols. In the simple protocol (describe) it also sends the columns.
 func (s *session) run(p portal, describe bool) error {
 	sql, formats := p.sql, p.formats
 	known := sql
@@ -215,7 +215,7 @@ func (s *session) error(sql string, r Reply) error {
 	return errCut
 }
 
-// tagOf is what ends a command that worked.
+// tagOf returns the command tag of a successful statement.
 func tagOf(sql string, rows int) string {
 	switch v := strings.ToUpper(verb(sql)); v {
 	case "SELECT":

@@ -2,20 +2,20 @@ package pgscript
 
 import "strings"
 
-// state of a session, as CockroachDB has it.
+// state is the state of a session's transaction in CockroachDB.
 type state int
 
 const (
 	none state = iota
 	open
 	failed
-	committed // by RELEASE of the savepoint that stands for the transaction
+	committed // by RELEASE of the savepoint cockroach_restart
 )
 
-// indicator is the byte that a client sees.
+// indicator returns the byte that a client sees.
 func (s state) indicator() byte { return [...]byte{'I', 'T', 'E', 'T'}[s] }
 
-// transaction follows what a session has begun.
+// transaction tracks a session's transaction.
 type transaction struct {
 	state     state
 	savepoint bool // cockroach_restart is set
@@ -27,7 +27,7 @@ const (
 	rollbackTo = "rollback to savepoint cockroach_restart"
 )
 
-// refuses is the SQLSTATE of a statement that cannot be run now; empty: it can.
+// refuses returns the SQLSTATE for a statement that cannot run in the present state; empty: it can run.
 func (t *transaction) refuses(sql string) string {
 	ends := verb(sql) == "commit" || sql == "rollback"
 	switch {
@@ -45,7 +45,7 @@ func (t *transaction) refuses(sql string) string {
 	return ""
 }
 
-// fail is what a failed statement does.
+// fail changes the state after a failed statement.
 func (t *transaction) fail(sql string) {
 	switch {
 	case t.state == none:
@@ -56,7 +56,7 @@ func (t *transaction) fail(sql string) {
 	}
 }
 
-// run is what a statement that works does, and its tag where that is not its verb.
+// run changes the state for a successful statement and returns its tag if that is not its verb.
 func (t *transaction) run(sql string) (tag string) {
 	switch {
 	case verb(sql) == "begin":
@@ -83,7 +83,7 @@ func (t *transaction) run(sql string) (tag string) {
 	return tag
 }
 
-// verb is the first word.
+// verb returns the first word in lower case.
 func verb(sql string) string {
 	word, _, _ := strings.Cut(sql, " ")
 	return strings.ToLower(word)

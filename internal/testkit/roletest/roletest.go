@@ -1,4 +1,4 @@
-// Package roletest is for tests of database roles: a database as an operator would set it up, and users with the roles that Carve makes.
+// Package roletest sets up databases for tests of database roles: an operator's installation, and users with the roles that Carve makes.
 package roletest
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Installation is a database as an operator would set it up: an owner who is no superuser, and a login user for each purpose.
+// Installation is a database as an operator sets it up: an owner without superuser rights, and a login user for each purpose.
 type Installation struct {
-	Root   string            // DSN of the superuser, for what no program of Carve does
-	Prefix string            // of the roles: the name of the database
+	Root   string            // DSN of the superuser, for statements that no program of Carve sends
+	Prefix string            // of the roles' names: the name of the database
 	DSN    map[string]string // by user
 }
 
@@ -34,10 +34,10 @@ const (
 	Nobody = "nobody"
 )
 
-// User is the name of a login user in the database.
+// User returns the name of a login user in the database.
 func (in *Installation) User(who string) string { return in.Prefix + "_" + who }
 
-// Install makes the database and the users, and migrates nothing.
+// Install makes the database and the users, without a migration.
 func Install(t *testing.T, attributes string) *Installation {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -57,14 +57,14 @@ func Install(t *testing.T, attributes string) *Installation {
 	return in
 }
 
-// Options are those of the operator's migrate.
+// Options returns the options of the operator's migration.
 func (in *Installation) Options() schema.MigrateOptions {
 	return schema.MigrateOptions{Regions: []string{"local"}, Roles: schema.RoleOptions{Mode: schema.RolesRequire, Users: map[schema.Role][]string{
 		schema.ServerRole: {in.User(Server)}, schema.RetentionRole: {in.User(Cron)}, schema.ReaderRole: {in.User(Reader)},
 	}}}
 }
 
-// Migrated is an installation that is ready for servers.
+// Migrated makes an installation that is ready for servers.
 func Migrated(t *testing.T) *Installation {
 	t.Helper()
 	in := Install(t, "CREATEROLE")
@@ -72,7 +72,7 @@ func Migrated(t *testing.T) *Installation {
 	return in
 }
 
-// AsRoot has the superuser do something.
+// AsRoot runs a statement as the superuser.
 func (in *Installation) AsRoot(t *testing.T, sql string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), in.Root)
@@ -82,7 +82,7 @@ func (in *Installation) AsRoot(t *testing.T, sql string) {
 	require.NoError(t, err, sql)
 }
 
-// As is a DSN of another user.
+// As returns the DSN for another user.
 func As(t *testing.T, dsn, user string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -93,7 +93,7 @@ func As(t *testing.T, dsn, user string) string {
 	return u.String()
 }
 
-// Code is the SQLSTATE of a statement that a user sends; "" when it worked. Whatever it did is undone.
+// Code runs a statement, rolls it back, and returns its SQLSTATE; "" if it succeeded.
 func Code(t *testing.T, c *pgx.Conn, sql string, args ...any) string {
 	t.Helper()
 	tx, err := c.Begin(t.Context())
@@ -108,20 +108,20 @@ func Code(t *testing.T, c *pgx.Conn, sql string, args ...any) string {
 	return pg.Code
 }
 
-// Unique is a name that no other test has.
+// Unique returns a name that no other test uses.
 func Unique(prefix string) string { return prefix + strings.ToLower(rand.Text()[:10]) }
 
-// Prefix begins the names of the roles that every database of dbtest.New has.
+// Prefix begins the names of the roles in every database of dbtest.New.
 const Prefix = "carve_test"
 
 var serversUser sync.Once
 
-// AsServer is the DSN of a database of dbtest.New for a user that may do what a server may.
+// AsServer returns the DSN of a database of dbtest.New for a user with the server's role.
 func AsServer(t *testing.T, dsn string) string {
 	t.Helper()
 	dbtest.OnPostgres(t)
 	const user = "carve_test_app"
-	serversUser.Do(func() { // users are the cluster's
+	serversUser.Do(func() { // users belong to the cluster, not to a database
 		_, err := dbtest.Connect(t, dsn, nil).Exec(t.Context(), "CREATE USER "+user+" IN ROLE "+Prefix+"_server")
 		require.NoError(t, err)
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// AwaitFollowing returns when the standby has everything that the primary has written by now, and, where it is to be synchronous, is that.
+// AwaitFollowing returns when the standby has received all present writes of the primary and, if it should be synchronous, is synchronous.
 func (p *Pair) AwaitFollowing(ctx context.Context) error {
 	const follows = `SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE application_name = $1 AND state = 'streaming'
 AND flush_lsn >= pg_current_wal_flush_lsn() AND (sync_state = 'sync' OR current_setting('synchronous_standby_names') = ''))`
@@ -20,13 +20,13 @@ AND flush_lsn >= pg_current_wal_flush_lsn() AND (sync_state = 'sync' OR current_
 	})
 }
 
-// Waiting is how many sessions of the primary wait in a COMMIT for the standby.
+// Waiting returns the number of the primary's sessions that wait in a COMMIT for the standby.
 func (p *Pair) Waiting(ctx context.Context) (n int, err error) {
 	err = ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", &n)
 	return n, err
 }
 
-// AwaitWaiting returns when at least n sessions do.
+// AwaitWaiting returns when at least n sessions wait in a COMMIT for the standby.
 func (p *Pair) AwaitWaiting(ctx context.Context, n int) error {
 	return p.await(ctx, fmt.Sprintf("%d sessions to wait in COMMIT", n), func() (bool, error) {
 		got, err := p.Waiting(ctx)
@@ -34,13 +34,13 @@ func (p *Pair) AwaitWaiting(ctx context.Context, n int) error {
 	})
 }
 
-// Sessions is how many sessions of clients the primary has, without the one that asks.
+// Sessions returns the number of the primary's client sessions, without its own.
 func (p *Pair) Sessions(ctx context.Context) (n int, err error) {
 	err = ask(ctx, p.primaryDSN, "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", &n)
 	return n, err
 }
 
-// await asks until the answer is yes.
+// await calls yes until it returns true.
 func (*Pair) await(ctx context.Context, what string, yes func() (bool, error)) error {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
@@ -78,7 +78,7 @@ func execute(ctx context.Context, dsn string, statements ...string) error {
 	return errors.Join(err, c.Close(context.WithoutCancel(ctx)))
 }
 
-// socketDir is the directory of the socket that a DSN of an embedded database names.
+// socketDir returns the directory of the socket in the DSN of an embedded database.
 func socketDir(dsn string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"syscall"
 )
 
-// cluster is where an embedded PostgreSQL has its files, in its data directory.
+// cluster is the folder of an embedded PostgreSQL's files in its data directory.
 const cluster = "postgres"
 
-// copyCluster copies the files of a PostgreSQL that is at rest, with their owners and modes.
+// copyCluster copies the files of a stopped PostgreSQL, with their owners and modes.
 func copyCluster(from, to string) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
@@ -63,7 +63,7 @@ func copyFile(from, to string, mode fs.FileMode) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// giveAs makes a file belong to whom another one belongs to, where this process may do that.
+// giveAs gives a file the owner of another one, if this process runs as root.
 func giveAs(path string, like fs.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok || os.Geteuid() != 0 {
@@ -72,7 +72,7 @@ func giveAs(path string, like fs.FileInfo) error {
 	return os.Lchown(path, int(owner.Uid), int(owner.Gid))
 }
 
-// follow makes a copy a standby of what answers at an address.
+// follow makes a copy a standby of the primary at an address.
 func follow(dir string, primary string) error {
 	settings := filepath.Join(dir, cluster, "postgresql.auto.conf")
 	like, err := os.Stat(settings)
@@ -87,7 +87,7 @@ func follow(dir string, primary string) error {
 	if err != nil {
 		return err
 	}
-	// A walreceiver that hears nothing for a minute begins anew by itself; a stall is to last for as long as the test wants it to.
+	// A walreceiver reconnects after a minute of silence, which would end a stall; 0 disables that.
 	text = fmt.Appendf(text, "\nprimary_conninfo = 'host=%s port=%s user=postgres application_name=%s sslmode=disable'\nwal_receiver_timeout = 0\n", host, port, name)
 	if err := os.WriteFile(settings, text, 0o600); err != nil { //nolint:gosec // a file of the cluster that the pair itself made
 		return err
@@ -99,7 +99,7 @@ func follow(dir string, primary string) error {
 	return giveAs(signal, like)
 }
 
-// postmaster is the process that serves a data directory.
+// postmaster returns the id of the process that serves a data directory.
 func postmaster(dir string) (int, error) {
 	text, err := os.ReadFile(filepath.Join(dir, cluster, "postmaster.pid"))
 	if err != nil {

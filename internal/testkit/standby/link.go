@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// link carries the primary's log to the standby, until it is stalled.
+// link forwards bytes between the primary and the standby, except during a stall.
 type link struct {
 	listener net.Listener
 	stop     context.CancelFunc
@@ -15,7 +15,7 @@ type link struct {
 	wg       sync.WaitGroup
 
 	mu      sync.Mutex
-	socket  string        // of the primary
+	socket  string        // path of the primary's socket
 	flowing chan struct{} // closed while bytes may pass
 }
 
@@ -46,7 +46,7 @@ func (k *link) stall() {
 	select {
 	case <-k.flowing:
 		k.flowing = make(chan struct{})
-	default: // it is stalled
+	default: // already stalled
 	}
 }
 
@@ -60,7 +60,7 @@ func (k *link) resume() {
 	}
 }
 
-// pass waits until bytes may pass; false when the link is closed.
+// pass waits for the end of a stall. It returns false if the link is closed.
 func (k *link) pass() bool {
 	k.mu.Lock()
 	flowing := k.flowing
@@ -89,7 +89,7 @@ func (k *link) accept(ctx context.Context) {
 	}
 }
 
-// serve carries one connection in both directions, until either side closes it or the link is closed.
+// serve forwards one connection in both directions until either side or the link is closed.
 func (k *link) serve(ctx context.Context, standby net.Conn) {
 	defer standby.Close()
 	if !k.pass() {
@@ -100,7 +100,7 @@ func (k *link) serve(ctx context.Context, standby net.Conn) {
 	k.mu.Unlock()
 	primary, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	if err != nil {
-		return // as a primary that is down
+		return // the standby sees a primary that is down
 	}
 	defer primary.Close()
 	defer context.AfterFunc(ctx, func() { _ = standby.Close(); _ = primary.Close() })()
@@ -119,7 +119,7 @@ func (k *link) carry(from, to net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 && k.pass() { // what was read is on its way while the link is stalled
+		if n > 0 && k.pass() { // during a stall the bytes that were read wait here
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}

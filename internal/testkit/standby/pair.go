@@ -1,17 +1,18 @@
-// Package standby runs a PostgreSQL with a physical standby, so that a test can see what survives a failover:
+// Package standby runs a PostgreSQL with a physical standby, so that a test can check which data survives a failover:
 //
 //	pair, err := standby.Start(ctx, standby.Options{Dir: dir})
 //	... migrate pair.PrimaryDSN(), serve from pair.DSN() ...
-//	pair.Stall()                          // what the primary writes reaches the standby no more: no COMMIT is confirmed
-//	err = pair.AwaitWaiting(ctx, 1)       // somebody's COMMIT waits for the standby
+//	pair.Stall()                          // the standby no longer receives the primary's writes: no COMMIT is confirmed
+//	err = pair.AwaitWaiting(ctx, 1)       // a COMMIT waits for the standby
 //	err = pair.KillPrimary(ctx)           // kill -9
-//	err = pair.Promote(ctx)               // the standby takes writes when this returns
+//	err = pair.Promote(ctx)               // the standby accepts writes when this returns
 //
-// The standby is synchronous, unless [Options] say otherwise: PostgreSQL acknowledges a COMMIT when the standby has it on disk, and what was
-// acknowledged is there after Promote. What was not may be there or not, and a test that stalls the way between both knows that it is not.
+// The standby is synchronous by default: PostgreSQL acknowledges a COMMIT when the standby has it on disk, so an acknowledged transaction exists
+// after Promote. Another transaction may or may not exist; if the link was stalled before its COMMIT, it does not.
 //
-// Both are embedded databases (package devdb): they listen on unix sockets alone, and end with the process that started them. The primary's
-// log travels to the standby through a forwarder on loopback, which is what Stall and Resume act upon: all sockets stay open, and nothing arrives.
+// Both are embedded databases (package devdb): they listen only on unix sockets and end with the process that started them. The primary's log
+// reaches the standby through a forwarder on loopback. Stall and Resume control the forwarder: during a stall all sockets stay open and no byte
+// arrives.
 package standby
 
 import (
@@ -27,25 +28,25 @@ import (
 	"github.com/carve-ipam/carve/internal/devdb"
 )
 
-// name is what the standby calls itself, and what the primary waits for.
+// name is the standby's name, by which the primary knows the standby that it waits for.
 const name = "carve_standby"
 
-// Options of a pair.
+// Options configures a pair.
 type Options struct {
-	Dir            string // for both data directories; it has to exist
+	Dir            string // parent of both data directories; it must exist
 	Asynchronous   bool   // the primary does not wait for the standby
-	MaxConnections int    // of each; 0 means 100
+	MaxConnections int    // limit of each server; 0 means 100
 }
 
-// Pair is a primary and its standby. Its methods are for one goroutine at a time, but for Stall and Resume.
+// Pair is a primary and its standby. Only Stall and Resume may run beside another method.
 type Pair struct {
 	options          Options
 	link             *link
 	primary, standby *devdb.DB
-	primaryDSN       string // stays when the primary is gone
+	primaryDSN       string // stays after the end of the primary
 }
 
-// Start makes both in new directories below Options.Dir, and returns when the standby follows the primary. ctx bounds the start alone.
+// Start makes both in new directories below Options.Dir and returns when the standby follows the primary. ctx limits only the start.
 func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 	p := &Pair{options: o}
 	defer func() {
@@ -59,11 +60,11 @@ func Start(ctx context.Context, o Options) (_ *Pair, err error) {
 	if p.link, err = newLink(ctx, p.primary.DSN()); err != nil {
 		return p, err
 	}
-	// An embedded database is SERIALIZABLE by default, which a standby does not know. Carve says what it wants in every session.
+	// An embedded database is SERIALIZABLE by default, which a standby does not support. Carve sets its own level in every session.
 	if err := execute(ctx, p.primary.DSN(), "ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'"); err != nil {
 		return p, err
 	}
-	// A copy of a cluster that is at rest is a base backup.
+	// A copy of a stopped cluster is a base backup.
 	if err := p.primary.Stop(ctx); err != nil {
 		return p, err
 	}
@@ -96,13 +97,13 @@ func (p *Pair) config(of string) devdb.Config {
 	return devdb.Config{DataDir: p.dir(of), MaxConnections: p.options.MaxConnections}
 }
 
-// PrimaryDSN names the database `carve` on what is the primary at the start, whatever became of it.
+// PrimaryDSN returns the DSN of the database `carve` on the first primary, even after a failover.
 func (p *Pair) PrimaryDSN() string { return p.primaryDSN }
 
-// StandbyDSN names the same database on what is the standby at the start.
+// StandbyDSN returns the DSN of the same database on the first standby.
 func (p *Pair) StandbyDSN() string { return p.standby.DSN() }
 
-// DSN names both hosts, and asks for whichever of them is the primary.
+// DSN returns a DSN with both hosts, which connects to the present primary.
 func (p *Pair) DSN() string {
 	hosts := make([]string, 0, 2)
 	for _, dsn := range []string{p.PrimaryDSN(), p.StandbyDSN()} {
@@ -112,16 +113,16 @@ func (p *Pair) DSN() string {
 	return "postgres:///carve?" + q.Encode()
 }
 
-// Stall lets nothing through between the primary and the standby any more, in either direction, and keeps every socket open.
+// Stall stops all bytes between the primary and the standby, in both directions, and keeps every socket open.
 func (p *Pair) Stall() { p.link.stall() }
 
-// Resume ends a stall. Everything that was on its way arrives.
+// Resume ends a stall. All delayed bytes arrive.
 func (p *Pair) Resume() { p.link.resume() }
 
-// KillPrimary ends the primary by SIGKILL, and returns when nothing of it is left.
+// KillPrimary kills the primary with SIGKILL and returns when all its processes have ended.
 func (p *Pair) KillPrimary(ctx context.Context) error { return Kill(ctx, p.primary, p.dir("primary")) }
 
-// Kill ends a database by SIGKILL, and returns when nothing of it is left; dir is its data directory.
+// Kill kills a database with SIGKILL and returns when all its processes have ended; dir is its data directory.
 func Kill(ctx context.Context, db *devdb.DB, dir string) error {
 	pid, err := postmaster(dir)
 	if err != nil {
@@ -135,10 +136,10 @@ func Kill(ctx context.Context, db *devdb.DB, dir string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return db.Stop(ctx) // waits for the processes that it had forked
+	return db.Stop(ctx) // waits for the processes that the database forked
 }
 
-// StartPrimary starts the primary again on its data, after KillPrimary. It comes up whether the standby is there or not.
+// StartPrimary restarts the primary on its data after KillPrimary. It needs no standby.
 func (p *Pair) StartPrimary(ctx context.Context) (err error) {
 	if p.primary, err = devdb.Start(ctx, p.config("primary")); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (p *Pair) StartPrimary(ctx context.Context) (err error) {
 	return nil
 }
 
-// Promote makes the standby a primary, and returns when it takes writes. Who calls it without KillPrimary has two primaries then.
+// Promote makes the standby a primary and returns when it accepts writes. Without KillPrimary before it, there are two primaries.
 func (p *Pair) Promote(ctx context.Context) error {
 	var done bool
 	if err := ask(ctx, p.StandbyDSN(), "SELECT pg_promote(true, 60)", &done); err != nil {

@@ -38,7 +38,7 @@ func rows(t *testing.T, dsn string) (n int) {
 	return n
 }
 
-func TestWhatIsAcknowledgedSurvivesAFailoverAndWhatWaitsIsNotSeen(t *testing.T) {
+func TestAcknowledgedWritesSurviveAFailoverAndWaitingOnesAreHidden(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -65,7 +65,7 @@ func TestWhatIsAcknowledgedSurvivesAFailoverAndWhatWaitsIsNotSeen(t *testing.T) 
 	require.NoError(t, err, "the standby takes writes, and waits for nobody")
 }
 
-func TestAStallEndsAndNothingIsLost(t *testing.T) {
+func TestStalledStandbyLosesNothing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -90,7 +90,7 @@ func TestAStallEndsAndNothingIsLost(t *testing.T) {
 	require.NoError(t, p.AwaitFollowing(ctx), "the standby finds the primary again")
 }
 
-func TestAnAsynchronousStandbyIsNotWaitedFor(t *testing.T) {
+func TestAsynchronousStandbyIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()

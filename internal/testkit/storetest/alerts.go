@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// alertRule has a value in every field.
+// alertRule returns an alert rule with a value in every field.
 func (s *suite) alertRule(p ipam.Project, name string) ipam.AlertRule {
 	return ipam.AlertRule{
 		Metadata: s.meta(p.Name, name), ProjectID: p.UID, Epoch: ipam.NewID(), DueAt: born.Add(time.Hour), After: "pool", LookedAt: born,
@@ -26,11 +26,11 @@ func (s *suite) alert(r ipam.AlertRule, subject string) ipam.Alert {
 	}
 }
 
-// alerted writes changes of alerts.
+// alerted writes changes of alert rules and alerts.
 func (s *suite) alerted(ch storage.AlertChanges) { s.write(storage.Changes{AlertChanges: ch}) }
 
 var alerts = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		full, bare := s.alertRule(e.project, "full"), s.alertRule(e.project, "bare")
 		bare.Labels, bare.Annotations, bare.After, bare.LookedAt = nil, nil, "", time.Time{}
@@ -44,7 +44,7 @@ var alerts = map[string]func(*suite){
 		s.alerted(storage.AlertChanges{AlertRuleUpdate: &storage.AlertRuleUpdate{Was: full.Epoch, Now: now}})
 		reads(s, now)(s.Store.AlertRuleGet(s.ctx, e.key, full.Name))
 	},
-	"RulesAreListedByNameInPagesAndOfOneProject": func(s *suite) {
+	"RulesOfAProjectAreListedByNameInPages": func(s *suite) {
 		e := s.estate()
 		for _, name := range names {
 			for _, r := range []ipam.AlertRule{s.alertRule(e.project, name), s.alertRule(e.other, name+"x")} {
@@ -55,7 +55,7 @@ var alerts = map[string]func(*suite){
 			return s.Store.AlertRuleList(s.ctx, e.key, after, limit)
 		}, func(r ipam.AlertRule) string { return r.Name }, names)
 	},
-	"WhatIsDueIsFound": func(s *suite) {
+	"DueRulesAreFound": func(s *suite) {
 		e := s.estate()
 		late, later, next := s.alertRule(e.project, "late"), s.alertRule(e.project, "later"), s.alertRule(e.project, "next")
 		late.DueAt, later.DueAt = born.Add(-time.Hour), born
@@ -67,7 +67,7 @@ var alerts = map[string]func(*suite){
 		require.Len(s, found, 2)
 		require.Equal(s, []string{"late", "later"}, []string{found[0].Name, found[1].Name})
 	},
-	"AlertsComeBackAndGoWithTheirRule": func(s *suite) {
+	"AlertsRoundTripAndAreDeletedWithTheirRule": func(s *suite) {
 		e := s.estate()
 		one, two := s.alertRule(e.project, "one"), s.alertRule(e.project, "two")
 		a, b, c := s.alert(one, "a"), s.alert(one, "b"), s.alert(two, "a")

@@ -11,7 +11,7 @@ import (
 )
 
 var allocations = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		reservation := s.holds(w.c4, "10.0.0.128/30", ipam.PurposeReservation, ipam.Ref{})
 		reservation.HolderProjectID, reservation.Reason = ipam.ID{}, "gateway é"
@@ -34,7 +34,7 @@ var allocations = map[string]func(*suite){
 			require.Equal(s, a, got)
 		}
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.worldWithKept()
 		now := w.kept
 		now.Phase, now.Holder.Name, now.ReclaimPolicy, now.CoolUntil = ipam.PhaseCoolingDown, "second", ipam.ReclaimDelete, born.Add(time.Hour)
@@ -45,13 +45,13 @@ var allocations = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, now, got)
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		w := s.worldWithKept()
 		s.write(storage.Changes{AllocationDelete: []ipam.Allocation{w.kept}})
 		_, err := s.Store.AllocationGet(s.ctx, w.key, w.kept.ID)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"HoldsOfRootPoolsAreNobodysAllocations": func(s *suite) {
+	"RootPoolHoldsAreNotListed": func(s *suite) {
 		w := s.world()
 		c := storage.SpaceContainer(w.space, ipam.IPv4)
 		hold := s.holds(c, "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
@@ -65,9 +65,9 @@ var allocations = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Allocation{hold}, held, "but the space knows what it gave")
 	},
-	"ListIsByContainerThenAddressInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByContainerThenAddressInPages": func(s *suite) {
 		w := s.world()
-		w.c4.ID, w.c6.ID = ipam.ID{1}, ipam.ID{2} // an order that can be written down
+		w.c4.ID, w.c6.ID = ipam.ID{1}, ipam.ID{2} // fixed ids, so that the test can state the order
 		foreign := s.holds(w.c4, "10.9.0.0/24", ipam.PurposeReservation, ipam.Ref{})
 		foreign.ProjectID = ipam.NewID()
 		want := []storage.AllocationCursor{}
@@ -110,7 +110,7 @@ var allocations = map[string]func(*suite){
 			}, func(a ipam.Allocation) netip.Addr { return a.Block.Addr() }, want)
 		}
 	},
-	"ListInPoolHoldsWhatBeginsWithin": func(s *suite) {
+	"ListInPoolContainsBlocksThatBeginWithin": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.holds(w.c4, "10.0.0.128/26", ipam.PurposeReservation, ipam.Ref{}), s.holds(w.c4, "10.0.0.192/32", ipam.PurposeReservation, ipam.Ref{}),
@@ -132,7 +132,7 @@ var allocations = map[string]func(*suite){
 			require.Equal(s, want, got, within)
 		}
 	},
-	"RetainedIsListedOfItsHolderInPoolsOfAnyProject": func(s *suite) {
+	"RetainedBlocksOfAHolderAreListedInAllPools": func(s *suite) {
 		w := s.world()
 		red := s.project("red")
 		theirs := w.v4
@@ -165,7 +165,7 @@ var allocations = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, list, got, "with every field")
 	},
-	"HeldCountTellsThemApart": func(s *suite) {
+	"HeldCountSeparatesPurposes": func(s *suite) {
 		w := s.world()
 		retained := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.128/32"))
 		retained.Phase = ipam.PhaseRetained

@@ -9,14 +9,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stored is what comes back of an answer: whoever asks for it knows whose it is.
+// stored returns an answer as the store returns it, without the project and key, which the reader knows.
 func stored(a storage.Answer) storage.Answer {
 	a.ProjectID, a.Key, a.CreatedAt = ipam.ID{}, "", time.Time{}
 	return a
 }
 
 var answers = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		everyFieldHasAValue(s, []storage.Answer{w.answer})
 		got, ok, err := s.Store.AnswerGet(s.ctx, w.project.UID, "key-1", born)
@@ -24,20 +24,20 @@ var answers = map[string]func(*suite){
 		require.True(s, ok)
 		require.Equal(s, stored(w.answer), got)
 	},
-	"AKeyBelongsToItsProject": func(s *suite) {
+	"KeyBelongsToItsProject": func(s *suite) {
 		w := s.world()
 		_, ok, err := s.Store.AnswerGet(s.ctx, ipam.NewID(), "key-1", born)
 		require.NoError(s, err)
 		require.False(s, ok)
 		other := s.answer(w.project, "key-1")
-		other.ProjectID = ipam.ID{} // that of POST /projects
+		other.ProjectID = ipam.ID{} // POST /projects stores its answers without a project
 		s.write(storage.Changes{Answers: []storage.Answer{other}})
 		got, ok, err := s.Store.AnswerGet(s.ctx, ipam.ID{}, "key-1", born)
 		require.NoError(s, err)
 		require.True(s, ok)
 		require.Equal(s, stored(other), got)
 	},
-	"AnAnswerLastsUntilItExpires": func(s *suite) {
+	"ResponseLastsUntilItExpires": func(s *suite) {
 		w := s.world()
 		for now, want := range map[time.Time]bool{
 			w.answer.ExpiresAt.Add(-time.Microsecond): true, w.answer.ExpiresAt: false, w.answer.ExpiresAt.Add(time.Hour): false,
@@ -47,7 +47,7 @@ var answers = map[string]func(*suite){
 			require.Equal(s, want, ok, "%v", now)
 		}
 	},
-	"AnExpiredAnswerIsReplaced": func(s *suite) {
+	"ExpiredResponseIsReplaced": func(s *suite) {
 		w := s.world()
 		next := w.answer
 		next.CreatedAt, next.ExpiresAt = w.answer.ExpiresAt, w.answer.ExpiresAt.Add(time.Hour)
@@ -58,7 +58,7 @@ var answers = map[string]func(*suite){
 		require.True(s, ok)
 		require.Equal(s, stored(next), got)
 	},
-	"ALiveAnswerIsNotReplaced": func(s *suite) {
+	"LiveResponseIsNotReplaced": func(s *suite) {
 		w := s.world()
 		next := w.answer
 		next.CreatedAt = w.answer.ExpiresAt.Add(-time.Microsecond)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/space"
 )
 
-// nth is the n-th block of a length in a container.
+// nth returns the n-th block of a length in a container.
 func nth(container string, bits int, n uint64) string {
 	b, ok := space.NthBlock(cidr(container), bits, n)
 	if !ok {
@@ -18,7 +18,7 @@ func nth(container string, bits int, n uint64) string {
 	return b.String()
 }
 
-// someFree is a free list of a container as it may come to be: blocks of many lengths, disjoint, in no order.
+// someFree returns a random free list of a container: disjoint blocks of many lengths, unsorted.
 func someFree(r *rand.Rand, container netip.Prefix, splits int) []netip.Prefix {
 	list := []netip.Prefix{container}
 	for range splits {
@@ -30,10 +30,10 @@ func someFree(r *rand.Rand, container netip.Prefix, splits int) []netip.Prefix {
 		list[i] = low
 		list = append(list, high)
 	}
-	return slices.DeleteFunc(list, func(netip.Prefix) bool { return r.IntN(3) == 0 }) // the rest is held
+	return slices.DeleteFunc(list, func(netip.Prefix) bool { return r.IntN(3) == 0 }) // the deleted third counts as held
 }
 
-// firstOf is what a scan promises: the first Limit, in its order, of the free blocks that it speaks of.
+// firstOf returns the blocks that a scan must return: its first Limit matching blocks, in its order.
 func firstOf(free []netip.Prefix, q space.Scan) []netip.Prefix {
 	var fit []netip.Prefix
 	for _, p := range free {

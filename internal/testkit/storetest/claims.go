@@ -11,7 +11,7 @@ import (
 )
 
 var claims = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		bySelector := s.claim(w.project, w.v6, "by-selector", "2001:db8::/64")
 		bySelector.ReclaimPolicy = ipam.ReclaimDelete
@@ -44,7 +44,7 @@ var claims = map[string]func(*suite){
 			reads(s, c)(s.Store.ClaimGet(s.ctx, w.key, c.Name))
 		}
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.claim
 		now.Metadata = changed(now.Metadata)
@@ -52,7 +52,7 @@ var claims = map[string]func(*suite){
 		s.write(storage.Changes{ClaimUpdate: &storage.ClaimUpdate{Was: w.claim.Revision, Now: now}})
 		reads(s, now)(s.Store.ClaimGet(s.ctx, w.key, now.Name))
 	},
-	"DeleteTakesThoseAwayThatAreNamed": func(s *suite) {
+	"DeleteRemovesNamedClaims": func(s *suite) {
 		w := s.world()
 		b, c := s.claim(w.project, w.v4, "b", "10.0.0.200/32"), s.claim(w.project, w.v4, "c", "10.0.0.201/32")
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{b, c}})
@@ -61,7 +61,7 @@ var claims = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Claim{b}, all)
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other, ClaimDelete: []ipam.Claim{w.claim}})
@@ -74,7 +74,7 @@ var claims = map[string]func(*suite){
 			return s.Store.ClaimList(s.ctx, w.key, after, limit)
 		}, func(c ipam.Claim) string { return c.Name }, names)
 	},
-	"ListOfAnOwnerIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAnOwnerInAProjectIsByNameInPages": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -98,7 +98,7 @@ var claims = map[string]func(*suite){
 			}, func(c ipam.Claim) string { return c.Name }, want)
 		}
 	},
-	"ListInPoolIsByAddressInPagesAndOfOneProject": func(s *suite) {
+	"ListInPoolOfAProjectIsByAddressInPages": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -136,7 +136,7 @@ var claims = map[string]func(*suite){
 			}, at, q.want)
 		}
 	},
-	"LookupAnswersWhatIsThereOfWhatIsAsked": func(s *suite) {
+	"LookupReturnsExistingClaimsAndKeys": func(s *suite) {
 		w := s.world()
 		for _, q := range []struct {
 			ask  storage.ClaimQuery
@@ -158,7 +158,7 @@ var claims = map[string]func(*suite){
 			require.Equal(s, q.want, got, "%+v", q.ask)
 		}
 	},
-	"LookupDoesNotSeeAnExpiredAnswer": func(s *suite) {
+	"LookupIgnoresAnExpiredResponse": func(s *suite) {
 		w := s.world()
 		reads(s, storage.ClaimFacts{})(s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: w.key, Name: "none", Key: "key-1", Now: w.answer.ExpiresAt}))
 	},

@@ -7,9 +7,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// classLookups are about which class a name means to whom, and which pools stand behind it.
+// classLookups test which class a name selects in a project, and which pools back the class.
 var classLookups = map[string]func(*suite){
-	"ListIsOwnAndSharedOfThePlatformByNameOwnFirst": func(s *suite) {
+	"ListIsOwnThenSharedPlatformClassesByName": func(s *suite) {
 		m := s.market()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -29,7 +29,7 @@ var classLookups = map[string]func(*suite){
 			require.Equal(s, c.want, classNames(all), c.who.Name)
 		}
 	},
-	"NamesAreOwnOrElseSharedOfThePlatform": func(s *suite) {
+	"NamesResolveToOwnThenSharedPlatformClasses": func(s *suite) {
 		m := s.market()
 		ask := func(who storage.ProjectKey, names ...string) []string {
 			found, err := s.Store.ClassesNamed(s.ctx, who, names)
@@ -42,7 +42,7 @@ var classLookups = map[string]func(*suite){
 		s.insertClasses(s.class(m.project, "fast"))
 		require.Equal(s, []string{"blue/fast"}, ask(m.key, "fast"))
 	},
-	"PoolsAreThoseOfTheClassesProjectAndTheCallersByNameAndProject": func(s *suite) {
+	"PoolsOfTheClassAndCallerProjectsAreByName": func(s *suite) {
 		m := s.market()
 		other := s.project("red")
 		theirSpace := s.space(other, "default")
@@ -73,14 +73,14 @@ var classLookups = map[string]func(*suite){
 			require.Equal(s, q.want, got, name)
 			facts, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: storage.Key(q.caller), Name: "none", Class: &storage.ClassQuery{Name: q.class.Name, Family: ipam.IPv6}, Now: born})
 			require.NoError(s, err)
-			facts.Class.Epochs = storage.ClassEpochs{} // below
+			facts.Class.Epochs = storage.ClassEpochs{} // tested below
 			require.Equal(s, storage.ClaimFacts{Class: storage.ClassFacts{Found: &q.class, Pools: q.want}}, facts, name)
 		}
 		use, err := s.Store.ClassUse(s.ctx, m.shared.UID)
 		require.NoError(s, err)
 		require.Equal(s, storage.ClassUse{Pools: 5}, use)
 	},
-	"EpochsAreOthersAfterEachChangeOfWhatALookUpDependsOn": func(s *suite) {
+	"EpochsChangeWithEveryLookupInput": func(s *suite) {
 		m := s.market()
 		epochs := func(of ipam.Project) storage.ClassEpochs {
 			facts, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: storage.Key(of), Name: "none", Class: &storage.ClassQuery{Name: "fast", Known: true}, Now: born})
@@ -111,7 +111,7 @@ var classLookups = map[string]func(*suite){
 			require.Equal(s, platform.Own, platform.Platform, "to the platform both are its own")
 		}
 	},
-	"PoolsFollowWhatAPoolLists": func(s *suite) {
+	"PoolsFollowTheClassesListedByPools": func(s *suite) {
 		m := s.market()
 		p := s.backing(s.root(m.space, "p", "10.1.0.0/24"), m.shared, m.owned)
 		s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
@@ -132,7 +132,7 @@ var classLookups = map[string]func(*suite){
 		s.write(storage.Changes{PoolDelete: &now})
 		require.Equal(s, [][]string{nil, nil}, behind())
 	},
-	"LookupFindsTheOwnClassBeforeThePlatformsAndDefaultsAlike": func(s *suite) {
+	"LookupFindsOwnClassesAndDefaultsFirst": func(s *suite) {
 		m := s.market()
 		lookup := func(who storage.ProjectKey, q storage.ClassQuery) string {
 			facts, err := s.Store.ClaimLookup(s.ctx, storage.ClaimQuery{Project: who, Name: "none", Class: &q, Now: born})
@@ -169,7 +169,7 @@ var classLookups = map[string]func(*suite){
 			require.True(s, ipam.IsCode(missing, ipam.CodeNotFound), "%v", missing)
 		}
 	},
-	"LookupOfTheDefaultBringsItsPools": func(s *suite) {
+	"LookupOfTheDefaultReturnsItsPools": func(s *suite) {
 		m := s.market()
 		now := m.shared
 		now.Spec.IsDefault, now.Revision = true, ipam.NewID()
@@ -204,7 +204,7 @@ var classLookups = map[string]func(*suite){
 
 func second(_ any, err error) error { return err }
 
-// slim is a pool as look-ups of a class answer it: without what may be large.
+// slim returns a pool as look-ups of a class return it: without reservations, labels and texts.
 func slim(p ipam.Pool) ipam.Pool {
 	p.Labels, p.Annotations, p.Spec.Reservations, p.Spec.Description = nil, nil, nil, ""
 	return p

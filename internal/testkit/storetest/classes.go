@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// class is a class with a value in every field.
+// class returns a class with a value in every field.
 func (s *suite) class(p ipam.Project, name string) ipam.Class {
 	c := ipam.Class{
 		Metadata: s.meta(p.Name, name), ProjectID: p.UID,
@@ -26,7 +26,7 @@ func (s *suite) class(p ipam.Project, name string) ipam.Class {
 	return c
 }
 
-// backing is a pool as it is when it lists classes.
+// backing returns a pool that lists the classes.
 func (s *suite) backing(p ipam.Pool, classes ...ipam.Class) ipam.Pool {
 	p.Classes, p.Spec.ClassNames = nil, nil
 	for _, c := range classes {
@@ -42,13 +42,13 @@ func (s *suite) insertClasses(list ...ipam.Class) {
 	}
 }
 
-// market is a world beside the platform: both have classes, and pools that list them.
+// market is a world and the platform; both have classes, and pools that list them.
 type market struct {
 	world
 	platform      ipam.Project
 	platformSpace ipam.Space
-	shared, owned ipam.Class // of the platform, shared, and of the project
-	hidden        ipam.Class // of the platform, for itself
+	shared, owned ipam.Class // the platform's shared class, and the project's class
+	hidden        ipam.Class // the platform's own
 }
 
 func (s *suite) market() market {
@@ -71,21 +71,21 @@ func classNames(list []ipam.Class) []string {
 }
 
 var classes = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		full, plain := s.class(w.project, "full"), s.class(w.project, "plain")
 		full.Spec.IsDefault = true
 		plain.Labels, plain.Annotations = nil, nil
 		plain.Spec = ipam.ClassSpec{Provisioner: ipam.ProvisionerNative, Family: ipam.IPv6, Visibility: ipam.VisibilityConsumer}
 		everyFieldHasAValue(s, []ipam.Class{full}, ".Metadata.Region", ".Status", ".Status.BackingPools", ".Status.ScopedPools",
-			".Status.Total", ".Status.Available", ".Status.LargestFree") // counted for whoever reads it
+			".Status.Total", ".Status.Available", ".Status.LargestFree") // counted at each read
 		s.insertClasses(full, plain)
 		for _, c := range []ipam.Class{full, plain} {
 			reads(s, c)(s.Store.ClassGet(s.ctx, w.key, c.Name))
 		}
 		reads(s, full)(s.Store.ClassDefault(s.ctx, w.key, ipam.IPv4))
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		c := s.class(w.project, "fast")
 		s.insertClasses(c)
@@ -95,7 +95,7 @@ var classes = map[string]func(*suite){
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassUpdate: []storage.ClassUpdate{{Was: c.Revision, Now: now}}}})
 		reads(s, now)(s.Store.ClassGet(s.ctx, w.key, c.Name))
 	},
-	"TheDefaultMovesInOneWrite": func(s *suite) {
+	"DefaultMovesInOneWrite": func(s *suite) {
 		w := s.world()
 		was, next := s.class(w.project, "was"), s.class(w.project, "next")
 		was.Spec.IsDefault = true
@@ -111,7 +111,7 @@ var classes = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, third, got, "a new one takes it over likewise")
 	},
-	"OneNameAndOneDefaultForAFamilyInAProject": func(s *suite) {
+	"NameAndFamilyDefaultAreUniqueInAProject": func(s *suite) {
 		m := s.market()
 		same := s.class(m.project, "own")
 		first, second := s.class(m.project, "a"), s.class(m.project, "b")
@@ -132,13 +132,13 @@ var classes = map[string]func(*suite){
 			require.True(s, ipam.IsCode(err, ipam.CodeAlreadyExists), "%v", err)
 		})
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		m := s.market()
 		s.write(storage.Changes{ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 		_, err := s.Store.ClassGet(s.ctx, m.key, m.owned.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"GoesWithItsProject": func(s *suite) {
+	"DeletedWithItsProject": func(s *suite) {
 		p, other := s.project("green"), s.project("red")
 		s.write(storage.Changes{ProjectInsert: &p})
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -151,7 +151,7 @@ var classes = map[string]func(*suite){
 		_, err = s.Store.ClassGet(s.ctx, storage.Key(p), "fast")
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+	"StalePlanIsRetried": func(s *suite) {
 		m := s.market()
 		elsewhen := m.owned
 		elsewhen.Revision = ipam.NewID()
@@ -180,7 +180,7 @@ var classes = map[string]func(*suite){
 			"a mark on none":                  {ClassChanges: storage.ClassChanges{ScopedMarks: []storage.ScopedMark{{PoolID: ipam.NewID(), Now: born}}}},
 		})
 	},
-	"AClassThatServesAScopeIsNotDeletedBeforeItsPool": func(s *suite) {
+	"ClassWithAScopedPoolIsNotDeleted": func(s *suite) {
 		m := s.market()
 		kid := s.scoped(m.v4, m.space, m.owned, m.project, nil, "10.0.0.128/26")
 		s.write(storage.Changes{PoolInsert: []ipam.Pool{kid}})
@@ -188,7 +188,7 @@ var classes = map[string]func(*suite){
 		s.write(storage.Changes{PoolDelete: &kid, ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 	},
 	// A claim by a class that was deleted since it was looked up is told like one whose project is gone: look again.
-	"AClaimByAClassThatIsGoneIsAConflict": func(s *suite) {
+	"ClaimByADeletedClassIsAConflict": func(s *suite) {
 		m := s.market()
 		served, lost := s.claim(m.project, m.v4, "served", "10.0.0.200/32"), s.claim(m.project, m.v4, "lost", "10.0.0.201/32")
 		served.Class = m.owned.AsRef()
@@ -196,7 +196,7 @@ var classes = map[string]func(*suite){
 		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{served, lost}}, storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: m.project.UID, Name: "lost"}}})
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{served}})
 	},
-	"ATransactionReadsThemAlike": func(s *suite) {
+	"TransactionReadsTheSameRows": func(s *suite) {
 		m := s.market()
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			c, err := tx.ClassGet(ctx, m.key, "own")

@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// concurrent are pairs of transactions that both read before either writes. The first commits in between; the second must
-// be told so, by a second attempt that sees what the first has done. Barriers decide who is first: nothing is left to timing.
+// concurrent tests pairs of transactions that both read before either writes. The first commits in between, so the second
+// must run again and see the first one's changes. Barriers decide the order, so no test depends on timing.
 var concurrent = map[string]func(*suite){
 	// Each of two buddies is released by someone who saw the other one held. Both done as planned, two free buddies are left
 	// that nobody ever merges. The rows that they write are different ones: only SERIALIZABLE sees it.
-	"WriteSkewIsSeenByTheSecond": func(s *suite) {
+	"WriteSkewIsDetectedByTheSecond": func(s *suite) {
 		w := s.world()
 		low, high := cidr("2001:db8::/64"), cidr("2001:db8:0:1::/64")
 		s.write(storage.Changes{Free: []storage.FreeChange{remove(w.c6, "2001:db8::/32")}})
@@ -37,7 +37,7 @@ var concurrent = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []string{"2001:db8::/63"}, texts(left), "the second has merged what the first released")
 	},
-	// Both read a number and write it back plus one.
+	// Both read a number, add one and write it back.
 	"NoUpdateIsLost": func(s *suite) {
 		w := s.world()
 		increment := func(ctx context.Context, tx storage.Tx, read func()) error {
@@ -56,7 +56,7 @@ var concurrent = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, w.project.Generation+2, p.Generation)
 	},
-	"ABlockIsTakenOnce": func(s *suite) {
+	"BlockIsTakenOnce": func(s *suite) {
 		w := s.world()
 		var got []netip.Prefix
 		take := func(ctx context.Context, tx storage.Tx, read func()) error {
@@ -85,7 +85,7 @@ var concurrent = map[string]func(*suite){
 		require.Equal(s, []string{"10.0.0.128/26", "10.0.0.192/26"}, texts(got))
 	},
 	// A name that both saw to be free: the second is told by a Conflict that it is not, at once or when it runs again.
-	"ANameIsTakenOnce": func(s *suite) {
+	"NameIsTakenOnce": func(s *suite) {
 		w := s.world()
 		named := func(ctx context.Context, tx storage.Tx, read func()) error {
 			if _, err := tx.ClaimGet(ctx, w.key, "wanted"); err != nil && !ipam.IsCode(err, ipam.CodeNotFound) {
@@ -101,7 +101,7 @@ var concurrent = map[string]func(*suite){
 		require.Equal(s, []storage.NameRef{{ProjectID: w.project.UID, Name: "wanted"}}, conflict.ClaimRefs)
 	},
 	// A space is deleted by someone who saw it empty, while a pool is carved from it.
-	"WhatIsDeletedAsEmptyIsEmpty": func(s *suite) {
+	"ContainerCarvedConcurrentlyIsNotDeleted": func(s *suite) {
 		w := s.world()
 		lab := s.space(w.project, "lab")
 		c := storage.SpaceContainer(lab, ipam.IPv4)
@@ -134,7 +134,7 @@ var concurrent = map[string]func(*suite){
 
 var errNoRoom = errors.New("there is no room")
 
-// firstThenSecond runs a race that both win, the second by its second attempt.
+// firstThenSecond runs a race in which both succeed, the second with its second attempt.
 func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx storage.Tx, read func()) error) {
 	s.Helper()
 	attempts, firstErr, secondErr := s.race(first, second)
@@ -143,14 +143,14 @@ func (s *suite) firstThenSecond(first, second func(ctx context.Context, tx stora
 	require.Equal(s, 2, attempts, "the second is told once, and not more often")
 }
 
-// race runs two transactions, each of which says when it has read. Both have read before either goes on; the first has
-// ended before the second goes on. attempts counts the runs of the second.
+// race runs two transactions that call read after their reads. Neither continues before both have read, and the second
+// continues after the end of the first. attempts is the number of runs of the second.
 func (s *suite) race(first, second func(ctx context.Context, tx storage.Tx, read func()) error) (attempts int, firstErr, secondErr error) {
 	firstRead, secondRead, firstDone, secondDone := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	await := func(c <-chan struct{}) {
 		select {
 		case <-c:
-		case <-s.ctx.Done(): // one of them has failed before it read
+		case <-s.ctx.Done(): // one of them has failed before its read
 		}
 	}
 	var tries int
@@ -163,7 +163,7 @@ func (s *suite) race(first, second func(ctx context.Context, tx storage.Tx, read
 				if tx.Attempt() > 0 {
 					return
 				}
-				await(firstRead) // so that neither sees the other
+				await(firstRead) // neither sees the other's changes
 				close(secondRead)
 				await(firstDone)
 			})

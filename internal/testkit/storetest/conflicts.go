@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// conflicts are about names, keys and claims that are not as a request had them.
+// conflicts test writes whose names, keys or claims differ from the stored ones.
 var conflicts = map[string]func(*suite){
-	"NamesExactlyTheClaimsThatExist": func(s *suite) {
+	"NamesExactlyTheExistingClaims": func(s *suite) {
 		w := s.world()
 		b := s.claim(w.project, w.v4, "b", "10.0.0.128/32")
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{b}})
@@ -23,13 +23,13 @@ var conflicts = map[string]func(*suite){
 			ClaimInsert: []ipam.Claim{fresh, again, b},
 		}, storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}, {ProjectID: w.project.UID, Name: "b"}}})
 	},
-	"TheSameNameInAnotherProjectIsNone": func(s *suite) {
+	"SameNameInAnotherProjectIsNoConflict": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other})
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{s.claim(other, w.v4, "first", "10.0.0.128/32")}})
 	},
-	"NamesExactlyTheClaimsThatAreNotAsRead": func(s *suite) {
+	"NamesExactlyTheChangedClaims": func(s *suite) {
 		w := s.world()
 		b := s.claim(w.project, w.v4, "b", "10.0.0.128/32")
 		s.write(storage.Changes{ClaimInsert: []ipam.Claim{b}})
@@ -39,7 +39,7 @@ var conflicts = map[string]func(*suite){
 			ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}, {ProjectID: w.project.UID, Name: "gone"}},
 		})
 	},
-	"NamesExactlyTheKeysThatAreInUse": func(s *suite) {
+	"NamesExactlyTheUsedKeys": func(s *suite) {
 		w := s.world()
 		expired := s.answer(w.project, "old")
 		expired.ExpiresAt = born
@@ -49,7 +49,7 @@ var conflicts = map[string]func(*suite){
 		}, storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
 	},
 	// Whoever runs the rest again, without those whose keys these are, is told the names.
-	"NamesKeysThatAreInUseBeforeClaims": func(s *suite) {
+	"NamesUsedKeysBeforeClaims": func(s *suite) {
 		w := s.world()
 		claims := []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}
 		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-1"), s.answer(w.project, "key-2")}},
@@ -58,14 +58,14 @@ var conflicts = map[string]func(*suite){
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
 	// Two requests of one group may ask for the same thing. One row is written; two must not be reported.
-	"ANameTwiceInOneWriteIsAConflict": func(s *suite) {
+	"DuplicateNameInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()
 		a, b := s.claim(w.project, w.v4, "twin", "10.0.0.128/32"), s.claim(w.project, w.v4, "twin", "10.0.0.129/32")
 		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{a, b}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "twin"}}})
 	},
 	// Its block goes on to be held, by nobody.
-	"NamesExactlyTheReleasedClaimsThatAreNotAsRead": func(s *suite) {
+	"NamesExactlyTheChangedReleasedClaims": func(s *suite) {
 		w := s.world()
 		gone := s.claim(w.project, w.v4, "gone", "10.0.0.129/32")
 		changedSince := w.claim
@@ -77,7 +77,7 @@ var conflicts = map[string]func(*suite){
 				storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: name}}})
 		}
 	},
-	"ARetainedBlockIsBoundUnderANameThatIsFree": func(s *suite) {
+	"RetainedBlockIsBoundUnderAFreeName": func(s *suite) {
 		w := s.world()
 		left := s.held(s.claim(w.project, w.v4, "gone", "10.0.0.129/32"))
 		left.Phase = ipam.PhaseRetained
@@ -95,13 +95,13 @@ var conflicts = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, again.Allocation(), held)
 	},
-	"AClaimGivenUpTwiceInOneWriteIsAConflict": func(s *suite) {
+	"ClaimReleasedTwiceInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()
 		s.conflict(storage.Changes{ClaimDelete: []ipam.Claim{w.claim, w.claim}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
 	// A repeat must learn that it is one, also when it meets the name that it took the first time, or a place that is held now.
-	"AKeyInUseIsToldBeforeANameThatIsTaken": func(s *suite) {
+	"UsedKeyPrecedesATakenName": func(s *suite) {
 		w := s.world()
 		key := storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}
 		again := s.root(w.space, "four", "10.7.0.0/24")
@@ -110,7 +110,7 @@ var conflicts = map[string]func(*suite){
 		s.conflict(storage.Changes{SpaceInsert: []ipam.Space{sp}, Answers: []storage.Answer{s.answer(w.project, "key-1")}}, key)
 		s.conflict(storage.Changes{Free: []storage.FreeChange{remove(w.c4, "10.0.0.0/25")}, Answers: []storage.Answer{s.answer(w.project, "key-1")}}, key)
 	},
-	"NamesOfProjectsSpacesAndPoolsAreTakenOnce": func(s *suite) {
+	"NamesOfProjectsSpacesAndPoolsAreUnique": func(s *suite) {
 		w := s.world()
 		p, sp, pool := s.project("blue"), s.space(w.project, "default"), s.root(w.space, "four", "10.7.0.0/24")
 		for _, ch := range []storage.Changes{{ProjectInsert: &p}, {SpaceInsert: []ipam.Space{sp}}, {PoolInsert: []ipam.Pool{pool}}} {
@@ -121,7 +121,7 @@ var conflicts = map[string]func(*suite){
 			})
 		}
 	},
-	"WhatRefersToNothingIsNotFound": func(s *suite) {
+	"DanglingReferenceIsNotFound": func(s *suite) {
 		w := s.world()
 		nowhere := s.project("nowhere")
 		sp := s.space(nowhere, "default")
@@ -135,7 +135,7 @@ var conflicts = map[string]func(*suite){
 			})
 		}
 	},
-	"AnAnswerExpiredByNowGivesItsKeyBack": func(s *suite) {
+	"ExpiredResponseFreesItsKey": func(s *suite) {
 		w := s.world()
 		next := w.answer
 		next.CreatedAt = w.answer.ExpiresAt.Add(time.Hour)
@@ -144,7 +144,7 @@ var conflicts = map[string]func(*suite){
 	},
 }
 
-// conflict demands that the changes are refused, naming exactly these rows, and that nothing of them is stored.
+// conflict checks that a write of the changes fails, names exactly these rows, and stores nothing.
 func (s *suite) conflict(ch storage.Changes, want storage.Conflict) {
 	s.Helper()
 	s.unchanged(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// cooling is a released block that nobody can have until a time, in minutes after everything was made.
+// cooling returns a released block that cools down until a time, in minutes after born.
 func (s *suite) cooling(w world, pool ipam.Pool, block string, minutes int) ipam.Allocation {
 	a := s.held(s.claim(w.project, pool, "was-"+block, block))
 	a.Phase, a.CoolUntil = ipam.PhaseCoolingDown, born.Add(time.Duration(minutes)*time.Minute)
@@ -17,7 +17,7 @@ func (s *suite) cooling(w world, pool ipam.Pool, block string, minutes int) ipam
 }
 
 var cooldowns = map[string]func(*suite){
-	"OverIsWhatHasCooledDownTheLongestPastFirst": func(s *suite) {
+	"OverListsEndedCooldownsOldestFirst": func(s *suite) {
 		w := s.world()
 		third, first := s.cooling(w, w.v4, "10.0.0.200/32", 3), s.cooling(w, w.v4, "10.0.0.201/32", 1)
 		second, later := s.cooling(w, w.v6, "2001:db8::/64", 2), s.cooling(w, w.v6, "2001:db8:1::/64", 4)
@@ -33,7 +33,7 @@ var cooldowns = map[string]func(*suite){
 			require.Equal(s, q.want, append([]ipam.Allocation(nil), got...))
 		}
 	},
-	"NextIsWhenTheFirstLargeEnoughWillHave": func(s *suite) {
+	"NextIsTheEndOfTheFirstLargeEnoughCooldown": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.cooling(w, w.v4, "10.0.0.128/28", 9), s.cooling(w, w.v4, "10.0.0.144/28", 7),
@@ -41,7 +41,7 @@ var cooldowns = map[string]func(*suite){
 		}})
 		for _, q := range []struct {
 			four, six    int // prefix lengths
-			want4, want6 int // minutes; 0: there is none
+			want4, want6 int // minutes; 0: no block
 		}{
 			{32, 40, 1, 5}, {31, 41, 0, 0}, {30, 40, 3, 5}, {28, 39, 7, 0}, {27, 32, 0, 0},
 		} {
@@ -59,7 +59,7 @@ var cooldowns = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Empty(s, none)
 	},
-	"StocksAndHeldCountsTellItApart": func(s *suite) {
+	"StocksAndHeldCountsSeparateCoolingBlocks": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{
 			s.cooling(w, w.v4, "10.0.0.144/28", 7), s.cooling(w, w.v4, "10.0.0.160/28", 3), s.cooling(w, w.v4, "10.0.0.164/32", 1),
@@ -73,7 +73,7 @@ var cooldowns = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, storage.Held{Claims: 1, CoolingDown: 3}, held)
 	},
-	"AnAllocationBeginsToCoolDownWhenItsClaimIsReleased": func(s *suite) {
+	"ReleasedAllocationBeginsToCoolDown": func(s *suite) {
 		w := s.world()
 		now := w.held
 		now.Phase, now.CoolUntil, now.Revision = ipam.PhaseCoolingDown, born.Add(time.Hour), ipam.NewID()

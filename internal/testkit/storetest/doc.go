@@ -1,8 +1,8 @@
-// Package storetest is the contract of storage.Store as a suite that every engine passes. It knows no SQL and no driver: what
-// it cannot see through the interface (every row of every table, the level of a transaction) the Bundle shows it.
+// Package storetest is the contract of storage.Store as a test suite that every engine passes. It knows no SQL and no driver.
+// The Bundle shows it the state that the interface hides: every row of every table, and the level of a transaction.
 //
-// The suite asks five things. Does what is written come back, every field of it, in the promised order, page by page? Does
-// a plan that was made from a state that is gone write nothing and run again? Is a name or a key that exists answered as a
-// Conflict that names exactly those? Is a dry run dry? And do two transactions that meet end as if one had come after
-// the other, with the second told so by a second attempt?
+// The suite checks five properties. Reads return every field of written values, in the promised order, page by page. A plan
+// from an outdated state writes nothing, and its transaction runs again. A name or key in use causes a Conflict that names
+// exactly the existing ones. A dry run writes nothing. Two transactions with a conflict end as if one had followed the
+// other, and the second learns of the first by a second attempt.
 package storetest

@@ -23,7 +23,7 @@ func retryAfter(t testing.TB, err error) time.Duration {
 	return refusal(t, err).RetryAfter
 }
 
-// pointer is the one place of the request that a refusal names.
+// pointer returns the only field of the request that a refusal names.
 func pointer(t testing.TB, err error) string {
 	t.Helper()
 	fields := refusal(t, err).Fields
@@ -31,7 +31,7 @@ func pointer(t testing.TB, err error) string {
 	return fields[0].Pointer
 }
 
-// unique is a list without repeats.
+// unique returns a list without duplicates.
 func unique(refs []storage.NameRef) []storage.NameRef {
 	var out []storage.NameRef
 	for _, r := range refs {

@@ -34,7 +34,7 @@ var free = map[string]func(*suite){
 			require.Equal(s, blocks, got)
 		}
 	},
-	"ListHoldsOnlyBlocksThatCanHoldTheLength": func(s *suite) {
+	"ListContainsOnlyLargeEnoughBlocks": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{Free: []storage.FreeChange{insert(w.c4, "10.0.0.0/26", "10.0.0.64/30"), insert(w.c6, "2001:db8::/128")}})
 		for maxBits, want := range map[int][]string{24: nil, 25: {"10.0.0.128/25"}, 29: {"10.0.0.128/25", "10.0.0.0/26"}, 30: {"10.0.0.128/25", "10.0.0.0/26", "10.0.0.64/30"}} {
@@ -46,7 +46,7 @@ var free = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []string{"2001:db8::/32", "2001:db8::/128"}, texts(got))
 	},
-	"StocksCountBySizeEachContainerForItself": func(s *suite) {
+	"StocksCountEachContainerBySize": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{Free: []storage.FreeChange{insert(w.c4, "10.0.0.0/32", "10.0.0.2/32"), insert(w.c6, "2001:db8::/128")}})
 		nothing := w.c4
@@ -57,12 +57,12 @@ var free = map[string]func(*suite){
 			w.c4.ID: {Free: map[int]int64{25: 1, 32: 2}}, w.c6.ID: {Free: map[int]int64{32: 1, 128: 1}}, nothing.ID: {Free: map[int]int64{}},
 		}, got)
 	},
-	"RoomIsWhereAFreeBlockCanHoldTheLength": func(s *suite) {
+	"RoomNeedsALargeEnoughFreeBlock": func(s *suite) {
 		w := s.world()
 		nothing := w.c4
 		nothing.ID = ipam.NewID()
 		for bits, want := range map[int]map[ipam.ID]bool{
-			24: {w.c6.ID: true}, // 2001:db8::/32 is asked for the length below, the /24 has lost its lower half
+			24: {w.c6.ID: true}, // /24 in IPv4 and /32 in IPv6; the IPv4 /24 has lost its lower half
 			25: {w.c4.ID: true, w.c6.ID: true},
 			32: {w.c4.ID: true, w.c6.ID: true},
 		} {
@@ -84,16 +84,16 @@ var free = map[string]func(*suite){
 			require.Equal(s, want, got[w.c6.ID], "/%d", bits)
 		}
 	},
-	"KeysAnswerThoseThatAreFree": func(s *suite) {
+	"KeysReturnFreeBlocks": func(s *suite) {
 		w := s.world()
 		reads := space.Reads{Keys: []netip.Prefix{cidr("10.0.0.0/24"), cidr("10.0.0.0/25"), cidr("10.0.0.128/25"), cidr("10.0.0.128/26")}}
 		require.Equal(s, []string{"10.0.0.128/25"}, texts(s.freeRead(w.c4, reads)))
 		require.Empty(s, s.freeRead(w.c6, space.Reads{Keys: []netip.Prefix{cidr("2001:db8::/33")}}))
 		require.Empty(s, s.freeRead(w.c4, space.Reads{}))
 	},
-	"ScansAnswerTheFirstOfTheirOrderV4": func(s *suite) { s.scans("10.128.0.0/9", 4) },
-	"ScansAnswerTheFirstOfTheirOrderV6": func(s *suite) { s.scans("2001:db9::/32", 6) },
-	"OfASizeThatHasManyTheFirstAreTheSame": func(s *suite) {
+	"ScansReturnTheFirstInOrderV4": func(s *suite) { s.scans("10.128.0.0/9", 4) },
+	"ScansReturnTheFirstInOrderV6": func(s *suite) { s.scans("2001:db9::/32", 6) },
+	"ManyBlocksOfOneSizeAreReadInOrder": func(s *suite) {
 		w := s.world()
 		pool := s.root(w.space, "many", "10.128.0.0/16")
 		c := storage.PoolContainer(pool)
@@ -132,7 +132,7 @@ var free = map[string]func(*suite){
 			return nil
 		}))
 	},
-	"WhatHoldsALengthInABlockCoversIt": func(s *suite) {
+	"LargerFreeBlockCoversALength": func(s *suite) {
 		w := s.world()
 		pool := s.root(w.space, "mapped", "10.128.0.0/16")
 		large, low, lower, single := cidr("10.128.128.0/17"), cidr("10.128.64.0/30"), cidr("10.128.64.8/30"), cidr("10.128.64.5/32")
@@ -153,7 +153,7 @@ var free = map[string]func(*suite){
 			require.Equal(s, q.want, got, "%s, /%d", q.within, q.bits)
 		}
 	},
-	"PoolAndItsFreeBlocksAreReadTogether": func(s *suite) {
+	"PoolAndFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
 		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -171,13 +171,13 @@ var free = map[string]func(*suite){
 	},
 }
 
-// scans compares random scans of a random free list with what they promise. A scan may answer more than it was asked for;
-// it may not leave out one of the first, nor answer what is not free.
+// scans compares random scans of a random free list with their contract. A scan may return more blocks than requested. It
+// must not omit one of the first, nor return a block that is not free.
 func (s *suite) scans(container string, seed uint64) {
 	s.Helper()
 	w := s.world()
 	r := rand.New(rand.NewPCG(seed, 0))           //nolint:gosec // the same lists in every run
-	pool := s.root(w.space, "scanned", container) // beside what world holds
+	pool := s.root(w.space, "scanned", container) // beside the pools of the world
 	c := storage.PoolContainer(pool)
 	list := someFree(r, c.Block, 300)
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{{Container: c, Insert: list}}})

@@ -12,7 +12,7 @@ import (
 )
 
 var grants = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		all := ipam.Grant{Metadata: s.bare("blue", ipam.Everybody), Kind: ipam.GrantOfSpace, SubjectID: e.space.UID}
 		s.grant(all)
@@ -26,7 +26,7 @@ var grants = map[string]func(*suite){
 		_, err := s.Store.GrantGet(s.ctx, e.key, poolSubject(e.v4), ipam.Everybody)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"ListIsByConsumerInPagesAndOfOnePool": func(s *suite) {
+	"ListOfAPoolIsByConsumerInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantDelete: &e.grant}})
 		want := slices.Concat([]string{ipam.Everybody}, names)
@@ -38,7 +38,7 @@ var grants = map[string]func(*suite){
 			return s.Store.GrantList(s.ctx, e.key, poolSubject(e.v4), after, limit)
 		}, func(g ipam.Grant) string { return g.Name }, want)
 	},
-	"GrantedIsByNameOrToEverybody": func(s *suite) {
+	"GrantAppliesByNameOrToAll": func(s *suite) {
 		e := s.estate()
 		check := func(of ipam.Pool, consumer string, want bool) {
 			s.Helper()
@@ -54,7 +54,7 @@ var grants = map[string]func(*suite){
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantDelete: &e.grant}})
 		check(e.v4, "red", false)
 	},
-	"AllGrantsOfAPoolGoTogether": func(s *suite) {
+	"GrantsOfAPoolAreDeletedTogether": func(s *suite) {
 		e := s.estate()
 		for _, name := range names {
 			s.grant(s.grantOf(e.v4, name))
@@ -67,9 +67,9 @@ var grants = map[string]func(*suite){
 		left, err = s.Store.GrantList(s.ctx, e.key, poolSubject(e.v6), "", 100)
 		require.NoError(s, err)
 		require.Len(s, left, 1)
-		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}}) // none is not too few
+		s.write(storage.Changes{AccessChanges: storage.AccessChanges{GrantsDelete: new(poolSubject(e.v4))}}) // no grants is no conflict
 	},
-	"PoolsGrantedAreSharedOnesOfTheOwnerEachOnce": func(s *suite) {
+	"GrantedPoolsAreSharedPoolsOfTheOwnerOnce": func(s *suite) {
 		e := s.estate()
 		list := func(labels map[string]string) (out []string) {
 			s.Helper()
@@ -83,7 +83,7 @@ var grants = map[string]func(*suite){
 			return out
 		}
 		require.Equal(s, []string{"four"}, list(nil))
-		s.grant(s.grantOf(e.v4, ipam.Everybody)) // twice granted
+		s.grant(s.grantOf(e.v4, ipam.Everybody)) // granted twice
 		s.grant(s.grantOf(e.v6, ipam.Everybody))
 		require.Equal(s, []string{"four", "six"}, list(nil))
 		theirs := s.space(e.other, "default")
@@ -99,7 +99,7 @@ var grants = map[string]func(*suite){
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: e.v6.Revision, Now: closed}})
 		require.Equal(s, []string{"four"}, list(nil), "granted, and not shared")
 	},
-	"PoolsGrantedComeByNameInPages": func(s *suite) {
+	"GrantedPoolsAreListedByNameInPages": func(s *suite) {
 		e := s.estate()
 		want := []string{e.v4.Name}
 		for i := range uint64(7) {
@@ -114,7 +114,7 @@ var grants = map[string]func(*suite){
 			return s.Store.PoolListGranted(s.ctx, "blue", "red", map[string]string{"team": "blue"}, after, limit)
 		}, func(p ipam.Pool) string { return p.Name }, want)
 	},
-	"LookupFindsAPoolOfAnotherProjectThatIsGranted": func(s *suite) {
+	"LookupFindsAGrantedForeignPool": func(s *suite) {
 		e := s.estate()
 		third := storage.ProjectKey{ID: ipam.NewID(), Name: "green"}
 		look := func(who storage.ProjectKey, pool ipam.Ref, want storage.ClaimFacts) {
@@ -132,7 +132,7 @@ var grants = map[string]func(*suite){
 		look(storage.Key(e.other), e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4, Granted: true})
 		look(e.key, e.v4.Ref(), storage.ClaimFacts{Pool: &e.v4})
 	},
-	"AGroupReadsWhoMayClaim": func(s *suite) {
+	"GroupReadsTheGrants": func(s *suite) {
 		e := s.estate()
 		read := func(consumers []string, want map[string]bool) {
 			s.Helper()
@@ -150,7 +150,7 @@ var grants = map[string]func(*suite){
 		s.grant(s.grantOf(e.v4, ipam.Everybody))
 		read([]string{"green", "red"}, map[string]bool{"red": true, "green": true})
 	},
-	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+	"StalePlanIsRetried": func(s *suite) {
 		e := s.estate()
 		elsewhen, again := e.grant, s.grantOf(e.v4, e.grant.Name)
 		elsewhen.Revision = ipam.NewID()

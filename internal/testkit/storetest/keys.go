@@ -10,7 +10,7 @@ import (
 )
 
 var keys = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		forever := s.key(e.project, "forever")
 		forever.Spec.ExpiresAt, forever.LastUsedAt, forever.Labels, forever.Annotations = time.Time{}, time.Time{}, nil, nil
@@ -24,7 +24,7 @@ var keys = map[string]func(*suite){
 			require.Equal(s, k, got)
 		}
 	},
-	"AnIdOfNoKeyFindsNone": func(s *suite) {
+	"UnknownIDFindsNoKey": func(s *suite) {
 		e := s.estate()
 		for _, id := range []ipam.ID{{}, ipam.NewID(), e.project.UID} {
 			got, ok, err := s.Keys.KeyByID(s.ctx, id)
@@ -33,7 +33,7 @@ var keys = map[string]func(*suite){
 			require.Zero(s, got)
 		}
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})
 		_, err := s.Store.KeyGet(s.ctx, e.key, e.secret.Name)
@@ -42,7 +42,7 @@ var keys = map[string]func(*suite){
 		require.NoError(s, err)
 		require.False(s, ok)
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyDelete: &e.secret}})
 		for _, name := range names {
@@ -54,7 +54,7 @@ var keys = map[string]func(*suite){
 			return s.Store.KeyList(s.ctx, e.key, after, limit)
 		}, func(k ipam.APIKey) string { return k.Name }, names)
 	},
-	"ANameIsTakenOnceInAProject": func(s *suite) {
+	"NameIsUniqueInAProject": func(s *suite) {
 		e := s.estate()
 		theirs := s.key(e.other, e.secret.Name)
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &theirs}})
@@ -65,7 +65,7 @@ var keys = map[string]func(*suite){
 			require.Equal(s, "/metadata/name", pointer(s, err))
 		})
 	},
-	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+	"StalePlanIsRetried": func(s *suite) {
 		e := s.estate()
 		elsewhen, orphan := e.secret, s.key(s.project("nowhere"), "robot")
 		elsewhen.Revision = ipam.NewID()
@@ -74,20 +74,20 @@ var keys = map[string]func(*suite){
 			"its project is gone":          {AccessChanges: storage.AccessChanges{KeyInsert: &orphan}},
 		})
 	},
-	"WhenKeysWereLastUsedNeverGoesBack": func(s *suite) {
+	"LastUseOfKeysNeverDecreases": func(s *suite) {
 		e := s.estate()
 		fresh := s.key(e.project, "fresh")
 		fresh.LastUsedAt = time.Time{}
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &fresh}})
 		for _, step := range []struct{ robot, fresh, wantRobot, wantFresh int }{
-			{2, 2, 2, 2}, // minutes after birth; robot has been used after one
+			{2, 2, 2, 2}, // minutes after born; the last use of robot was after one
 			{1, 3, 2, 3},
 			{4, 1, 4, 3},
 			{4, 3, 4, 3},
 		} {
 			at := func(minutes int) time.Time { return born.Add(time.Duration(minutes) * time.Minute) }
 			require.NoError(s, s.Keys.KeysUsed(s.ctx, map[ipam.ID]time.Time{
-				e.secret.UID: at(step.robot), fresh.UID: at(step.fresh), ipam.NewID(): at(9), // the last one is gone
+				e.secret.UID: at(step.robot), fresh.UID: at(step.fresh), ipam.NewID(): at(9), // the last key does not exist
 			}))
 			e.secret.LastUsedAt, fresh.LastUsedAt = at(step.wantRobot), at(step.wantFresh)
 			for _, k := range []ipam.APIKey{e.secret, fresh} {
@@ -98,7 +98,7 @@ var keys = map[string]func(*suite){
 		}
 		s.unchanged(func() { require.NoError(s, s.Keys.KeysUsed(s.ctx, nil)) })
 	},
-	"ManyKeysAreNotedInOneStatement": func(s *suite) {
+	"ManyKeyUsesAreWrittenInOneStatement": func(s *suite) {
 		e := s.estate()
 		used := map[ipam.ID]time.Time{}
 		for range 50 {

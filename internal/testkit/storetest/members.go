@@ -11,11 +11,11 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// subjects are in the order of their bytes, which is that of every engine.
+// subjects are sorted by their bytes, like in every engine.
 var subjects = []string{"+a", "-a", ".", "0", ":", "=", "@", "A", "Z", "_", "a", "a:b", "aa", "|"}
 
 var members = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		everyFieldHasAValue(s, []ipam.Member{e.member}, notBare...)
 		reads(s, e.member)(s.Store.MemberGet(s.ctx, e.key, e.member.Name))
@@ -28,13 +28,13 @@ var members = map[string]func(*suite){
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberUpdate: &storage.MemberUpdate{Was: e.member.Revision, Now: now}}})
 		reads(s, now)(s.Store.MemberGet(s.ctx, e.key, now.Name))
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
 		_, err := s.Store.MemberGet(s.ctx, e.key, e.member.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"ListIsBySubjectInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsBySubjectInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberDelete: &e.member}})
 		for _, subject := range subjects {
@@ -46,7 +46,7 @@ var members = map[string]func(*suite){
 			return s.Store.MemberList(s.ctx, e.key, after, limit)
 		}, func(m ipam.Member) string { return m.Name }, subjects)
 	},
-	"TheRolesOfASubjectAreByProject": func(s *suite) {
+	"RolesOfASubjectAreByProject": func(s *suite) {
 		e := s.estate()
 		there := s.member(e.other, "corp:alice", "viewer")
 		another := s.member(e.other, "corp:alic", "provider")
@@ -83,7 +83,7 @@ var members = map[string]func(*suite){
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{MemberInsert: &theirs, MemberDelete: &e.member}})
 		count(1)
 	},
-	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+	"StalePlanIsRetried": func(s *suite) {
 		e := s.estate()
 		elsewhen := e.member
 		elsewhen.Revision = ipam.NewID()
@@ -96,7 +96,7 @@ var members = map[string]func(*suite){
 		})
 	},
 	// Two admins, each of whom is deleted by somebody who saw two.
-	"TheLastAdminIsNotDeleted": func(s *suite) {
+	"LastAdminIsNotDeleted": func(s *suite) {
 		e := s.estate()
 		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
 		robot.Spec.Role, robot.Spec.ExpiresAt = "admin", time.Time{}
@@ -125,7 +125,7 @@ var members = map[string]func(*suite){
 		require.Same(s, errUndo, last)
 		require.Equal(s, 2, attempts)
 	},
-	"AMemberIsMadeOnce": func(s *suite) {
+	"MemberIsCreatedOnce": func(s *suite) {
 		e := s.estate()
 		put := func(role string) func(context.Context, storage.Tx, func()) error {
 			m := s.member(e.project, "corp:carol", role)
@@ -147,7 +147,7 @@ var members = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, "provider", got.Spec.Role, "the second has replaced what the first made")
 	},
-	"WithItsProjectGoesAllThatOnlyItHas": func(s *suite) {
+	"ProjectIsDeletedWithItsOwnRows": func(s *suite) {
 		e := s.estate()
 		red := storage.Key(e.other)
 		for _, subject := range subjects {

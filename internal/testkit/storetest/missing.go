@@ -11,7 +11,7 @@ import (
 )
 
 var missing = map[string]func(*suite){
-	"IsNotFoundAndSaysWhat": func(s *suite) {
+	"IsNotFoundByKindAndName": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		otherSpace := s.space(other, "default")
@@ -32,7 +32,7 @@ var missing = map[string]func(*suite){
 			require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%s: %v", name, err)
 		}
 	},
-	"InListsIsAnEmptyList": func(s *suite) {
+	"ListIsEmpty": func(s *suite) {
 		w := s.world()
 		nobody := storage.ProjectKey{ID: ipam.NewID(), Name: "nobody"}
 		spaces, err := s.Store.SpaceList(s.ctx, nobody, "", 10)

@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// names are in the order of their bytes, which is the order of names on every engine: digits, then letters, and a dash before
-// both. Databases with a collation of their own put some of them elsewhere.
+// names are sorted by their bytes, like in every engine: a dash before digits, and digits before letters. A database with
+// another collation would sort some of them differently.
 var names = []string{"0", "a", "a-b", "a0", "aa", "ab", "b", "b-a", "z"}
 
-// inPages walks a list page by page with every page size and demands each row once, in order. Between two pages
-// nothing is remembered but the place where the last one ended.
+// inPages reads a list in pages of every size and checks that it returns each row once, in order. Each page continues after
+// the key of the last row before it.
 func inPages[T, K any](t testing.TB, start K, list func(after K, limit int) ([]T, error), key func(T) K, want []K) {
 	t.Helper()
 	for limit := 1; limit <= len(want)+1; limit++ {

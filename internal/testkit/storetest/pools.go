@@ -11,7 +11,7 @@ import (
 )
 
 var pools = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		byLength := s.child(w.v4, w.space, "by-length", "10.0.0.128/26", false)
 		byBlock := s.child(w.v6, w.space, "by-block", "2001:db8:8000::/33", true)
@@ -28,7 +28,7 @@ var pools = map[string]func(*suite){
 		wide := s.root(w.space, "wide", "10.8.0.0/24")
 		wide.Spec.Regions = []string{s.Region, "another"}
 		samples := []ipam.Pool{w.v4, w.v6, byLength, byBlock, plain, backing, scoped, wide}
-		// What is free is counted from the free list, what cools down from what is held, and what is where from both and from the loans.
+		// The counts come from the free list, from the holds that cool down, and from the loans.
 		everyFieldHasAValue(s, samples, ".Stock", ".Stock.Free", ".Stock.Cooling", ".Regional")
 		for _, p := range samples[2:] {
 			s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
@@ -52,7 +52,7 @@ var pools = map[string]func(*suite){
 			}
 		}
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.v4
 		now.Metadata = changed(now.Metadata)
@@ -64,13 +64,13 @@ var pools = map[string]func(*suite){
 		s.write(storage.Changes{PoolUpdate: &storage.PoolUpdate{Was: w.v4.Revision, Now: now}})
 		reads(s, now)(s.Store.PoolGet(s.ctx, w.key, w.v4.Name))
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		w := s.world()
 		s.write(storage.Changes{PoolDelete: &w.v6})
 		_, err := s.Store.PoolGet(s.ctx, w.key, w.v6.Name)
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
 		sp, otherSpace := s.space(p, "default"), s.space(other, "default")
 		s.write(storage.Changes{ProjectInsert: &p, SpaceInsert: []ipam.Space{sp}})
@@ -84,7 +84,7 @@ var pools = map[string]func(*suite){
 			return s.Store.PoolList(s.ctx, storage.Key(p), after, limit)
 		}, func(p ipam.Pool) string { return p.Name }, names)
 	},
-	"ListByLabelsWantsAllOfThem": func(s *suite) {
+	"ListByLabelsRequiresAllLabels": func(s *suite) {
 		w := s.world()
 		for i, labels := range []map[string]string{
 			{"site": "a", "tier": "1"}, {"site": "a", "tier": "2"}, {"site": "b", "tier": "1"}, {"site": "a"}, nil, {"tier": "site"},
@@ -120,7 +120,7 @@ var pools = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []string{"l1", "l3"}, poolNames(rest))
 	},
-	"ListOverlappingFindsWhatBeginsInsideAndWhatReachesIn": func(s *suite) {
+	"ListOverlappingFindsInnerAndOuterBlocks": func(s *suite) {
 		w := s.world()
 		c := w.v4.ContainerID
 		for name, block := range map[string]string{"a": "10.1.0.0/16", "b": "10.2.0.0/24", "c": "10.2.1.0/24", "d": "10.2.255.0/24", "e": "10.3.0.0/16"} {
@@ -157,7 +157,7 @@ var pools = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Empty(s, found)
 	},
-	"ATransactionReadsThemAlike": func(s *suite) {
+	"TransactionReadsTheSameRows": func(s *suite) {
 		w := s.world()
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			p, err := tx.PoolGet(ctx, w.key, "four")

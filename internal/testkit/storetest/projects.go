@@ -11,19 +11,19 @@ import (
 )
 
 var projects = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		p := s.project("blue")
 		everyFieldHasAValue(s, []ipam.Project{p}, ".Metadata.Project", ".Metadata.Region")
 		s.write(storage.Changes{ProjectInsert: &p})
 		reads(s, p)(s.Store.ProjectGet(s.ctx, "blue"))
 	},
-	"NoLabelsStayNoLabels": func(s *suite) {
+	"AbsentLabelsStayAbsent": func(s *suite) {
 		p := s.project("blue")
 		p.Labels, p.Annotations = nil, nil
 		s.write(storage.Changes{ProjectInsert: &p})
 		reads(s, p)(s.Store.ProjectGet(s.ctx, "blue"))
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		p := s.project("blue")
 		s.write(storage.Changes{ProjectInsert: &p})
 		now := p
@@ -41,7 +41,7 @@ var projects = map[string]func(*suite){
 			return s.Store.ProjectList(s.ctx, after, limit)
 		}, func(p ipam.Project) string { return p.Name }, names)
 	},
-	"ListNamedIsThoseThatExistByName": func(s *suite) {
+	"ListNamedReturnsExistingProjectsByName": func(s *suite) {
 		for _, name := range names {
 			p := s.project(name)
 			s.write(storage.Changes{ProjectInsert: &p})
@@ -58,7 +58,7 @@ var projects = map[string]func(*suite){
 			require.Equal(s, c.want, found)
 		}
 	},
-	"HoldingsCountPoolsClaimsAndSpacesBesidesTheDefaultOne": func(s *suite) {
+	"HoldingsCountPoolsClaimsAndNondefaultSpaces": func(s *suite) {
 		w := s.world()
 		other := s.project("red")
 		extra := s.space(w.project, "lab")
@@ -66,7 +66,7 @@ var projects = map[string]func(*suite){
 		reads(s, storage.Holdings{Pools: 2, Claims: 1, Spaces: 1})(s.Store.ProjectHoldings(s.ctx, w.project.UID))
 		reads(s, storage.Holdings{})(s.Store.ProjectHoldings(s.ctx, other.UID))
 	},
-	"DeleteTakesItAwayWithItsAnswers": func(s *suite) {
+	"DeleteRemovesItsStoredResponses": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
 		s.write(storage.Changes{ProjectInsert: &p, Answers: []storage.Answer{s.answer(p, "key"), s.answer(other, "key")}})
 		s.write(storage.Changes{ProjectDelete: &p})
@@ -78,7 +78,7 @@ var projects = map[string]func(*suite){
 			require.Equal(s, want, ok)
 		}
 	},
-	"AProjectThatHoldsAnythingIsInUse": func(s *suite) {
+	"NonemptyProjectIsInUse": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
 			err := s.Store.InTx(s.ctx, "project_delete", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -94,12 +94,12 @@ var projects = map[string]func(*suite){
 }
 
 var spaces = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		everyFieldHasAValue(s, []ipam.Space{w.space})
 		reads(s, w.space)(s.Store.SpaceGet(s.ctx, w.key, "default"))
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		w := s.world()
 		now := w.space
 		now.Metadata = changed(w.space.Metadata)
@@ -107,7 +107,7 @@ var spaces = map[string]func(*suite){
 		s.write(storage.Changes{SpaceUpdate: &storage.SpaceUpdate{Was: w.space.Revision, Now: now}})
 		reads(s, now)(s.Store.SpaceGet(s.ctx, w.key, "default"))
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		p, other := s.project("blue"), s.project("red")
 		s.write(storage.Changes{ProjectInsert: &p})
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -118,7 +118,7 @@ var spaces = map[string]func(*suite){
 			return s.Store.SpaceList(s.ctx, storage.Key(p), after, limit)
 		}, func(sp ipam.Space) string { return sp.Name }, names)
 	},
-	"DeleteTakesItAway": func(s *suite) {
+	"DeleteRemovesTheRow": func(s *suite) {
 		w := s.world()
 		extra := s.space(w.project, "lab")
 		s.write(storage.Changes{SpaceInsert: []ipam.Space{extra}})
@@ -128,7 +128,7 @@ var spaces = map[string]func(*suite){
 	},
 }
 
-// changed is metadata after an update: everything that can change has.
+// changed returns metadata after an update in which every mutable field has changed.
 func changed(m ipam.Metadata) ipam.Metadata {
 	m.Labels, m.Annotations = map[string]string{"new": "1"}, nil
 	m.Generation++

@@ -10,10 +10,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// quotaRaces are pairs of transactions on the shards of one quota.
+// quotaRaces test pairs of transactions on the shards of one quota.
 var quotaRaces = map[string]func(*suite){
 	// Each stays in its own shard: neither learns of the other.
-	"TakesFromTwoShardsDoNotMeet": func(s *suite) {
+	"TakesFromTwoShardsDoNotConflict": func(s *suite) {
 		e := s.estate()
 		attempts, first, second := s.race(e.take(s, 3), e.take(s, 7))
 		require.NoError(s, first)
@@ -21,13 +21,13 @@ var quotaRaces = map[string]func(*suite){
 		require.Equal(s, 1, attempts)
 		e.claimsTaken(s, 2)
 	},
-	"TakesFromOneShardFollowEachOther": func(s *suite) {
+	"TakesFromOneShardAreSerialized": func(s *suite) {
 		e := s.estate()
 		s.firstThenSecond(e.take(s, 3), e.take(s, 3))
 		e.claimsTaken(s, 2)
 	},
 	// One claim is left in all, and both see it. They write to different shards: only SERIALIZABLE sees it.
-	"WhatIsLeftInAllShardsIsTakenOnce": func(s *suite) {
+	"RestOfAllShardsIsTakenOnce": func(s *suite) {
 		e := s.estate()
 		e.leave(s, 1)
 		attempts, first, second := s.race(e.takeOfAll(s, 3), e.takeOfAll(s, 7))
@@ -35,12 +35,12 @@ var quotaRaces = map[string]func(*suite){
 		require.Same(s, errNoRoom, second)
 		require.Equal(s, 2, attempts)
 	},
-	"WhoReadsAllShardsSeesATakeFromOne": func(s *suite) {
+	"ReadOfAllShardsSeesATakeFromOne": func(s *suite) {
 		e := s.estate()
 		s.firstThenSecond(e.take(s, 3), e.gather(s, 7))
 		e.claimsTaken(s, 1)
 	},
-	"WhoTakesFromOneShardSeesThatItWasGathered": func(s *suite) {
+	"TakeFromOneShardSeesARedistribution": func(s *suite) {
 		e := s.estate()
 		attempts, first, second := s.race(e.gather(s, 7), e.take(s, 3))
 		require.NoError(s, first)
@@ -48,7 +48,7 @@ var quotaRaces = map[string]func(*suite){
 		require.Equal(s, 2, attempts)
 	},
 	// A quota counts what is held while more is taken by somebody who saw no quota.
-	"AQuotaCountsTheClaimThatDidNotSeeIt": func(s *suite) {
+	"QuotaCountsAConcurrentClaim": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		counted := int64(-1)
@@ -74,7 +74,7 @@ var quotaRaces = map[string]func(*suite){
 		s.firstThenSecond(claim, put)
 		require.Equal(s, int64(2), counted)
 	},
-	"AClaimSeesTheQuotaThatDidNotCountIt": func(s *suite) {
+	"ClaimSeesAConcurrentQuota": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		seen := 0
@@ -99,7 +99,7 @@ var quotaRaces = map[string]func(*suite){
 		require.Equal(s, 1, seen)
 	},
 	// A limit is lowered while somebody takes from a shard.
-	"ALowerLimitIsSeenByATake": func(s *suite) {
+	"TakeSeesALowerLimit": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all"}}}})
 		overdrawn := false
@@ -133,7 +133,7 @@ var quotaRaces = map[string]func(*suite){
 	},
 }
 
-// take takes one claim from a shard, and reads no other.
+// take takes one claim from a shard and reads no other shard.
 func (e estate) take(s *suite, shard int) func(context.Context, storage.Tx, func()) error {
 	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		parts, err := tx.QuotaParts(ctx, []ipam.ID{e.project.UID}, shard)
@@ -155,8 +155,8 @@ func (e estate) takeFrom(ctx context.Context, tx storage.Tx, was ipam.QuotaShard
 	return tx.Write(ctx, storage.Changes{QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: was, Now: now}}}})
 }
 
-// takeOfAll takes one claim if there is one in all shards together, and counts it in a shard of its own, which may be below zero
-// for it.
+// takeOfAll takes one claim if the spare amounts of all shards together allow it, and counts it in its own shard, whose spare
+// amount may become negative.
 func (e estate) takeOfAll(s *suite, own int) func(context.Context, storage.Tx, func()) error {
 	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
@@ -179,7 +179,7 @@ func (e estate) takeOfAll(s *suite, own int) func(context.Context, storage.Tx, f
 	}
 }
 
-// gather moves all that other shards have to spare to one.
+// gather moves the spare amounts of all other shards to one.
 func (e estate) gather(s *suite, own int) func(context.Context, storage.Tx, func()) error {
 	return func(ctx context.Context, tx storage.Tx, read func()) error {
 		shards, err := tx.QuotaShards(ctx, []ipam.ID{e.quota.UID})
@@ -207,7 +207,7 @@ func (e estate) gather(s *suite, own int) func(context.Context, storage.Tx, func
 	}
 }
 
-// leave takes away all that the shards have to spare, but for n claims in the first.
+// leave sets the spare amounts of all shards to zero, except n claims in the first.
 func (e estate) leave(s *suite, n int64) {
 	s.Helper()
 	var ch storage.QuotaChanges
@@ -222,7 +222,7 @@ func (e estate) leave(s *suite, n int64) {
 	s.write(storage.Changes{QuotaChanges: ch})
 }
 
-// claimsTaken demands that so many claims were taken, and that what is used and what is to spare add up to what they did before.
+// claimsTaken checks that n claims were taken, and that the sum of used and spare amounts has not changed.
 func (e estate) claimsTaken(s *suite, n int64) {
 	s.Helper()
 	shards, err := s.Store.QuotaShards(s.ctx, []ipam.ID{e.quota.UID})

@@ -12,7 +12,7 @@ import (
 )
 
 var quotas = map[string]func(*suite){
-	"EveryFieldComesBackWithWhatIsUsed": func(s *suite) {
+	"AllFieldsRoundTripWithTheUsage": func(s *suite) {
 		e := s.estate()
 		open, openShards := s.quota(e.project, "open")
 		open.Spec = ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(0))}}
@@ -26,7 +26,7 @@ var quotas = map[string]func(*suite){
 			reads(s, q)(s.Store.QuotaGet(s.ctx, e.key, q.Name))
 		}
 	},
-	"UpdateReplacesWhatCanChange": func(s *suite) {
+	"UpdateReplacesMutableFields": func(s *suite) {
 		e := s.estate()
 		now := e.quota
 		now.Metadata = changed(now.Metadata)
@@ -35,7 +35,7 @@ var quotas = map[string]func(*suite){
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}})
 		reads(s, now)(s.Store.QuotaGet(s.ctx, e.key, now.Name))
 	},
-	"TheMarkIsSetAlone": func(s *suite) {
+	"MarkIsUpdatedAlone": func(s *suite) {
 		e := s.estate()
 		for _, want := range []bool{false, true} {
 			s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all", Overdrawn: want}}}})
@@ -43,7 +43,7 @@ var quotas = map[string]func(*suite){
 			reads(s, e.quota)(s.Store.QuotaGet(s.ctx, e.key, "all"))
 		}
 	},
-	"DeleteTakesItAwayWithItsShards": func(s *suite) {
+	"DeleteRemovesItsShards": func(s *suite) {
 		e := s.estate()
 		other, shards := s.quota(e.project, "other")
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaInsert: &other, ShardInsert: shards}})
@@ -57,7 +57,7 @@ var quotas = map[string]func(*suite){
 		require.NoError(s, err)
 		require.ElementsMatch(s, shards, left)
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
 		for _, name := range names {
@@ -77,7 +77,7 @@ var quotas = map[string]func(*suite){
 			return list, err
 		}, func(q ipam.Quota) string { return q.Name }, names)
 	},
-	"PartsAreAllQuotasOfTheProjectsEachWithTheShardAskedFor": func(s *suite) {
+	"PartsAreAllQuotasWithTheRequestedShard": func(s *suite) {
 		e := s.estate()
 		second, secondShards := s.quota(e.project, "second")
 		theirs, theirShards := s.quota(e.other, "all")
@@ -110,7 +110,7 @@ var quotas = map[string]func(*suite){
 			}
 		}
 	},
-	"FiguresOfAnySizeComeBackExactly": func(s *suite) {
+	"LargeFiguresRoundTripExactly": func(s *suite) {
 		e := s.estate()
 		was := e.shards[3]
 		for i, n := range []*big.Int{
@@ -130,7 +130,7 @@ var quotas = map[string]func(*suite){
 			was = now
 		}
 	},
-	"APlanFromAStateThatIsGoneRunsAgain": func(s *suite) {
+	"StalePlanIsRetried": func(s *suite) {
 		e := s.estate()
 		elsewhen := e.quota
 		elsewhen.Revision = ipam.NewID()
@@ -161,7 +161,7 @@ var quotas = map[string]func(*suite){
 	},
 }
 
-// named takes away what QuotaParts leaves open: the name of the project.
+// named removes the project's name, which QuotaParts does not return.
 func named(parts []storage.QuotaPart) []storage.QuotaPart {
 	for i := range parts {
 		parts[i].Quota.Project = ""
@@ -169,7 +169,7 @@ func named(parts []storage.QuotaPart) []storage.QuotaPart {
 	return parts
 }
 
-// usages are about counting what a project holds.
+// usages test the counts of a project's holdings.
 var usages = map[string]func(*suite){
 	"CountsClaimsRetainedBlocksAndPoolsWithinAScope": func(s *suite) {
 		e := s.estate()
@@ -193,12 +193,12 @@ var usages = map[string]func(*suite){
 			a.Phase = phase
 			ch.AllocationInsert = append(ch.AllocationInsert, a)
 		}
-		add(e.other, e.v4, "a", "10.0.0.128/26", ipam.PhaseBound) // 64, of blue's pool
+		add(e.other, e.v4, "a", "10.0.0.128/26", ipam.PhaseBound) // 64, from blue's pool
 		add(e.other, e.v4, "b", "10.0.0.192/32", ipam.PhaseBound) // 1
 		add(e.other, e.v4, "c", "10.0.0.200/29", ipam.PhaseRetained)
 		add(e.other, own4, "d", "10.0.0.0/9", ipam.PhaseBound) // 2^23
 		add(e.other, own6, "e", "::/0", ipam.PhaseBound)       // 2^128
-		add(e.other, own6, "f", "1::/32", ipam.PhaseRetained)  // 2^96; /32 as IPv4 has it, too
+		add(e.other, own6, "f", "1::/32", ipam.PhaseRetained)  // 2^96; IPv4 also has a /32
 		add(e.project, e.v4, "mine", "10.0.0.208/32", ipam.PhaseBound)
 		add(e.project, e.v4, "kept", "10.0.0.209/32", ipam.PhaseRetained)
 		s.write(ch)

@@ -8,12 +8,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// born is when everything in the suite was made, as databases keep time: UTC, to the microsecond.
+// born is the creation time of everything in the suite, in the precision of databases: UTC, microseconds.
 var born = time.Date(2026, 11, 20, 12, 34, 56, 789012000, time.UTC)
 
 func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
-// meta is metadata with a value in every field, each its own.
+// meta returns metadata with a distinct value in every field.
 func (s *suite) meta(project, name string) ipam.Metadata {
 	return ipam.Metadata{
 		Name: name, UID: ipam.NewID(), Project: project, Region: s.Region, Generation: 3, Revision: ipam.NewID(),
@@ -36,7 +36,7 @@ func (s *suite) space(p ipam.Project, name string) ipam.Space {
 	}
 }
 
-// root is a root pool with a value in every field that a root pool has.
+// root returns a root pool with a value in every field that a root pool can have.
 func (s *suite) root(sp ipam.Space, name, block string) ipam.Pool {
 	b := cidr(block)
 	c := storage.SpaceContainer(sp, ipam.FamilyOf(b.Addr()))
@@ -47,7 +47,7 @@ func (s *suite) root(sp ipam.Space, name, block string) ipam.Pool {
 	return p
 }
 
-// child is a pool carved from another: by length, or as that very block.
+// child returns a pool carved from another one: by length, or as an exact CIDR.
 func (s *suite) child(parent ipam.Pool, sp ipam.Space, name, block string, exact bool) ipam.Pool {
 	b := cidr(block)
 	p := s.pool(sp, name, b)
@@ -79,7 +79,7 @@ func (s *suite) pool(sp ipam.Space, name string, b netip.Prefix) ipam.Pool {
 	}
 }
 
-// claim is a claim on a pool with a value in every field that such a claim has.
+// claim returns a claim on a pool with a value in every field that such a claim can have.
 func (s *suite) claim(p ipam.Project, pool ipam.Pool, name, block string) ipam.Claim {
 	b := cidr(block)
 	c := ipam.Claim{
@@ -93,7 +93,7 @@ func (s *suite) claim(p ipam.Project, pool ipam.Pool, name, block string) ipam.C
 	return c
 }
 
-// held is the allocation of a claim's block.
+// held returns the allocation of a claim's block.
 func (s *suite) held(c ipam.Claim) ipam.Allocation {
 	return ipam.Allocation{
 		ID: c.AllocationID, Region: s.Region, ProjectID: c.PoolProjectID, Project: c.Pool.Project, ContainerID: c.PoolID, Pool: c.Pool,
@@ -103,7 +103,7 @@ func (s *suite) held(c ipam.Claim) ipam.Allocation {
 	}
 }
 
-// holds is the allocation of a block for something else than a claim.
+// holds returns the allocation of a block for another purpose than a claim.
 func (s *suite) holds(c storage.Container, block string, purpose ipam.Purpose, holder ipam.Ref) ipam.Allocation {
 	return ipam.Allocation{
 		ID: ipam.NewID(), Region: s.Region, ProjectID: c.ProjectID, Project: c.Pool.Project, ContainerID: c.ID, Pool: c.Pool,

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scoped is a pool carved from another for one scope of a class.
+// scoped returns a pool carved from another one for one scope of a class.
 func (s *suite) scoped(parent ipam.Pool, sp ipam.Space, class ipam.Class, of ipam.Project, values map[string]string, block string) ipam.Pool {
 	p := s.child(parent, sp, class.Name+"-"+of.Name, block, false)
 	_, key := class.ScopeKey(values)
@@ -22,7 +22,7 @@ func (s *suite) scoped(parent ipam.Pool, sp ipam.Space, class ipam.Class, of ipa
 }
 
 var scopedPools = map[string]func(*suite){
-	"TheScopeFindsItsPoolAndNoOther": func(s *suite) {
+	"ScopeFindsOnlyItsPool": func(s *suite) {
 		m := s.market()
 		other := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &other})
@@ -55,7 +55,7 @@ var scopedPools = map[string]func(*suite){
 			require.Equal(s, c.want, n)
 		}
 	},
-	"ListIsByIdInPagesWithWhatTheJobNeeds": func(s *suite) {
+	"ListForTheJobIsByIDInPages": func(s *suite) {
 		m := s.market()
 		stays := m.owned
 		stays.Spec.EmptyPoolTTL, stays.Revision = nil, ipam.NewID()
@@ -91,7 +91,7 @@ var scopedPools = map[string]func(*suite){
 		}
 		require.Equal(s, want, found)
 	},
-	"TheMarkIsSetAlone": func(s *suite) {
+	"MarkIsUpdatedAlone": func(s *suite) {
 		m := s.market()
 		p := s.scoped(m.v4, m.space, m.shared, m.project, nil, "10.0.0.128/28")
 		s.write(storage.Changes{PoolInsert: []ipam.Pool{p}})
@@ -101,7 +101,7 @@ var scopedPools = map[string]func(*suite){
 			reads(s, p)(s.Store.PoolGetByID(s.ctx, p.UID))
 		}
 	},
-	"CountsForTheProjectThatItServesAndNotForItsOwn": func(s *suite) {
+	"CountsForTheServedProject": func(s *suite) {
 		m := s.market()
 		red := s.project("red")
 		s.write(storage.Changes{ProjectInsert: &red})

@@ -9,29 +9,29 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Bundle is a store under test, over an empty database of its own, and what only its engine can tell.
+// Bundle is a store under test on its own empty database, with functions that show the engine's state.
 type Bundle struct {
 	Store  storage.Store
-	Keys   tenancy.KeyStore // the same database, as authentication needs it
-	Region string           // where the store's rows live
+	Keys   tenancy.KeyStore // the same database, for authentication
+	Region string           // region of the store's rows
 
-	// Dump is every row of every table, by table, in an order that depends on the rows alone.
+	// Dump returns every row of every table, by table, in an order that depends on the rows alone.
 	Dump func(t testing.TB) map[string][]string
-	// Isolation is the level of the transaction, as the database itself names it.
+	// Isolation returns the transaction's isolation level in the database's words.
 	Isolation func(ctx context.Context, tx storage.Tx) (string, error)
 }
 
-// patience is the end of whatever hangs. No test comes near it.
+// patience is the timeout of a test that hangs. Every other test is much faster.
 const patience = 5 * time.Minute
 
 // suite is one test and its bundle.
 type suite struct {
 	*testing.T
 	Bundle
-	ctx context.Context // of the test's requests
+	ctx context.Context // context of the test's requests
 }
 
-// Run holds a store to the contract. open makes a fresh bundle for the test it is given.
+// Run tests a store against the contract. open makes a new bundle for the given test.
 func Run(t *testing.T, open func(t *testing.T) Bundle) {
 	t.Helper()
 	for _, group := range []struct {

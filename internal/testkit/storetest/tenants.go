@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// estate is a world in which the project has a member, a key, a pool that is granted to another project, and a quota.
+// estate is a world whose project has a member, a key, a pool with a grant to another project, and a quota.
 type estate struct {
 	world
 	other  ipam.Project
@@ -36,14 +36,14 @@ func (s *suite) estate() estate {
 	return e
 }
 
-// bare is metadata of what has no labels and lives in no region.
+// bare returns metadata without labels and without a region.
 func (s *suite) bare(project, name string) ipam.Metadata {
 	m := s.meta(project, name)
 	m.Region, m.Labels, m.Annotations = "", nil, nil
 	return m
 }
 
-// notBare are the fields that bare leaves out.
+// notBare lists the fields that bare omits.
 var notBare = []string{".Metadata.Region", ".Metadata.Labels", ".Metadata.Annotations"}
 
 func (s *suite) member(p ipam.Project, subject, role string) ipam.Member {
@@ -67,7 +67,7 @@ func poolSubject(p ipam.Pool) storage.GrantSubject {
 	return storage.GrantSubject{Kind: ipam.GrantOfPool, ID: p.UID, Name: p.Name}
 }
 
-// quota is a quota with a value in every field, and its shards: each has its number used, and as much to spare.
+// quota returns a quota with a value in every field, and its shards. A shard's number determines its used and spare amounts, which are equal.
 func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShard) {
 	q := ipam.Quota{
 		Metadata: s.bare(p.Name, name), ProjectID: p.UID, Overdrawn: true, Owner: ipam.QuotaOfProject,
@@ -89,10 +89,10 @@ func (s *suite) quota(p ipam.Project, name string) (ipam.Quota, []ipam.QuotaShar
 	return q, shards
 }
 
-// power is 2^n.
+// power returns 2^n.
 func power(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 
-// staleRunsAgain demands that each plan writes nothing, whatever else is in it, and that its transaction is run again.
+// staleRunsAgain checks that each outdated plan writes nothing, valid parts included, and that its transaction runs again.
 func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 	s.Helper()
 	for name, plan := range plans {
@@ -101,7 +101,7 @@ func (s *suite) staleRunsAgain(plans map[string]storage.Changes) {
 		s.unchanged(func() {
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				if seen = append(seen, tx.Attempt()); tx.Attempt() > 0 {
-					return nil // looks again, and has nothing to do any more
+					return nil // the second attempt has nothing to write
 				}
 				err := tx.Write(ctx, plan)
 				require.Error(s, err, name)

@@ -20,7 +20,7 @@ func (s *suite) event(p ipam.Project, at time.Time) ipam.Event {
 }
 
 var events = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		whole, bare := s.event(w.project, born), s.event(w.project, born.Add(time.Second))
 		bare.Before, bare.After, bare.Outcome, bare.Name = nil, nil, string(ipam.CodePermissionDenied), ""
@@ -30,7 +30,7 @@ var events = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []ipam.Event{bare, whole}, got, "the newest first")
 	},
-	"ListIsNewestFirstInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsNewestFirstInPages": func(s *suite) {
 		w := s.world()
 		var ch storage.Changes
 		var want []ipam.ID
@@ -54,7 +54,7 @@ var events = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Len(s, list, 3, "what began at or after a time, and before another")
 	},
-	"AnEventIsWrittenOnceOrNotAtAll": func(s *suite) {
+	"EventIsWrittenAtMostOnce": func(s *suite) {
 		w := s.world()
 		e := s.event(w.project, born)
 		s.write(storage.Changes{Events: []ipam.Event{e}})
@@ -69,7 +69,7 @@ var events = map[string]func(*suite){
 	},
 }
 
-// hold is a hold of a block in a pool, from one hour after birth to another.
+// hold returns a hold of a block in a pool between two times, in hours after born.
 func (s *suite) hold(pool ipam.Pool, block string, since, until int) ipam.Hold {
 	return ipam.Hold{
 		ID: ipam.NewID(), ProjectID: pool.ProjectID, Project: pool.Project, Pool: pool.Ref(), Block: cidr(block),
@@ -79,7 +79,7 @@ func (s *suite) hold(pool ipam.Pool, block string, since, until int) ipam.Hold {
 	}
 }
 
-// candidates are all blocks that could cover an address.
+// candidates returns all blocks that can contain an address.
 func candidates(address string) (out []netip.Prefix) {
 	a := netip.MustParseAddr(address)
 	for bits := range a.BitLen() + 1 {
@@ -89,7 +89,7 @@ func candidates(address string) (out []netip.Prefix) {
 }
 
 var history = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		w := s.world()
 		for _, h := range []ipam.Hold{s.hold(w.v4, "10.0.0.128/26", 1, 2), s.hold(w.v6, "2001:db8::/64", 1, 2)} {
 			everyFieldHasAValue(s, []ipam.Hold{h})
@@ -98,7 +98,7 @@ var history = map[string]func(*suite){
 			reads(s, []ipam.Hold{h})(s.Store.HistoryList(s.ctx, w.key, []netip.Prefix{h.Block}, storage.HistoryCursor{}, 10))
 		}
 	},
-	"WhoHeldAnAddressAtATime": func(s *suite) {
+	"HoldersOfAnAddressAtATime": func(s *suite) {
 		w := s.world()
 		red := s.project("red")
 		theirs := w.v4
@@ -122,7 +122,7 @@ var history = map[string]func(*suite){
 		var want []ipam.ID
 		cursors := map[ipam.ID]storage.HistoryCursor{{}: {}}
 		for i := range 8 {
-			h := s.hold(w.v4, []string{"10.0.0.130/32", "10.0.0.128/25", "10.0.0.128/30"}[i%3], 0, 20-i/2*2) // each time twice
+			h := s.hold(w.v4, []string{"10.0.0.130/32", "10.0.0.128/25", "10.0.0.128/30"}[i%3], 0, 20-i/2*2) // two holds for each time
 			h.ID = ipam.ID{byte(100 - i)}
 			ch.History = append(ch.History, h, s.hold(w.v4, "10.0.0.1/32", 0, i+1))
 			want = append(want, h.ID)
@@ -133,7 +133,7 @@ var history = map[string]func(*suite){
 			return s.Store.HistoryList(s.ctx, w.key, candidates("10.0.0.130"), cursors[before], limit)
 		}, func(h ipam.Hold) ipam.ID { return h.ID }, want)
 	},
-	"WhatAProjectHoldsInPoolsOfOthers": func(s *suite) {
+	"HoldsOfAProjectInForeignPools": func(s *suite) {
 		w := s.world()
 		red := s.project("red")
 		green := s.project("green")
@@ -174,7 +174,7 @@ var history = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Empty(s, got, "the owner of the pools holds nothing")
 	},
-	"PoolsThatCoverAnAddressAreThoseOfTheProject": func(s *suite) {
+	"PoolsThatCoverAnAddressAreOfTheProject": func(s *suite) {
 		e := s.estate()
 		theirs := s.space(e.other, "default")
 		own := s.root(theirs, "own", "10.0.0.0/24")
@@ -196,7 +196,7 @@ var history = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Len(s, got, 2)
 	},
-	"HeldAtIsWhatIsHeldInThePoolsNow": func(s *suite) {
+	"HeldAtReturnsCurrentHolds": func(s *suite) {
 		w := s.world()
 		reserved := s.holds(w.c4, "10.0.0.128/30", ipam.PurposeReservation, ipam.Ref{})
 		six := s.holds(w.c6, "2001:db8::/48", ipam.PurposeChildPool, ipam.Ref{Project: "blue", Name: "kid"})
@@ -216,7 +216,7 @@ var history = map[string]func(*suite){
 			require.ElementsMatch(s, c.want, got, c.address)
 		}
 	},
-	"AnAllocationIsFoundByItsIdForWhomItConcerns": func(s *suite) {
+	"AllocationIsFoundByIDForHolderAndOwner": func(s *suite) {
 		w := s.world()
 		root := s.holds(storage.SpaceContainer(w.space, ipam.IPv4), "10.0.0.0/24", ipam.PurposeRootPool, w.v4.Ref())
 		s.write(storage.Changes{AllocationInsert: []ipam.Allocation{root}})

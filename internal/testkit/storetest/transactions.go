@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// transactions are about the three ends of a transaction, and the fourth that is no end at all: the dry run.
+// transactions test the three ends of a transaction, and the dry run.
 var transactions = map[string]func(*suite){
-	"AnErrorOfTheClosureComesBackAsItIsAndNothingIsWritten": func(s *suite) {
+	"ClosureErrorIsReturnedAndNothingIsWritten": func(s *suite) {
 		w := s.world()
 		refused := ipam.Errorf(ipam.CodePoolExhausted, "Full.").At("/spec", "does not fit.").Because(errors.New("private"))
 		for name, want := range map[string]error{
@@ -35,7 +35,7 @@ var transactions = map[string]func(*suite){
 			}
 		}
 	},
-	"ATransactionSeesWhatItHasWritten": func(s *suite) {
+	"TransactionSeesItsWrites": func(s *suite) {
 		w := s.world()
 		for _, do := range s.bothRuns() {
 			require.ErrorIs(s, do(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -49,7 +49,7 @@ var transactions = map[string]func(*suite){
 			}), errUndo)
 		}
 	},
-	"ADryRunWritesNothing": func(s *suite) {
+	"DryRunWritesNothing": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() {
 			require.NoError(s, s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -59,9 +59,9 @@ var transactions = map[string]func(*suite){
 				return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v6, "dry", "2001:db8::/64")}})
 			}))
 		})
-		s.write(w.anything(s)) // and keeps nothing from being done
+		s.write(w.anything(s)) // and blocks no later write
 	},
-	"ADryRunIsRefusedLikeTheRealOne": func(s *suite) {
+	"DryRunIsRefusedLikeTheRealRun": func(s *suite) {
 		w := s.world()
 		p := s.project("blue")
 		err := s.Store.DryRun(s.ctx, "storetest_dry", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -107,12 +107,12 @@ var transactions = map[string]func(*suite){
 			}
 		}
 	},
-	"ATransactionThatDoesNothingSucceeds": func(s *suite) {
+	"EmptyTransactionSucceeds": func(s *suite) {
 		for _, do := range s.bothRuns() {
 			require.NoError(s, do(s.ctx, "storetest_nothing", storage.Locks{}, func(context.Context, storage.Tx) error { return nil }))
 		}
 	},
-	"WhoHasNoTimeIsToldSoAndNothingIsWritten": func(s *suite) {
+	"ExpiredDeadlineIsReportedAndNothingIsWritten": func(s *suite) {
 		w := s.world()
 		late, cancel := context.WithDeadline(s.ctx, time.Unix(0, 0))
 		s.Cleanup(cancel)
@@ -133,15 +133,15 @@ var transactions = map[string]func(*suite){
 	},
 }
 
-// errUndo ends a transaction that is only there to look.
+// errUndo ends a transaction that only reads.
 var errUndo = errors.New("looked enough")
 
-// bothRuns are the two ways to run a transaction.
+// bothRuns lists the two ways to run a transaction.
 func (s *suite) bothRuns() map[string]func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error {
 	return map[string]func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error{"InTx": s.Store.InTx, "DryRun": s.Store.DryRun}
 }
 
-// anything is a change in every table.
+// anything returns changes of every table.
 func (w world) anything(s *suite) storage.Changes {
 	pool, project, sp := w.v4, w.project, s.space(w.project, "lab")
 	pool.Revision, project.Revision = ipam.NewID(), ipam.NewID()

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// webhook has a value in every field.
+// webhook returns a webhook with a value in every field.
 func (s *suite) webhook(p ipam.Project, name string) ipam.Webhook {
 	failed := &ipam.SendError{Reason: "status", Status: 503, At: born.Add(2 * time.Hour)}
 	return ipam.Webhook{
@@ -29,11 +29,11 @@ func (s *suite) delivery(w ipam.Webhook) ipam.Delivery {
 	}
 }
 
-// webhooked writes changes of webhooks.
+// webhooked writes changes of webhooks and deliveries.
 func (s *suite) webhooked(ch storage.WebhookChanges) { s.write(storage.Changes{WebhookChanges: ch}) }
 
 var webhooks = map[string]func(*suite){
-	"EveryFieldComesBack": func(s *suite) {
+	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		full, bare := s.webhook(e.project, "full"), s.webhook(e.project, "bare")
 		bare.Labels, bare.Annotations, bare.DueAt, bare.Lease, bare.Stopped = nil, nil, time.Time{}, ipam.ID{}, ""
@@ -47,7 +47,7 @@ var webhooks = map[string]func(*suite){
 		s.webhooked(storage.WebhookChanges{WebhookUpdate: &storage.WebhookUpdate{Was: full.Epoch, Now: now}})
 		reads(s, now)(s.Store.WebhookGet(s.ctx, e.key, full.Name))
 	},
-	"ListIsByNameInPagesAndOfOneProject": func(s *suite) {
+	"ListOfAProjectIsByNameInPages": func(s *suite) {
 		e := s.estate()
 		for _, name := range names {
 			for _, w := range []ipam.Webhook{s.webhook(e.project, name), s.webhook(e.other, name+"x")} {
@@ -58,7 +58,7 @@ var webhooks = map[string]func(*suite){
 			return s.Store.WebhookList(s.ctx, e.key, after, limit)
 		}, func(w ipam.Webhook) string { return w.Name }, names)
 	},
-	"WhatIsDueIsFoundAndKept": func(s *suite) {
+	"DueWebhooksAreFoundAndLeased": func(s *suite) {
 		e := s.estate()
 		late, later, parked := s.webhook(e.project, "late"), s.webhook(e.project, "later"), s.webhook(e.project, "parked")
 		late.DueAt, later.DueAt, parked.DueAt = born.Add(-time.Hour), born, time.Time{}
@@ -77,7 +77,7 @@ var webhooks = map[string]func(*suite){
 		s.webhooked(storage.WebhookChanges{WebhookKeep: &storage.Keeping{Region: s.Region, Lease: late.Lease, IDs: []ipam.ID{late.UID, later.UID}, Until: born.Add(time.Hour)}})
 		require.Equal(s, []string{"later"}, due(), "which is another server's")
 	},
-	"DeliveriesComeBackAndGoWithTheirWebhook": func(s *suite) {
+	"DeliveriesRoundTripAndAreDeletedWithTheirWebhook": func(s *suite) {
 		e := s.estate()
 		w := s.webhook(e.project, "hook")
 		dead, waiting := s.delivery(w), s.delivery(w)

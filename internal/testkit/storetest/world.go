@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// world is what most tests begin with: a project, its space, a root pool of each family, and the lower half of a /24 of the
-// first one held by a claim. The free lists are whole: every container is tiled.
+// world is the initial state of most tests: a project, its space, a root pool of each family, and a claim on the lower half of
+// a /24 in the first pool. The free lists are complete: they tile every container with the holds.
 type world struct {
 	project ipam.Project
 	key     storage.ProjectKey
@@ -69,7 +69,7 @@ func remove(c storage.Container, blocks ...string) storage.FreeChange {
 	return f
 }
 
-// try writes changes in a transaction of their own.
+// try writes changes in their own transaction.
 func (s *suite) try(ch storage.Changes) error {
 	return s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error { return tx.Write(ctx, ch) })
 }
@@ -79,7 +79,7 @@ func (s *suite) write(ch storage.Changes) {
 	require.NoError(s, s.try(ch))
 }
 
-// reads demands that this is what a read answers.
+// reads checks that a read returns this value.
 func reads[T any](s *suite, want T) func(got T, err error) {
 	return func(got T, err error) {
 		s.Helper()
@@ -88,7 +88,7 @@ func reads[T any](s *suite, want T) func(got T, err error) {
 	}
 }
 
-// unchanged runs do and demands that no row of any table is different afterwards.
+// unchanged runs do and checks that it changes no row of any table.
 func (s *suite) unchanged(do func()) {
 	s.Helper()
 	before := s.Dump(s)
@@ -97,8 +97,8 @@ func (s *suite) unchanged(do func()) {
 	require.Equal(s, before, s.Dump(s), "not a row is different")
 }
 
-// everyFieldHasAValue guards the samples: a round trip proves nothing about a field that is zero in all of them. A new field
-// of a domain type fails here until a sample has it. apart names the fields that are not stored.
+// everyFieldHasAValue checks that each field has a value in one of the samples, because a round trip proves nothing about a
+// zero field. It fails for a new field of a domain type until a sample has it. apart lists the fields that are not stored.
 func everyFieldHasAValue[T any](t testing.TB, samples []T, apart ...string) {
 	t.Helper()
 	set := map[string]bool{}
@@ -111,7 +111,7 @@ func everyFieldHasAValue[T any](t testing.TB, samples []T, apart ...string) {
 		if v.Kind() == reflect.Struct && strings.HasPrefix(v.Type().PkgPath(), "github.com/carve-ipam/") {
 			for i := range v.NumField() {
 				if v.Type().Field(i).Tag.Get("json") == "-" {
-					continue // of a request, and never stored
+					continue // belongs to a request, and is never stored
 				}
 				walk(path+"."+v.Type().Field(i).Name, v.Field(i))
 			}

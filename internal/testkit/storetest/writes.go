@@ -9,16 +9,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// writes are about plans that meet another state than they were made from.
+// writes test plans whose state has changed since they were made.
 var writes = map[string]func(*suite){
-	"APlanFromAStateThatIsGoneWritesNothingAndRunsAgain": func(s *suite) {
+	"StalePlanWritesNothingAndIsRetried": func(s *suite) {
 		w := s.worldWithKept()
 		for name, plan := range w.stale() {
 			var seen []int
 			err := s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 				seen = append(seen, tx.Attempt())
 				if tx.Attempt() > 0 {
-					return nil // looks again, and has nothing to do any more
+					return nil // the second attempt has nothing to write
 				}
 				return tx.Write(ctx, plan)
 			})
@@ -26,11 +26,11 @@ var writes = map[string]func(*suite){
 			require.Equal(s, []int{0, 1}, seen, name)
 		}
 	},
-	"NothingOfItIsWritten": func(s *suite) {
+	"RefusedWriteWritesNothing": func(s *suite) {
 		w := s.worldWithKept()
 		for name, plan := range w.stale() {
 			s.unchanged(func() {
-				// Beside what is stale the plan has something that could be done.
+				// Beside the outdated part the plan has a valid one.
 				plan.Free = append(plan.Free, insert(w.c4, "10.0.0.0/32"))
 				plan.Answers = append(plan.Answers, s.answer(w.project, "other"))
 				_ = s.Store.InTx(s.ctx, "storetest_write", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
@@ -44,7 +44,7 @@ var writes = map[string]func(*suite){
 			})
 		}
 	},
-	"APlanThatIsAlwaysStaleEndsAsContention": func(s *suite) {
+	"AlwaysStalePlanEndsAsContention": func(s *suite) {
 		w := s.world()
 		runs := 0
 		s.unchanged(func() {
@@ -61,7 +61,7 @@ var writes = map[string]func(*suite){
 	},
 	"AllOrNothing": func(s *suite) {
 		w := s.world()
-		// The last statement of the last kind is the one that cannot be.
+		// The last statement of the last kind fails.
 		good, bad := s.claim(w.project, w.v4, "good", "10.0.0.128/32"), s.claim(w.project, w.v4, "bad", "10.0.0.129/32")
 		bad.AllocationID = w.held.ID // ids are random: taken means a bug
 		sp := s.space(w.project, "lab")
@@ -75,7 +75,7 @@ var writes = map[string]func(*suite){
 			require.True(s, ipam.IsCode(err, ipam.CodeInternal), "%v", err)
 		})
 	},
-	"WhatIsGivenUpCanBeTakenInTheSameWrite": func(s *suite) {
+	"ReleasedBlockCanBeTakenInTheSameWrite": func(s *suite) {
 		w := s.world()
 		pool, claim := w.v6, w.claim
 		pool.UID, pool.Revision = ipam.NewID(), ipam.NewID()
@@ -95,11 +95,11 @@ var writes = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, claim, gotClaim)
 	},
-	"NoChangesAreNoWrite": func(s *suite) {
+	"EmptyChangesWriteNothing": func(s *suite) {
 		w := s.world()
 		s.unchanged(func() { s.write(storage.Changes{Free: []storage.FreeChange{{Container: w.c4}}}) })
 	},
-	"ManyBlocksGoInOneWrite": func(s *suite) {
+	"ManyBlocksAreInsertedInOneWrite": func(s *suite) {
 		w := s.world()
 		var list []ipam.Claim
 		for i := range uint64(1000) {
@@ -118,7 +118,7 @@ var writes = map[string]func(*suite){
 	},
 }
 
-// stale is one plan for each way in which a plan can be out of date: something else is stored than it names.
+// stale returns one plan for each way in which a plan can be outdated.
 func (w world) stale() map[string]storage.Changes {
 	project, sp, pool, claim := w.project, w.space, w.v4, w.claim
 	project.Revision, sp.Revision, pool.Revision = ipam.NewID(), ipam.NewID(), ipam.NewID()

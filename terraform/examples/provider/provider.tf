@@ -6,9 +6,9 @@ terraform {
   }
 }
 
-# The server, the project and the key may come from CARVE_SERVER, CARVE_PROJECT and CARVE_API_KEY, or from ipamctl's context.
+# Server, project and key can come from CARVE_SERVER, CARVE_PROJECT and CARVE_API_KEY, or from the context of ipamctl.
 provider "carve" {
-  owner = "network/prod" # this configuration and its state; no other one has this name
+  owner = "network/prod" # unique name for this configuration and its state
 }
 
 resource "carve_claim" "cluster" {

@@ -91,7 +91,7 @@ func (a *api) subject(ctx context.Context) (string, error) {
 // exist.
 func (a *api) call(ctx context.Context, method, path, tag string, body document) (document, error) {
 	if a == nil {
-		return nil, errors.New("the provider's server is not known before apply: make it known, or apply what it comes from first (-target)")
+		return nil, errors.New("the provider's server is known only after apply: set it to a known value, or first apply the resource that provides it (-target)")
 	}
 	var text []byte
 	if body != nil {

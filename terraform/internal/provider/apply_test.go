@@ -35,16 +35,16 @@ func applied(t *testing.T, s tfprotov6.ProviderServer, k kind, prior, config val
 	return resp.Diagnostics, read(state)
 }
 
-func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
+func TestForeignObjectOfTheNameIsNeitherChangedNorAdopted(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
 	for name, c := range map[string]struct {
 		there   []string // the UIDs that the server returns, one for each read
 		labels  any
 		patches int
 	}{
-		"BeforeTheFirstLook":       {[]string{"theirs"}, map[string]any{"env": "prod"}, 0},
-		"AfterIt":                  {[]string{"ours", "theirs"}, map[string]any{"env": "prod"}, 1},
-		"WhenThereIsNothingToSend": {[]string{"theirs"}, nil, 0},
+		"BeforeTheFirstRead": {[]string{"theirs"}, map[string]any{"env": "prod"}, 0},
+		"AfterTheFirstRead":  {[]string{"ours", "theirs"}, map[string]any{"env": "prod"}, 1},
+		"WithNothingToSend":  {[]string{"theirs"}, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			patches := 0
@@ -77,7 +77,7 @@ func TestSomebodyElsesOfTheNameIsNeitherChangedNorTakenOver(t *testing.T) {
 	}
 }
 
-func TestWhatWasMadeDuringAnInterruptIsInTheState(t *testing.T) {
+func TestObjectCreatedDuringAnInterruptIsInTheState(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
 	for _, c := range []struct {
 		kind   kind

@@ -10,19 +10,19 @@ import (
 func consumerAttachment() kind {
 	return kind{
 		name: "consumer_attachment",
-		about: "An attachment has a consumer use a claim. As long as a claim has consumers, the server does not release it. An attachment makes a consumer that does not exist, " +
+		about: "An attachment attaches a consumer to a claim. The server does not release a claim while it has consumers. An attachment creates a consumer that does not exist, " +
 			"and the consumer stays when the attachment is destroyed: prefer `carve_consumer`. If the claim has `when_unused = \"Delete\"`, " +
 			"the server releases the claim with its last attachment.",
 		path: "/v1/projects/{project}/claims/{claim}/consumers/{uid}?realm={realm}", blank: true, lockless: true,
 		fields: []field{
 			projectField,
-			{name: "claim", of: "claims", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of the claim, one of the project."},
-			{name: "realm", key: true, def: "default", replace: true, at: "-", from: "/realm", check: isName, about: "The realm that knows the UID of the consumer."},
+			{name: "claim", of: "claims", key: true, required: true, replace: true, at: "-", check: isName, about: "Name of a claim in the project."},
+			{name: "realm", key: true, def: "default", replace: true, at: "-", from: "/realm", check: isName, about: "The realm that defines the consumer's UID."},
 			{
 				name: "uid", of: "realms/{realm}/consumers", key: true, required: true, replace: true, at: "-", from: "/uid", check: isUID,
-				about: "The UID of the consumer in its realm.",
+				about: "The consumer's UID in its realm.",
 			},
-			{name: "attached_at", from: "/attachedAt", computed: true, dataOnly: true, about: "The time since which the consumer uses the claim."},
+			{name: "attached_at", from: "/attachedAt", computed: true, dataOnly: true, about: "Time when the consumer was attached."},
 		},
 		lookup: attached,
 		maker: func(ctx context.Context, a *api, v values) (string, error) {

@@ -45,7 +45,7 @@ func isCIDR(v any) string {
 	case err != nil:
 		return fmt.Sprintf("%q is not a block in CIDR notation, such as 10.0.0.0/16.", s)
 	case p.Masked() != p:
-		return fmt.Sprintf("%q has bits set behind its length; the block is %s.", s, p.Masked())
+		return fmt.Sprintf("%q has bits set after its prefix; the block is %s.", s, p.Masked())
 	}
 	return ""
 }
@@ -82,7 +82,7 @@ func isUnmarked(v any) string {
 	all, _ := v.(map[string]any)
 	for _, name := range marks {
 		if all[name] != nil {
-			return fmt.Sprintf("must not have %q, which the provider writes itself: set `owner` in the provider instead.", name)
+			return fmt.Sprintf("must not have %q, because the provider writes it: set `owner` in the provider instead.", name)
 		}
 	}
 	return ""

@@ -12,9 +12,9 @@ import (
 
 // leftOut has the contract's fields that the resources leave out, with the reason.
 var leftOut = map[string]string{
-	"IPClassSpec/provisioner":  "there is one",
+	"IPClassSpec/provisioner":  "it has only one value",
 	"IPClaimSpec/poolSelector": "deprecated in favour of classes",
-	"IPClaimSpec/consumers":    "not answered, so that no drift could be seen",
+	"IPClaimSpec/consumers":    "not returned, so the provider could not detect drift",
 }
 
 // contractSchema has the parts that this test needs from a schema in the contract.
@@ -25,7 +25,7 @@ type contractSchema struct {
 	Enum       []string                  `yaml:"enum"`
 }
 
-func TestAllOfTheContractIsInTheResources(t *testing.T) {
+func TestResourcesHaveEveryFieldOfTheContract(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../openapi.yaml")
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *dat
 	for _, f := range l.data() {
 		attributes[f.name] = f.shown(f.key && f.required, f.key && !f.required)
 	}
-	resp.Schema = schema.Schema{MarkdownDescription: "Reads one that exists. " + l.about, Attributes: attributes}
+	resp.Schema = schema.Schema{MarkdownDescription: "Reads one existing object. " + l.about, Attributes: attributes}
 }
 
 // ValidateConfig checks the keys.

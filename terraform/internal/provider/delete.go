@@ -63,7 +63,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 
 func (r *managed) protects(to *diag.Diagnostics, v values) {
 	to.AddAttributeError(path.Root(protectionField.name), "It is protected from deletion", fmt.Sprintf(
-		"The %s %s has deletion_protection, so it is neither destroyed nor replaced. To do so, set deletion_protection = false and apply that first.",
+		"The %s %s has deletion_protection, so it is neither destroyed nor replaced. Set deletion_protection = false and apply, then destroy or replace it.",
 		r.words(), r.id(v)))
 }
 

@@ -24,21 +24,21 @@ func explained() kind {
 		f.from, f.derive = from[f.name], nil
 		fields = append(fields, f)
 	}
-	sentence := []field{{name: "detail", about: "One sentence."}}
+	sentence := []field{{name: "detail", about: "Explanation in one sentence."}}
 	return kind{
 		name:    "claim_explanation",
-		about:   "Says what a claim would get, and why, by what is free now. Nothing is held. It has the attributes of a claim, and says in them what would come of it.",
+		about:   "Explains which block a claim would get now, and why. It allocates nothing. Its attributes are those of a claim; the server fills in the values that the claim would have.",
 		invalid: func(v values) []fault { return append(claimInvalid(v), claimIncoherent(v)...) },
 		fields: append(fields,
 			field{name: "outcome", from: "/outcome", computed: true, about: "`Bound` or `Refused`."},
-			field{name: "code", from: "/code", computed: true, about: "The code of the refusal; null when it would be bound."},
-			field{name: "detail", from: "/detail", computed: true, about: "One sentence about what would come of it."},
-			field{name: "steps", form: objects, from: "/steps", computed: true, about: "What was considered.", fields: append([]field{
-				{name: "kind", about: "What was considered, such as a pool."}, {name: "name", about: "`project/name` of it."},
-				{name: "outcome", about: "What came of it."}, {name: "code", about: "What spoke against it; null when nothing did."},
+			field{name: "code", from: "/code", computed: true, about: "Refusal code; null if the claim would be bound."},
+			field{name: "detail", from: "/detail", computed: true, about: "The outcome in one sentence."},
+			field{name: "steps", form: objects, from: "/steps", computed: true, about: "Steps in the decision, in order.", fields: append([]field{
+				{name: "kind", about: "Kind of the object that the step examined, such as a pool."}, {name: "name", about: "The object, as `project/name`."},
+				{name: "outcome", about: "Result of the step."}, {name: "code", about: "Reason why the object was not used; null if there is none."},
 			}, sentence...)},
-			field{name: "remedies", form: objects, from: "/remedies", computed: true, about: "What would make it work.", fields: append([]field{
-				{name: "pointer", about: "JSON pointer to what to change in the request."}, {name: "value", about: "What to write there."},
+			field{name: "remedies", form: objects, from: "/remedies", computed: true, about: "Changes that would make the claim succeed.", fields: append([]field{
+				{name: "pointer", about: "JSON pointer to the value to change in the request."}, {name: "value", about: "The value to set there."},
 			}, sentence...)},
 		),
 	}

@@ -2,12 +2,12 @@ package provider
 
 // Filters that the lists of several kinds have.
 var (
-	labelFilter    = field{name: "label_selector", about: "Only objects with such labels, such as `env=prod,tier in (web,api)`."}
+	labelFilter    = field{name: "label_selector", about: "Only objects with matching labels, such as `env=prod,tier in (web,api)`."}
 	familyFilter   = field{name: "ip_family", oneOf: []string{"IPv4", "IPv6"}, about: "Only this family."}
-	classFilter    = field{name: "class", check: isName, about: "Only objects of the class of this name."}
+	classFilter    = field{name: "class", check: isName, about: "Only objects of the class with this name."}
 	poolFilter     = field{name: "pool", check: isRef, about: "Only blocks of this pool, `name` or `project/name`."}
 	withinFilter   = field{name: "within", check: isCIDR, about: "Only blocks inside this block."}
-	containsFilter = field{name: "contains", check: isAddress, about: "Only blocks that have this address."}
+	containsFilter = field{name: "contains", check: isAddress, about: "Only blocks that contain this address."}
 )
 
 func phaseFilter(phases ...string) field {
@@ -19,7 +19,7 @@ func poolFilters() []field {
 		labelFilter, phaseFilter("Pending", "Ready", "Exhausted", "Draining", "Error"), familyFilter,
 		{name: "space", check: isRef, about: "Only pools of this space, `name` or `project/name`."},
 		{name: "parent", check: isRef, about: "Only children of this pool, `name` or `project/name`."},
-		{name: "roots", form: flag, about: "Whether the list has only pools without a parent."},
+		{name: "roots", form: flag, about: "Whether to list only pools without a parent."},
 		{name: "visibility", oneOf: []string{"consumer", "shared", "platform"}, about: "Only pools with this visibility."},
 		classFilter, withinFilter, containsFilter,
 	}
@@ -27,18 +27,18 @@ func poolFilters() []field {
 
 func claimFilters() []field {
 	return []field{
-		{name: "owner", about: "Only claims with this `owner_ref`, as `kind/name/uid`, where parts at the end can be left out."},
+		{name: "owner", about: "Only claims with this `owner_ref`, as `kind/name/uid`. Parts at the end can be left out."},
 		labelFilter, phaseFilter("Pending", "Bound", "Releasing", "Error"), familyFilter, poolFilter, classFilter, withinFilter, containsFilter,
-		{name: "consumer", check: isUID, about: "Only claims that this consumer is attached to, by its UID."},
+		{name: "consumer", check: isUID, about: "Only claims to which the consumer with this UID is attached."},
 		{name: "realm", check: isName, about: "The realm of `consumer`, `default` by default."},
 	}
 }
 
 func allocationFilters() []field {
 	return []field{
-		{name: "holder", oneOf: []string{"self"}, about: "`self` lists only blocks that the project holds."},
+		{name: "holder", oneOf: []string{"self"}, about: "`self` lists only blocks that the project has."},
 		phaseFilter("Bound", "Retained", "CoolingDown"),
-		{name: "purpose", oneOf: []string{"Claim", "ChildPool", "Reservation"}, about: "Only blocks that are held for this purpose."},
+		{name: "purpose", oneOf: []string{"Claim", "ChildPool", "Reservation"}, about: "Only blocks with this purpose."},
 		familyFilter, poolFilter, classFilter, withinFilter, containsFilter,
 	}
 }

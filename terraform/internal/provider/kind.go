@@ -63,7 +63,7 @@ type fault struct{ name, detail string }
 
 var projectField = field{
 	name: "project", key: true, replace: true, computed: true, at: "-", check: isName,
-	about: "The project it belongs to. By default the one of the provider.",
+	about: "The object's project. By default the provider's.",
 }
 
 func nameField(what string) field {
@@ -71,17 +71,17 @@ func nameField(what string) field {
 }
 
 var (
-	uidField         = field{name: "uid", from: "/metadata/uid", computed: true, about: "What the server knows it by; another one of the same name has another."}
+	uidField         = field{name: "uid", from: "/metadata/uid", computed: true, about: "The object's unique identifier. A later object with the same name has another one."}
 	descriptionField = field{name: "description", about: "Free text, at most 1,024 bytes."}
 	protectionField  = field{
 		name: "deletion_protection", form: flag, at: "-", def: false,
-		about: "Whether Terraform refuses to destroy or replace it. To destroy it, set this to `false` and apply first.",
+		about: "Whether Terraform refuses to destroy or replace the object. To destroy it, first set this to `false` and apply.",
 	}
-	timeoutsField = field{name: "timeouts", form: object, at: "-", about: "How long an operation may take with all its repeats, as `5m` by default.", fields: []field{
-		{name: "create", check: isDuration, about: "Time to create it."},
-		{name: "read", check: isDuration, about: "Time to read it."},
-		{name: "update", check: isDuration, about: "Time to change it."},
-		{name: "delete", check: isDuration, about: "Time to delete it."},
+	timeoutsField = field{name: "timeouts", form: object, at: "-", about: "Time limits for operations, including retries; `5m` by default.", fields: []field{
+		{name: "create", check: isDuration, about: "Time limit for creating the object."},
+		{name: "read", check: isDuration, about: "Time limit for reading the object."},
+		{name: "update", check: isDuration, about: "Time limit for changing the object."},
+		{name: "delete", check: isDuration, about: "Time limit for deleting the object."},
 	}}
 )
 
@@ -89,7 +89,7 @@ const defaultTimeout = 5 * time.Minute
 
 // all returns the resource's attributes.
 func (k kind) all() []field {
-	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`, by which it is imported."}}
+	fields := []field{{name: "id", computed: true, at: "-", about: "`" + k.idForm() + "`, the id for imports."}}
 	fields = append(fields, k.fields...)
 	if k.marked {
 		fields = append(fields, k.metadata()...)
@@ -113,10 +113,10 @@ func (k kind) data() []field {
 func (k kind) metadata() []field {
 	fixed := !k.patched
 	return []field{
-		{name: "labels", form: textMap, at: "/metadata/labels", replace: fixed, about: "Labels, by the rules of Kubernetes."},
+		{name: "labels", form: textMap, at: "/metadata/labels", replace: fixed, about: "Labels. Keys and values follow the rules of Kubernetes."},
 		{
 			name: "annotations", form: textMap, at: "/metadata/annotations", replace: fixed, check: isUnmarked,
-			about: "Free texts under keys like those of labels.",
+			about: "Free texts. Keys follow the rules for label keys.",
 		},
 	}
 }
@@ -339,7 +339,7 @@ func atMostOne(v values, names ...string) []fault {
 	if len(given) < 2 {
 		return nil
 	}
-	return []fault{{given[1], fmt.Sprintf("At most one of %s can be given.", strings.Join(names, ", "))}}
+	return []fault{{given[1], fmt.Sprintf("At most one of %s can be set.", strings.Join(names, ", "))}}
 }
 
 func exactlyOne(v values, names ...string) []fault {
@@ -348,14 +348,14 @@ func exactlyOne(v values, names ...string) []fault {
 			return atMostOne(v, names...)
 		}
 	}
-	return []fault{{names[0], fmt.Sprintf("One of %s must be given.", strings.Join(names, ", "))}}
+	return []fault{{names[0], fmt.Sprintf("One of %s must be set.", strings.Join(names, ", "))}}
 }
 
 // lengthOf refuses a prefix_length that differs from a block's or an address's length.
 func lengthOf(v values, name string) []fault {
 	bits, is := blockLength(v.text(name))
 	if n, given := v["prefix_length"].(int64); given && is && n != bits {
-		return []fault{{"prefix_length", fmt.Sprintf("prefix_length is %d, and %s has the length %d: give one of the two.", n, name, bits)}}
+		return []fault{{"prefix_length", fmt.Sprintf("prefix_length is %d, but the prefix length of %s is %d: remove one of the two.", n, name, bits)}}
 	}
 	return nil
 }

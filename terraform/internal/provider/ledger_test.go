@@ -58,7 +58,7 @@ func TestLedgerLeavesACreatedObjectToItsResource(t *testing.T) {
 	assert.False(t, l.taken(path, "old"))
 }
 
-func TestLedgerRefusesToKeepWhatIsInADestroyedContainer(t *testing.T) {
+func TestLedgerRefusesToKeepAnObjectInADestroyedContainer(t *testing.T) {
 	t.Parallel()
 	pool, granted := "/v1/projects/a/pools/p", "/v1/projects/a/pools/p/grants/b"
 	kept := planned{entry: entry{intent: keeps}, path: granted, token: "grant", within: containers(granted)}

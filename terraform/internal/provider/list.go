@@ -24,7 +24,7 @@ const mostListed = 10_000
 
 var maxItemsField = field{
 	name: "max_items", form: number, at: "-", check: between(1, 100_000),
-	about: "The most objects that the list may have, " + strconv.Itoa(mostListed) + " by default. A list with more is refused, never cut off.",
+	about: "Maximum number of objects in the list, " + strconv.Itoa(mostListed) + " by default. A list with more objects is refused, not cut off.",
 }
 
 // plural returns the name of the data source and of its attribute with the objects.
@@ -56,7 +56,7 @@ func (k kind) listFields() []field {
 }
 
 func (k kind) listAttributes() []field {
-	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the order of the API."})
+	return append(k.listFields(), field{name: k.plural(), form: objects, computed: true, fields: k.data(), about: "The objects, in the API's order."})
 }
 
 // listPath returns the list's path with its filters.
@@ -164,8 +164,8 @@ func (l *listed) tooMany(to *diag.Diagnostics, most int64) {
 		for _, f := range l.filters {
 			names = append(names, f.name)
 		}
-		remedy = "List fewer by a filter (" + strings.Join(names, ", ") + "), or raise max_items."
+		remedy = "Use a filter (" + strings.Join(names, ", ") + "), or raise max_items."
 	}
 	to.AddAttributeError(path.Root(maxItemsField.name), "The list is too long", fmt.Sprintf(
-		"More than %d %s match, and the list would be incomplete. %s", most, l.objects(), remedy))
+		"More than %d %s match, so the list would be incomplete. %s", most, l.objects(), remedy))
 }

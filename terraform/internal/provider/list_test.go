@@ -16,8 +16,8 @@ var notListed = map[string]string{
 	"listScopePools":        "carve_pools lists these pools",
 	"listAuditEvents":       "the audit trail is for people",
 	"listChanges":           "a stream of changes is no state",
-	"listWebhookDeliveries": "an operator works on them",
-	"listAlerts":            "alerts come and go by themselves",
+	"listWebhookDeliveries": "they are for operators",
+	"listAlerts":            "alerts start and end by themselves",
 	"listRegions":           "a region is a setting of the server",
 }
 

@@ -2,12 +2,12 @@ package provider
 
 func member() kind {
 	return kind{
-		name: "member", about: "A member is a subject of an OpenID Connect issuer with a role in a project.",
+		name: "member", about: "A member is an OpenID Connect subject with a role in a project.",
 		path: "/v1/projects/{project}/members/{subject}",
 		fields: []field{
 			projectField,
-			{name: "subject", key: true, required: true, replace: true, at: "-", check: isSubject, about: "Who: the issuer's configured name, a colon, and the subject."},
-			{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "What it may do."},
+			{name: "subject", key: true, required: true, replace: true, at: "-", check: isSubject, about: "The issuer's configured name, a colon, and the subject."},
+			{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "The member's permissions."},
 			uidField,
 		},
 	}

@@ -30,21 +30,21 @@ func (e *existsError) Error() string {
 	what := e.kind.words() + " " + e.id
 	switch {
 	case e.lost:
-		return fmt.Sprintf("An earlier apply of this configuration made the %s, and the state does not have it. The server does not show its secret again. "+
+		return fmt.Sprintf("An earlier apply of this configuration created the %s, but the state does not have it. The server does not show its secret again. "+
 			"Delete it (ipamctl %s delete %s) and apply again, or import it without its secret.", what, e.kind.noun(), e.id[strings.LastIndex(e.id, "/")+1:])
 	case e.differs != "":
-		return fmt.Sprintf("An earlier apply of this configuration made the %s, with another %s, which cannot be changed. %s "+
-			"Otherwise import it to have Terraform replace it:\n\n%s", what, e.differs, beforeDestroy, e.hint())
+		return fmt.Sprintf("An earlier apply of this configuration created the %s with another %s, which cannot be changed. %s "+
+			"Otherwise import it, and Terraform will replace it:\n\n%s", what, e.differs, beforeDestroy, e.hint())
 	}
 	about := ""
 	if e.by != "" {
-		about = ", made by " + e.by
+		about = ", created by " + e.by
 	}
 	if e.madeBy != "" {
 		about += " for the Terraform configuration " + strconv.Quote(e.madeBy)
 	}
-	return fmt.Sprintf("The %s exists already%s, and is not taken over, because it may be in use by somebody else. %s If it belongs to this configuration, import it:\n\n%s\n\n"+
-		"If an earlier apply of this configuration was cut off, `owner` in the provider has the next one find by itself what it made.", what, about, beforeDestroy, e.hint())
+	return fmt.Sprintf("The %s exists already%s. The provider does not take it over, because another user may need it. %s If it belongs to this configuration, import it:\n\n%s\n\n"+
+		"With `owner` set in the provider, an apply finds the objects of an earlier apply that was cut off.", what, about, beforeDestroy, e.hint())
 }
 
 // beforeDestroy explains the most frequent reason why the state's own object is in the way.
@@ -63,7 +63,7 @@ type otherError struct {
 func (e *otherError) title() string { return "Another " + e.kind.words() + " has the name" }
 
 func (e *otherError) Error() string {
-	return e.id + " was deleted, and somebody made another one of the same name, which is not managed here and was not changed."
+	return e.id + " was deleted, and another user has created an object with the same name. This resource does not manage the new object and did not change it."
 }
 
 // takenError reports that another resource has taken the object over.
@@ -75,8 +75,8 @@ type takenError struct {
 func (e *takenError) title() string { return "Another resource has the " + e.kind.words() }
 
 func (e *takenError) Error() string {
-	return fmt.Sprintf("Another resource of this configuration has taken over the %s %s, which stays as it is and is not deleted with this resource. "+
-		"A resource that was renamed keeps its object by a moved block, and a replacement by create_before_destroy cannot keep the name.", e.kind.words(), e.id)
+	return fmt.Sprintf("Another resource of this configuration has taken over the %s %s. The object stays as it is and is not deleted with this resource. "+
+		"Use a moved block to rename a resource; a replacement with create_before_destroy cannot keep the name.", e.kind.words(), e.id)
 }
 
 // sharedError reports that two resources in a configuration have the same object.
@@ -91,9 +91,9 @@ func (e *sharedError) title() string {
 
 func (e *sharedError) Error() string {
 	use := map[intent]string{keeps: "has", leaves: "destroys", makes: "creates"}
-	return fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has another address now, say so:\n\n"+
+	return fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add:\n\n"+
 		"  moved {\n    from = OLD ADDRESS\n    to   = NEW ADDRESS\n  }\n\n"+
-		"If they are two things, give them two names. If the object is to be made anew, first apply the configuration without it. "+
+		"If they are two objects, give them different names. To create the object again, first apply the configuration without it. "+
 		"If the state has one object twice, remove one of the two from the state: terraform state rm ADDRESS.", use[e.with], e.what, use[e.as])
 }
 
@@ -103,7 +103,7 @@ type defaultError struct{ what string }
 func (e *defaultError) title() string { return "Two default classes" }
 
 func (e *defaultError) Error() string {
-	return "The " + e.what + " and another class of this configuration are to be the default of one family. Set is_default = true on one of them."
+	return "The " + e.what + " and another class of this configuration are both the default of one address family. Set is_default = true on only one of them."
 }
 
 // insideError reports an object that is kept although its container is destroyed.
@@ -112,8 +112,8 @@ type insideError struct{ container, what string }
 func (e *insideError) title() string { return "Its container is destroyed" }
 
 func (e *insideError) Error() string {
-	return fmt.Sprintf("The %s is kept, but this plan destroys or replaces the %s, which it is in. Destroy what is inside first:\n\n"+
-		"  terraform destroy -refresh=false -target=ADDRESS OF THE CONTAINER\n\nThen apply, which makes all of it anew.", e.what, e.container)
+	return fmt.Sprintf("The plan keeps the %s, but destroys or replaces the %s that contains it. Destroy the contents first:\n\n"+
+		"  terraform destroy -refresh=false -target=ADDRESS OF THE CONTAINER\n\nThen apply, which creates everything again.", e.what, e.container)
 }
 
 // fullError reports that a plan replaces an object in use.
@@ -126,8 +126,8 @@ type fullError struct {
 func (e *fullError) title() string { return "It cannot be replaced while it is in use" }
 
 func (e *fullError) Error() string {
-	return fmt.Sprintf("A replacement destroys the %s %s first, and the server would refuse: %s\n\nDestroy it with what it holds, then apply, which makes all of it anew:\n\n"+
-		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr make another one with another name beside it, and move what is inside.", e.kind.words(), e.id, e.detail)
+	return fmt.Sprintf("A replacement destroys the %s %s first, and the server would refuse that: %s\n\nDestroy it with its contents, then apply, which creates everything again:\n\n"+
+		"  terraform destroy -refresh=false -target=ADDRESS\n\nOr create another one with another name, and move the contents.", e.kind.words(), e.id, e.detail)
 }
 
 // coolingError reports the time until which a destroy would have to wait.
@@ -140,7 +140,7 @@ type coolingError struct {
 func (e *coolingError) title() string { return "Blocks cool down" }
 
 func (e *coolingError) Error() string {
-	return fmt.Sprintf("%s\n\nThe %s can be destroyed when its blocks have cooled down, at %s. Destroy it then, or have Terraform wait: "+
-		"timeouts = { delete = %q }. An allocation that is deleted (ipamctl allocation delete) is free at once.",
+	return fmt.Sprintf("%s\n\nThe %s can be destroyed when its blocks have cooled down, at %s. Destroy it then, or let Terraform wait: "+
+		"timeouts = { delete = %q }. To free a block immediately, delete its allocation (ipamctl allocation delete).",
 		e.detail, e.kind.words(), e.until.UTC().Format(time.RFC3339), (time.Until(e.until) + time.Minute).Round(time.Minute).String())
 }

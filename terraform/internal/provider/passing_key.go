@@ -18,18 +18,18 @@ import (
 // passingKey is the ephemeral resource for an API key that lasts one Terraform run. Neither plan nor state contains the key.
 type passingKey struct{ api *api }
 
-// opened is the key in the private data for the API key that Close deletes.
+// opened names the entry in the resource's private data that identifies the API key: Open writes it, and Close reads it.
 const opened = "opened"
 
 // passingFields returns the attributes.
 func passingFields() []field {
 	return []field{
 		projectField,
-		{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "What it may do."},
-		{name: "valid_for", at: "-", check: isDuration, about: "When it expires if Terraform should not come to delete it; `1h` by default."},
+		{name: "role", required: true, oneOf: []string{"viewer", "consumer", "provider", "admin"}, about: "The key's permissions."},
+		{name: "valid_for", at: "-", check: isDuration, about: "Time after which the key expires, in case Terraform cannot delete it; `1h` by default."},
 		{name: "description", about: descriptionField.about},
-		{name: "name", at: "-", computed: true, about: "Its name."},
-		{name: "key_id", from: "/status/keyId", computed: true, about: "The part of it that is no secret."},
+		{name: "name", at: "-", computed: true, about: "The key's name."},
+		{name: "key_id", from: "/status/keyId", computed: true, about: "The public part of the key."},
 		{name: "token", from: "/token", computed: true, secret: true, about: "The key itself."},
 	}
 }
@@ -53,7 +53,7 @@ func (e *passingKey) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *
 		}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "An API key for one run: it is made when it is needed, is in no plan and in no state, and is deleted at the end.", Attributes: attributes,
+		MarkdownDescription: "An API key for one run. Terraform creates it when it is needed, stores it in no plan and no state, and deletes it at the end.", Attributes: attributes,
 	}
 }
 
@@ -88,7 +88,7 @@ func (e *passingKey) Open(ctx context.Context, req ephemeral.OpenRequest, resp *
 	v["key_id"], v["token"] = d.get("/status/keyId"), d["token"]
 	private, err := json.Marshal(map[string]any{"path": at, "revision": d.text("/metadata/revision")})
 	if err != nil {
-		resp.Diagnostics.AddError("The key cannot be noted", err.Error())
+		resp.Diagnostics.AddError("The key cannot be stored", err.Error())
 		return
 	}
 	resp.Diagnostics.Append(resp.Private.SetKey(ctx, opened, private)...)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAKeyForOneRunWhoseTokenWasLostIsReplaced(t *testing.T) {
+func TestEphemeralKeyWithALostTokenIsReplaced(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
 	var made []string // name in each POST
 	var deleted, revision string

@@ -70,12 +70,12 @@ func (p *patient) send(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		cancel()
 		said["error"] = err.Error()
-		tflog.Debug(ctx, "Carve did not answer", said)
+		tflog.Debug(ctx, "request to Carve failed", said)
 		return nil, err
 	}
 	resp.Body = &closing{resp.Body, cancel}
 	said["status"], said["request_id"] = resp.StatusCode, resp.Header.Get("X-Request-Id")
-	tflog.Debug(ctx, "Carve answered", said)
+	tflog.Debug(ctx, "Carve responded", said)
 	return resp, nil
 }
 

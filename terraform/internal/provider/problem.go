@@ -38,7 +38,7 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 	}
 	p, ok := client.AsProblem(err)
 	if !ok {
-		to.AddError("No answer from Carve about the "+k.words(), err.Error()+advice(err))
+		to.AddError("No response from Carve for the "+k.words(), err.Error()+advice(err))
 		return
 	}
 	tail := "\n\nCode " + string(p.Code)
@@ -46,7 +46,7 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 		tail += ", trace " + p.TraceID
 	}
 	if client.MayBeDone(err) {
-		tail += ". It may have been carried out"
+		tail += ". The server may have applied the change"
 	}
 	told := false
 	for _, e := range p.Errors {
@@ -67,10 +67,10 @@ func diagnose(to *diag.Diagnostics, k kind, fields []field, err error, remedies 
 // advice names the setting that may help when the server cannot be reached.
 func advice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		return "\n\nIf the certificate is of an authority of your own, name the file of that authority's certificate in ca_file (CARVE_CA_FILE)."
+		return "\n\nIf your own authority issued the server's certificate, set ca_file (CARVE_CA_FILE) to the file with the authority's certificate."
 	}
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
-		return "\n\nIf the server is elsewhere, say where in server (CARVE_SERVER)."
+		return "\n\nIf the server has another address, set server (CARVE_SERVER)."
 	}
 	return ""
 }
@@ -89,7 +89,7 @@ func (a *api) remedies(ctx context.Context, config values, body document) string
 		text += fmt.Sprintf("\n  * %v", remedy["detail"])
 	}
 	if text != "" {
-		text = "\n\nWhat would help:" + text
+		text = "\n\nRemedies:" + text
 	}
 	return text
 }

@@ -45,7 +45,7 @@ func serving(t *testing.T, url string) tfprotov6.ProviderServer {
 	return s
 }
 
-func TestAnIdentityImports(t *testing.T) {
+func TestImportByIdentityReadsTheObject(t *testing.T) {
 	t.Setenv("CARVE_CONFIG", t.TempDir()+"/none")
 	var agent, authorization string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +82,7 @@ func TestAnIdentityImports(t *testing.T) {
 	assert.Equal(t, "Bearer secret", authorization)
 }
 
-func TestAllWaitForAServerThatHadTooMany(t *testing.T) {
+func TestAllRequestsWaitAfterARateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
@@ -110,7 +110,7 @@ func TestAllWaitForAServerThatHadTooMany(t *testing.T) {
 	})
 }
 
-func TestABusyServerIsWaitedForAndASilentOneIsAskedAgain(t *testing.T) {
+func TestBusyAndSilentServersAreRetried(t *testing.T) {
 	t.Parallel()
 	busy := http.Header{"Retry-After": {"30"}, "Content-Type": {"application/json"}}
 	for name, c := range map[string]struct {

@@ -53,20 +53,20 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		return schema.StringAttribute{Optional: true, MarkdownDescription: about}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Carve hands out IP address space. What is not set here is taken from the environment, and then from the current context of `ipamctl`.",
+		MarkdownDescription: "Carve hands out IP address space. The provider reads settings that are missing here from the environment, and then from the current context of `ipamctl`.",
 		Attributes: map[string]schema.Attribute{
-			"server":  optional("Base URL of the server, such as `https://carve.example.com`. `CARVE_SERVER`."),
-			"project": optional("The project of resources that name none. `CARVE_PROJECT`."),
+			"server":  optional("Base URL of the server, such as `https://carve.example.com`. Environment: `CARVE_SERVER`."),
+			"project": optional("Default project for resources that name none. Environment: `CARVE_PROJECT`."),
 			"api_key": schema.StringAttribute{
-				Optional: true, Sensitive: true, MarkdownDescription: "An API key, or a token of an OpenID Connect issuer. Rather set `CARVE_API_KEY`.",
+				Optional: true, Sensitive: true, MarkdownDescription: "An API key, or a token from an OpenID Connect issuer. Prefer the environment variable `CARVE_API_KEY`.",
 			},
-			"api_key_file": optional("A file with the API key. `CARVE_API_KEY_FILE`."),
-			"ca_file":      optional("A file with certificates to trust, instead of the system's. `CARVE_CA_FILE`."),
-			"context":      optional("The context of `ipamctl` to use. `CARVE_CONTEXT`."),
-			"owner": optional("A name for this configuration and its state, such as `network/prod`, that no other one has. What it makes is marked by it, " +
-				"so that the apply after one that was cut off finds what that has made. `CARVE_OWNER`."),
+			"api_key_file": optional("File with the API key. Environment: `CARVE_API_KEY_FILE`."),
+			"ca_file":      optional("File with CA certificates to trust (default: the system's). Environment: `CARVE_CA_FILE`."),
+			"context":      optional("The context of `ipamctl` to use. Environment: `CARVE_CONTEXT`."),
+			"owner": optional("A name for this configuration and its state, such as `network/prod`. It must be unique. The provider writes it into each object that it creates, " +
+				"so that an apply finds the objects of an earlier apply that was cut off. Environment: `CARVE_OWNER`."),
 			"insecure_http": schema.BoolAttribute{
-				Optional: true, MarkdownDescription: "Allow plain http to another machine, where everybody on the way can read the credential.",
+				Optional: true, MarkdownDescription: "Allow plain http to another machine. The network between them can read the credential.",
 			},
 		},
 	}
@@ -82,7 +82,7 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest, r
 	}
 	a, err := p.connect(config)
 	if err != nil {
-		resp.Diagnostics.AddError("The provider is not configured well", err.Error())
+		resp.Diagnostics.AddError("Invalid provider configuration", err.Error())
 		return
 	}
 	_, a.open = config["project"].(unknown)
@@ -125,7 +125,7 @@ func (p *Provider) connect(config values) (*api, error) {
 	}
 	c, err := client.New(s.server, opts...)
 	if errors.Is(err, client.ErrInsecureHTTP) {
-		return nil, fmt.Errorf("the server %s is plain http to another machine, so everybody on the way could read the credential: "+
+		return nil, fmt.Errorf("the server %s is plain http to another machine, so the network between them could read the credential: "+
 			"use https, or set insecure_http = true in the provider if you trust that network", s.server)
 	}
 	if err != nil {

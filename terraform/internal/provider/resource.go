@@ -166,5 +166,5 @@ func within(ctx context.Context, v values, operation string) (context.Context, c
 			bound = d
 		}
 	}
-	return context.WithTimeoutCause(ctx, bound, errors.New("the time of timeouts."+operation+" is over"))
+	return context.WithTimeoutCause(ctx, bound, errors.New("the operation took longer than timeouts."+operation))
 }

@@ -102,17 +102,17 @@ func contextNamed(name string, env func(string) string) (c chosen, err error) {
 	case errors.Is(err, fs.ErrNotExist) && name == "":
 		return c, nil
 	case err != nil:
-		return c, fmt.Errorf("the contexts of ipamctl: %w", err)
+		return c, fmt.Errorf("read the contexts of ipamctl: %w", err)
 	}
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return c, fmt.Errorf("%s holds credentials, and others than you can use it: chmod 600 it", file)
+		return c, fmt.Errorf("%s contains credentials, and other users can access it: run chmod 600 on it", file)
 	}
 	var all struct {
 		Current  string            `yaml:"current"`
 		Contexts map[string]chosen `yaml:"contexts"`
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
-		return c, fmt.Errorf("%s is not a file of contexts", file) // the reader's own error quotes the file
+		return c, fmt.Errorf("%s is not a valid ipamctl configuration", file) // the reader's own error quotes the file
 	}
 	if name == "" {
 		name = all.Current

@@ -75,13 +75,13 @@ func (o *operator) adds(t *testing.T, owner string) {
 			return err == nil && status == http.StatusOK, nil
 		}), "the key of the Secret is not believed")
 	}))
-	require.True(t, t.Run("and an upgrade keeps it", func(t *testing.T) {
+	require.True(t, t.Run("an upgrade keeps the first key", func(t *testing.T) {
 		_, err := o.plane.helm(t, namespace, append([]string{"upgrade"}, values...)...)
 		require.NoError(t, err, o.played.kubelet.told())
 		assert.Equal(t, []int{0, 0}, o.played.kubelet.codes("Job/ipam-carve-first-key"))
 		assert.Equal(t, key, o.firstKey(t))
 	}))
-	t.Run("further volumes and objects are there, with what templates made of them", func(t *testing.T) {
+	t.Run("further volumes and objects are rendered from their templates", func(t *testing.T) {
 		pod := o.played.kubelet.running("Deployment/ipam-carve")[0]
 		text, err := os.ReadFile(filepath.Join(pod.sandbox.root, "greeting", "region"))
 		require.NoError(t, err)
@@ -93,7 +93,7 @@ func (o *operator) adds(t *testing.T, owner string) {
 		assert.Equal(t, "4711", d.Labels["example.com/cost-centre"])
 		assert.Equal(t, "4711", d.Spec.Template.Labels["example.com/cost-centre"])
 	})
-	t.Run("cert-manager is asked for a certificate that says the Service's names", func(t *testing.T) {
+	t.Run("the Certificate of cert-manager has the Service's names", func(t *testing.T) {
 		c, err := o.plane.dynamic(t).Resource(certificates).Namespace(namespace).Get(t.Context(), "ipam-carve", meta.GetOptions{})
 		require.NoError(t, err)
 		hosts, _, err := unstructured.NestedStringSlice(c.Object, "spec", "dnsNames")

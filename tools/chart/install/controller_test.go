@@ -16,9 +16,9 @@ import (
 
 const controllerChart = "../../../helm/carve-controller"
 
-// TestTheControllersChartLives checks the definitions and rights of the chart through its life. It runs no pods (controller/internal/installed runs
-// the program with the chart's rights).
-func TestTheControllersChartLives(t *testing.T) {
+// TestControllerChartKeepsClaimsThroughItsLife checks the definitions and rights of the chart through its life. It runs no pods
+// (controller/internal/installed runs the program with the chart's rights).
+func TestControllerChartKeepsClaimsThroughItsLife(t *testing.T) {
 	plane := startControlPlane(t)
 	plane.namespace(t, namespace)
 	client := plane.dynamic(t)

@@ -28,11 +28,11 @@ const (
 
 // The life of a release of values-multi-region.yaml. The test replaces the database's address, and uses few and fast pods, which show the same. Each
 // step builds on the earlier ones.
-func TestAReleaseLives(t *testing.T) {
+func TestReleaseServesThroughItsLife(t *testing.T) {
 	plane := startControlPlane(t)
 	plane.extend(t)
 	t.Run("every values file is accepted by the API server", func(t *testing.T) { accepted(t, plane) })
-	t.Run("and what is not hardened is not", func(t *testing.T) { refusesOthers(t, plane) })
+	t.Run("pods that are not hardened are refused", func(t *testing.T) { refusesOthers(t, plane) })
 
 	db, ca := startDatabase(t), newAuthority(t)
 	plane.namespace(t, namespace)
@@ -111,7 +111,7 @@ func TestAReleaseLives(t *testing.T) {
 			assert.Contains(t, pod.args, "--log-level=debug")
 		}
 	}))
-	require.True(t, t.Run("an upgrade whose pods do not start fails, and those of before go on", func(t *testing.T) {
+	require.True(t, t.Run("an upgrade whose pods do not start fails, and the earlier pods continue", func(t *testing.T) {
 		_, err := plane.helm(t, namespace, append(append([]string{"upgrade", "--set=extraArgs={--no-such-flag=1}"}, values...), "--timeout=1m")...)
 		require.Error(t, err)
 		serving := 0
@@ -134,7 +134,7 @@ func TestAReleaseLives(t *testing.T) {
 		assert.Len(t, played.kubelet.codes("Job/ipam-carve-migrate"), migrated)
 	}))
 	claims, wrong := crowd.end()
-	require.True(t, t.Run("nobody noticed any of this, and no claim is lost", func(t *testing.T) {
+	require.True(t, t.Run("no request failed in all this, and no claim is lost", func(t *testing.T) {
 		t.Logf("%d claims", claims)
 		assert.Empty(t, wrong)
 		assert.Greater(t, claims, 100)
@@ -164,7 +164,7 @@ func TestAReleaseLives(t *testing.T) {
 			}
 		}
 	}))
-	t.Run("what operators would add by hand", func(t *testing.T) {
+	t.Run("a release with every addition of the chart", func(t *testing.T) {
 		(&operator{plane: plane, played: played, client: client, values: values}).adds(t, db.url(ownerUser))
 	})
 }

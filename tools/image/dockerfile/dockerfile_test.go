@@ -52,9 +52,11 @@ func theDockerfileIsBuiltWithThePinnedGo(t *testing.T, image recipe.Image) {
 	assert.Equal(t, "scratch", stages[1].from, "nothing is in the image that was not put there")
 }
 
-func TestTheDockerfileRunsTheSame(t *testing.T) { each(t, theDockerfileRunsTheSame) }
+func TestTheDockerfileHasTheSameEntrypointUserAndPort(t *testing.T) {
+	each(t, theDockerfileHasTheSameEntrypointUserAndPort)
+}
 
-func theDockerfileRunsTheSame(t *testing.T, image recipe.Image) {
+func theDockerfileHasTheSameEntrypointUserAndPort(t *testing.T, image recipe.Image) {
 	t.Helper()
 	_, stages := read(t, image)
 	last := stages[1]

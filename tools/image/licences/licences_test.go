@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/programs"
 )
 
-func TestEverythingThatIsShippedHasALicenceThatIsAgreedTo(t *testing.T) {
+func TestEveryShippedComponentHasAnAcceptedLicence(t *testing.T) {
 	t.Parallel()
 	repo, err := programs.Repository(".")
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func TestEverythingThatIsShippedHasALicenceThatIsAgreedTo(t *testing.T) {
 	t.Logf("%d components", len(components))
 }
 
-func TestALicenceThatNobodyAgreedToIsRefused(t *testing.T) {
+func TestUnacceptedLicenceIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"GPL-3.0", "AGPL-3.0", "LGPL-2.1", "BUSL-1.1", "NOASSERTION"} {
 		err := Refused([]Component{{Name: "example.com/a", Version: "v1.0.0", Licences: []string{"MIT", id}, In: []string{"server"}}})
@@ -59,7 +59,7 @@ You should have received a copy of the GNU General Public License along with thi
 https://www.gnu.org/licenses/.
 `
 
-func TestALicenceIsReadAndNotGuessed(t *testing.T) {
+func TestTextWithoutAClearLicenceIsAnError(t *testing.T) {
 	t.Parallel()
 	repo, err := programs.Repository(".")
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestALicenceIsReadAndNotGuessed(t *testing.T) {
 	}
 }
 
-func TestAPackageInsideAModuleMayHaveALicenceOfItsOwn(t *testing.T) {
+func TestPackageInAModuleMayHaveItsOwnLicence(t *testing.T) {
 	t.Parallel()
 	repo, err := programs.Repository(".")
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestAPackageInsideAModuleMayHaveALicenceOfItsOwn(t *testing.T) {
 	assert.False(t, licensed)
 }
 
-func TestRemarksOfABundleAreRead(t *testing.T) {
+func TestLicencesInBundleCommentsAreRead(t *testing.T) {
 	t.Parallel()
 	ids, err := banner("/*! a. MIT License. */\n/** b, released under the Apache license 2.0 and Mozilla Public License 2.0 */")
 	assert.NoError(t, err)

@@ -145,7 +145,7 @@ func TestEveryNPMPackageHasItsHash(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotPinnedIsSeen(t *testing.T) {
+func TestUnpinnedPackageIsReported(t *testing.T) {
 	t.Parallel()
 	good := `{"version":"1.2.3","integrity":"sha512-` + strings.Repeat("A", 86) + `=="}`
 	for name, c := range map[string]struct {
@@ -170,7 +170,7 @@ func TestWhatIsNotPinnedIsSeen(t *testing.T) {
 // floating matches commands that use the newest version of the day, or run a download.
 var floating = regexp.MustCompile(`go (install|get|run)\s[^#\n]*@latest|\bnpx (-y|--yes)\b|npm (install|i) (-g|--global)|(curl|wget)[^|\n]*\|\s*(ba|z)?sh\b|^\s*FROM\s+\S+(:latest|[^:\s]*$)`)
 
-func TestNoScriptTakesWhateverIsNewest(t *testing.T) {
+func TestNoScriptUsesAnUnpinnedVersion(t *testing.T) {
 	t.Parallel()
 	repo, scripts := repository(t, func(name string) bool {
 		base := filepath.Base(name)

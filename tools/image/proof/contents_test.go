@@ -68,7 +68,7 @@ func file(t *testing.T, img v1.Image, name string) []byte {
 	return nil
 }
 
-func TestNothingIsInTheImageThatIsNotMeantToBe(t *testing.T) {
+func TestImageContainsOnlyItsIntendedFiles(t *testing.T) {
 	t.Parallel()
 	for i, p := range recipe.Platforms {
 		t.Run(p.String(), func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestNoPathOfTheBuildersMachineIsInThePrograms(t *testing.T) {
 	}
 }
 
-func TestTheCertificateAuthoritiesCanBeUsed(t *testing.T) {
+func TestCertificateAuthoritiesCanBeParsed(t *testing.T) {
 	t.Parallel()
 	text := file(t, subject.images[0], "etc/ssl/certs/ca-certificates.crt")
 	pool := x509.NewCertPool()

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-func TestTheManifestsAreWhole(t *testing.T) {
+func TestManifestsReferToExistingBlobs(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, validate.Index(subject.layout.Index), "every blob is there and has its digest")
 	m, err := subject.layout.Index.IndexManifest()
@@ -30,7 +30,7 @@ func TestTheManifestsAreWhole(t *testing.T) {
 	assert.Equal(t, subject.stamp.Labels(), m.Annotations)
 }
 
-func TestTheImageSaysHowItIsRun(t *testing.T) {
+func TestImageConfigHasUserEntrypointAndPort(t *testing.T) {
 	t.Parallel()
 	for i, p := range recipe.Platforms {
 		config, err := subject.images[i].ConfigFile()

@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/tools/image/sbom"
 )
 
-// TestARegistryHasTheSameImageAndItsBillOfMaterials pushes to a registry on loopback and reads the image back as a cluster and a scanner would.
-func TestARegistryHasTheSameImageAndItsBillOfMaterials(t *testing.T) {
+// TestPushedImageAndItsBillOfMaterialsAreUnchanged pushes to a registry on loopback and reads the image back as a cluster and a scanner would.
+func TestPushedImageAndItsBillOfMaterialsAreUnchanged(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true),
 		registry.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo))))
@@ -51,7 +51,7 @@ func TestARegistryHasTheSameImageAndItsBillOfMaterials(t *testing.T) {
 	}
 }
 
-func TestPushWantsToKnowWhere(t *testing.T) {
+func TestPushWithoutATargetIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := oci.Push(t.Context(), filepath.Join(subject.dir, subject.image.Layout()), "carve")
 	assert.ErrorContains(t, err, "REGISTRY/NAME:TAG")

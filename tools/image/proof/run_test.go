@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-func TestTheProgramsRunInTheImageAlone(t *testing.T) {
+func TestProgramsNeedOnlyTheImagesFiles(t *testing.T) {
 	t.Parallel()
 	only(t, recipe.Server)
 	j := newJail(t)
@@ -37,7 +37,7 @@ func TestTheProgramsRunInTheImageAlone(t *testing.T) {
 	})
 }
 
-func TestThereIsNoShell(t *testing.T) {
+func TestImageHasNoShell(t *testing.T) {
 	t.Parallel()
 	j := newJail(t)
 	for _, shell := range []string{"/bin/sh", "/bin/bash", "/busybox/sh"} {
@@ -47,9 +47,9 @@ func TestThereIsNoShell(t *testing.T) {
 	}
 }
 
-// TestTheControllerRunsInItsImageAlone runs the controller as far as possible without a cluster: its flags, a readable key, and the missing API
+// TestControllerNeedsOnlyTheImagesFiles runs the controller as far as possible without a cluster: its flags, a readable key, and the missing API
 // server.
-func TestTheControllerRunsInItsImageAlone(t *testing.T) {
+func TestControllerNeedsOnlyTheImagesFiles(t *testing.T) {
 	t.Parallel()
 	only(t, recipe.Controller)
 	j := newJail(t)

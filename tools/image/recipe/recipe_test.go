@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheEpochIsTheSourcesAndNeverNow(t *testing.T) {
+func TestEpochIsTheSourceDateOrZero(t *testing.T) {
 	t.Parallel()
 	at, err := Epoch("1700000000")
 	assert.NoError(t, err)
@@ -36,7 +36,7 @@ func TestAVersionBecomesATag(t *testing.T) {
 }
 
 // The programs of `make build` and those in the image only differ in the tables for debuggers.
-func TestTheMakefileStampsTheSame(t *testing.T) {
+func TestMakefileHasTheImagesBuildFlags(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../../../Makefile")
 	require.NoError(t, err)

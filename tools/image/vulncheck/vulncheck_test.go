@@ -73,7 +73,7 @@ func TestVulncheck(t *testing.T) {
 	}
 }
 
-func TestAModuleThatDoesNotBuildIsNotCalledUnchecked(t *testing.T) {
+func TestModuleThatDoesNotBuildIsAnError(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs("vulncheck.sh")
 	require.NoError(t, err)

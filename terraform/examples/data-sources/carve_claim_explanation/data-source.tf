@@ -1,4 +1,4 @@
-# What would a /24 of the pool be, if it were claimed now?
+# Explains which /24 of the pool a claim would get now.
 data "carve_claim_explanation" "block" {
   pool          = "prod"
   prefix_length = 24

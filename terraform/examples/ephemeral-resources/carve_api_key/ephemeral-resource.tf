@@ -1,4 +1,4 @@
-# A key for this run alone, for another provider or a provisioner: it is in no plan and in no state.
+# A key for only this run, for another provider or a provisioner. Terraform stores it in no plan and no state.
 ephemeral "carve_api_key" "run" {
   role      = "consumer"
   valid_for = "30m"

@@ -13,7 +13,7 @@ resource "carve_claim" "blocks" {
   labels        = { colour = each.key }
 }
 
-# This very address.
+# This exact address.
 resource "carve_claim" "gateway" {
   name                = "web-gateway"
   pool                = carve_pool.web.id

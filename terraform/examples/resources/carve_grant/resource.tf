@@ -4,7 +4,7 @@ resource "carve_pool" "shared" {
   visibility = "shared"
 }
 
-# Project team-b may claim from the pool.
+# Project team-b can claim from the pool.
 resource "carve_grant" "team_b" {
   pool     = carve_pool.shared.name
   consumer = "team-b"

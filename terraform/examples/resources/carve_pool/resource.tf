@@ -1,11 +1,11 @@
-# A root is a block of a space, here of the space "default" of the project.
+# A root pool has a block in a space, here in the project's space "default".
 resource "carve_pool" "region" {
   name         = "eu"
   cidr         = "10.64.0.0/12"
   reservations = [{ first = 256, reason = "network equipment" }]
 }
 
-# A child is carved from its parent, which chooses the block.
+# A child pool is carved from its parent, which chooses the block.
 resource "carve_pool" "prod" {
   name                  = "eu-prod"
   parent                = carve_pool.region.id

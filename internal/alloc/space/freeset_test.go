@@ -69,7 +69,7 @@ func TestPlanMatchesCells(t *testing.T) {
 
 func FuzzPlan(f *testing.F) { fuzzUniverses(f, planMatchesCells) }
 
-func TestPlanRefusesRowsItCannotTrust(t *testing.T) {
+func TestPlanRefusesInconsistentRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, container, free, fault string }{
 		{"Overlap", "10.0.0.0/24", "10.0.0.128/26 10.0.0.128/25", "10.0.0.128/25 overlaps 10.0.0.128/26"},
@@ -87,7 +87,7 @@ func TestPlanRefusesRowsItCannotTrust(t *testing.T) {
 	}
 }
 
-func TestPlanTakesTheSameRowFromSeveralReads(t *testing.T) {
+func TestPlanAcceptsDuplicateRowsFromSeveralReads(t *testing.T) {
 	t.Parallel()
 	set := newSet(t, "10.0.0.0/24", "10.0.0.0/25 10.0.0.0/25 10.0.0.0/25")
 	require.Equal(t, "10.0.0.0/25", takeString(t, set, space.Wish{Bits: 25}))
@@ -95,7 +95,7 @@ func TestPlanTakesTheSameRowFromSeveralReads(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestEightHostsOfASlash29(t *testing.T) {
+func TestSlash29HoldsExactlyEightHosts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		container string

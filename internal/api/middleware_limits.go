@@ -172,7 +172,7 @@ func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, ref
 	f := a.cfg.InFlight
 	f.NowAndThen(func() {
 		load := f.Load()
-		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: as many as may be are worked on, of all callers or of one",
+		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: the limit on concurrent requests is reached, of all callers or of one",
 			slog.Int64("inFlight", load.Max), slog.Int64("refusedSoFar", load.Full), slog.Int64("ofOneCaller", load.Greedy))
 	})
 	c := e.AcquireContext()
