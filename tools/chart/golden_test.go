@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -40,16 +41,39 @@ func TestEachValuesFileMatchesItsGoldenFile(t *testing.T) {
 	}
 }
 
+// notes returns the notes that an installation with a values file shows.
+func notes(t *testing.T, values string) string {
+	t.Helper()
+	out, err := helm(t, "install", "ipam", source, "--namespace=network", "--dry-run=client", "--values="+values)
+	require.NoError(t, err)
+	_, notes, found := strings.Cut(out, "NOTES:\n")
+	require.True(t, found, out)
+	return notes
+}
+
 func TestNotesMatchTheirGoldenFiles(t *testing.T) {
 	t.Parallel()
 	for name, path := range valuesFiles(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			out, err := helm(t, "install", "ipam", source, "--namespace=network", "--dry-run=client", "--values="+path)
-			require.NoError(t, err)
-			_, notes, found := strings.Cut(out, "NOTES:\n")
-			require.True(t, found, out)
-			golden(t, name+".notes.txt", notes)
+			golden(t, name+".notes.txt", notes(t, path))
+		})
+	}
+}
+
+// step matches the number of a step in the notes.
+var step = regexp.MustCompile(`(?m)^(\d+)\. `)
+
+func TestNotesNumberTheirStepsWithoutGaps(t *testing.T) {
+	t.Parallel()
+	for name, path := range valuesFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steps := step.FindAllStringSubmatch(notes(t, path), -1)
+			require.NotEmpty(t, steps)
+			for i, found := range steps {
+				assert.Equal(t, strconv.Itoa(i+1), found[1])
+			}
 		})
 	}
 }
