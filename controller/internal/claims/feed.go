@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -137,43 +136,4 @@ func (f *feed) look(ctx context.Context, name types.NamespacedName) {
 	case f.wake <- event.GenericEvent{Object: claim}:
 	case <-ctx.Done():
 	}
-}
-
-// waiting is a queue of claims that found no room, ordered by their first refusal.
-type waiting struct {
-	mu    sync.Mutex
-	names []types.NamespacedName
-	is    map[types.NamespacedName]bool
-}
-
-func (w *waiting) add(name types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.is == nil {
-		w.is = map[types.NamespacedName]bool{}
-	}
-	if !w.is[name] {
-		w.is[name] = true
-		w.names = append(w.names, name)
-	}
-}
-
-func (w *waiting) remove(name types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.is, name)
-}
-
-// take removes the first claims from the queue and returns them. A claim that is refused again goes to the end.
-func (w *waiting) take(most int) (first []types.NamespacedName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for len(w.names) > 0 && len(first) < most {
-		if name := w.names[0]; w.is[name] {
-			first = append(first, name)
-			delete(w.is, name)
-		}
-		w.names = w.names[1:]
-	}
-	return first
 }
