@@ -2,7 +2,6 @@ package claims
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	core "k8s.io/api/core/v1"
@@ -41,6 +40,7 @@ func (r *Reconciler) look(ctx context.Context, claim *ipam.IPClaim, user ipam.Po
 		}
 	}
 	if s.verdict != judge.Keep || by == "" || !r.Judge.VerifyNetworkStatus {
+		r.seen.forget(client.ObjectKeyFromObject(claim), user.UID)
 		return s, nil
 	}
 	return r.lookForAddress(ctx, claim, s, by)
@@ -58,12 +58,12 @@ func (r *Reconciler) podIn(ctx context.Context, reader client.Reader, namespace,
 
 // lookForAddress judges a claim lost if the pod's network status lacks its address at two reads. The second read goes to the API server.
 func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s sight, by string) (sight, error) {
-	key := string(claim.UID) + "/" + string(s.pod.UID)
+	name := client.ObjectKeyFromObject(claim)
 	if judge.Network(s.pod, by, claim.Status.CIDR) != judge.Missing {
-		r.seen.forget(key)
+		r.seen.forget(name, s.pod.UID)
 		return s, nil
 	}
-	if s.again = r.seen.wait(key, r.Between); s.again > 0 {
+	if s.again = r.seen.wait(name, claim.UID, s.pod.UID, r.Between); s.again > 0 {
 		return s, nil
 	}
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, s.pod.Name)
@@ -74,38 +74,9 @@ func (r *Reconciler) lookForAddress(ctx context.Context, claim *ipam.IPClaim, s 
 		return s, nil // the event for the pod's end is on its way
 	}
 	if judge.Network(pod, by, claim.Status.CIDR) != judge.Missing {
-		r.seen.forget(key)
+		r.seen.forget(name, s.pod.UID)
 		return s, nil
 	}
 	s.verdict, s.why, s.only = judge.Lost, "the pod's network status does not have the address", true
 	return s, nil
-}
-
-// observations are the times of first observations. An observation counts once it is old enough. After a restart it has to be made twice again.
-type observations struct {
-	mu    sync.Mutex
-	first map[string]time.Time
-}
-
-// wait records an observation, if it is new, and returns the time until it counts. It returns 0 once it counts.
-func (o *observations) wait(key string, between time.Duration) time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.first == nil {
-		o.first = map[string]time.Time{}
-	}
-	since, seen := o.first[key]
-	if !seen {
-		since = time.Now()
-		o.first[key] = since
-		return between
-	}
-	return max(0, between-time.Since(since))
-}
-
-// forget drops an observation that is no longer true.
-func (o *observations) forget(key string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.first, key)
 }

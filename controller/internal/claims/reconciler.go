@@ -69,6 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if gone {
 		r.short.remove(request.NamespacedName)
+		r.seen.keep(request.NamespacedName, nil)
 		return ctrl.Result{}, nil
 	}
 	if abandoned(&claim) {

@@ -205,5 +205,9 @@ func (r *Reconciler) attach(ctx context.Context, claim *ipam.IPClaim, pod *core.
 
 // reserve writes a claim's users into its status.
 func (r *Reconciler) reserve(ctx context.Context, claim *ipam.IPClaim, users []ipam.PodReference) error {
-	return r.change(ctx, claim, func(s *ipam.IPClaimStatus) { s.ReservedFor = users })
+	err := r.change(ctx, claim, func(s *ipam.IPClaimStatus) { s.ReservedFor = users })
+	if err == nil {
+		r.seen.keep(client.ObjectKeyFromObject(claim), uidsOf(users))
+	}
+	return err
 }
