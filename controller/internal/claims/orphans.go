@@ -36,7 +36,7 @@ func (s *Sweep) cleaned(ctx context.Context, orphans []*carve.IPClaim) error {
 		}
 		if n := blocks[remote.Project+"/"+remote.Name]; n > 0 {
 			s.Of.Events.Eventf(&pools.Items[i], nil, core.EventTypeNormal, ipam.ReasonOrphansCleaned, "Sweep",
-				"released %d blocks that Carve had for IPClaims that no longer exist", n)
+				"released the blocks of IPClaims that no longer exist; number of blocks: %d", n)
 		}
 	}
 	return nil

@@ -38,9 +38,9 @@ func (r *Reconciler) show(ctx context.Context, p *ipam.NodeSlicePool, class *car
 		switch generation := p.Generation; {
 		case v.full != "":
 			conditions.Stuck(&s.Conditions, generation, ipam.ReasonPoolFull,
-				fmt.Sprintf("%d nodes have no slice (%s): %s", len(v.without), some(v.without), v.full))
+				fmt.Sprintf("nodes without a slice: %d (%s): %s", len(v.without), some(v.without), v.full))
 		case missed > 0:
-			message := fmt.Sprintf("%d slices belong to deleted nodes: %d of them drain until their last block is released", missed, draining)
+			message := fmt.Sprintf("slices of deleted nodes: %d; slices that drain until their last block is released: %d", missed, draining)
 			if len(v.stays) > 0 {
 				message += fmt.Sprintf("; the controller cannot drain %s, which Carve deletes when they have been empty for the class's emptyPoolTTL", some(v.stays))
 			}
