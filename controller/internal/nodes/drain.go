@@ -48,10 +48,14 @@ func (r *Reconciler) drain(ctx context.Context, p *ipam.NodeSlicePool, v *view) 
 		if alive[uid] && v.known[uid] == nil {
 			continue // the cache is old
 		}
-		if err := r.giveUp(ctx, slice); stays(err) {
+		switch exists, err := r.giveUp(ctx, slice); {
+		case stays(err):
 			v.stays = append(v.stays, slice.Status.AllocatedCIDR)
-		} else if err != nil {
+		case err != nil:
 			return err
+		case !exists:
+			delete(v.slices, uid)
+			v.changed = true
 		}
 		if !alive[uid] {
 			if err := r.Realm.End(ctx, uid); err != nil {
@@ -91,8 +95,8 @@ func (r *Reconciler) alive(ctx context.Context) (map[types.UID]bool, error) {
 	return alive, nil
 }
 
-// giveUp drains a slice: Carve allocates nothing more from it, and deletes it when it is empty.
-func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) error {
+// giveUp drains a slice: Carve allocates nothing more from it, and deletes it when it is empty. It returns false if the slice does not exist any more.
+func (r *Reconciler) giveUp(ctx context.Context, slice *carve.IPPool) (exists bool, err error) {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = carve.PoolDrainDelete
 		if p.Metadata.Annotations == nil {
@@ -107,24 +111,31 @@ func stays(err error) bool {
 	return carve.IsNotFound(err) || carve.CodeOf(err) == carve.ProblemCodePermissionDenied
 }
 
-// undrain ends a slice's draining after its node has come back.
-func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) error {
+// undrain ends a slice's draining after its node has come back. It returns false if the slice does not exist any more.
+func (r *Reconciler) undrain(ctx context.Context, slice *carve.IPPool) (exists bool, err error) {
 	return r.change(ctx, slice, func(p *carve.IPPool) {
 		p.Spec.Drain = ""
 		delete(p.Metadata.Annotations, drainedBy)
 	})
 }
 
-// change changes a slice. It leaves another slice with the same name unchanged.
-func (r *Reconciler) change(ctx context.Context, slice *carve.IPPool, change func(*carve.IPPool)) error {
+// change changes a slice. It returns false if Carve has deleted the slice since the controller listed it, even if another pool has the name now. Carve
+// reports a slice of an invisible project as not found; in that case change returns Carve's error.
+func (r *Reconciler) change(ctx context.Context, slice *carve.IPPool, change func(*carve.IPPool)) (exists bool, err error) {
 	changed, err := patch.Pool(r.Realm.Carve, slice.Metadata.Project, slice.Metadata.Name).Change(ctx, func(p *carve.IPPool) error {
 		if p.Metadata.UID == slice.Metadata.UID {
 			change(p)
 		}
 		return nil
 	})
-	if err == nil {
-		slice.Spec.Drain = changed.Spec.Drain
+	switch {
+	case carve.IsNotFound(err) && slice.Metadata.Project == r.Realm.Project:
+		return false, nil
+	case err != nil:
+		return true, err
+	case changed.Metadata.UID != slice.Metadata.UID:
+		return false, nil
 	}
-	return err
+	slice.Spec.Drain = changed.Spec.Drain
+	return true, nil
 }

@@ -95,7 +95,7 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	if err := r.publish(ctx, p, v); err != nil {
 		return r.Every, err
 	}
-	if v.made { // the class has other figures now
+	if v.changed { // the class has other figures now
 		if class, err = r.Realm.Carve.GetClass(ctx, r.Realm.Project, string(p.Spec.ClassName)); err != nil {
 			return r.Every, r.refused(ctx, p, err)
 		}
@@ -107,11 +107,17 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view) error {
 	for _, node := range v.wanted {
 		slice := v.slices[node.UID]
-		switch {
-		case slice != nil && slice.Spec.Drain == carve.PoolDrainDelete && slice.Metadata.Annotations[drainedBy] == r.Realm.Name:
-			if err := r.undrain(ctx, slice); err != nil {
+		if slice != nil && slice.Spec.Drain == carve.PoolDrainDelete && slice.Metadata.Annotations[drainedBy] == r.Realm.Name {
+			exists, err := r.undrain(ctx, slice)
+			if err != nil {
 				return err
 			}
+			if !exists {
+				delete(v.slices, node.UID)
+				slice, v.changed = nil, true
+			}
+		}
+		switch {
 		case slice != nil:
 		case v.full != "":
 			v.without = append(v.without, node.Name)
@@ -125,7 +131,7 @@ func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view)
 			if err != nil {
 				return fmt.Errorf("claim a slice for node %s: %w", node.Name, err)
 			}
-			v.slices[node.UID], v.made = made, true
+			v.slices[node.UID], v.changed = made, true
 		}
 	}
 	return nil
@@ -174,7 +180,7 @@ func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error 
 		} else if !mine {
 			continue
 		}
-		if err := r.giveUp(ctx, slice); err != nil && !stays(err) {
+		if _, err := r.giveUp(ctx, slice); err != nil && !stays(err) {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,6 +42,7 @@ type story struct {
 	realm   string
 	blind   *atomic.Value
 	refused *atomic.Pointer[refusal]
+	before  *atomic.Pointer[interruption]
 }
 
 // blind is a client without one node in its cache.
@@ -63,6 +65,20 @@ type line struct {
 	last  *atomic.Int64 // number of that call; 0 for none
 
 	refused *atomic.Pointer[refusal]
+	before  *atomic.Pointer[interruption]
+}
+
+// interruption calls a function once, before the controller's first request for a pool reaches Carve.
+type interruption struct {
+	pool string
+	once sync.Once
+	do   func()
+}
+
+func (i *interruption) meets(r *http.Request) {
+	if i != nil && path.Base(r.URL.Path) == i.pool {
+		i.once.Do(i.do)
+	}
 }
 
 // refusal is Carve's response to each change to these pools.
@@ -88,6 +104,7 @@ func (l line) RoundTrip(r *http.Request) (*http.Response, error) {
 	if last != 0 && call > last {
 		return nil, errors.New("the line is cut")
 	}
+	l.before.Load().meets(r)
 	if answer := l.refused.Load().answer(r); answer != nil {
 		return answer, nil
 	}
@@ -105,7 +122,7 @@ func begin(t *testing.T, slices int) story {
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s := story{
 		T: t, project: ns.Name, every: 100 * time.Millisecond, grace: 300 * time.Millisecond, realm: "here",
-		calls: &atomic.Int64{}, last: &atomic.Int64{}, blind: &atomic.Value{}, refused: &atomic.Pointer[refusal]{},
+		calls: &atomic.Int64{}, last: &atomic.Int64{}, blind: &atomic.Value{}, refused: &atomic.Pointer[refusal]{}, before: &atomic.Pointer[interruption]{},
 	}
 	_, err := world.Carve.CreateProject(t.Context(), carve.ProjectCreate{Metadata: carve.CreateMetadata{Name: s.project}})
 	require.NoError(t, err)
@@ -142,7 +159,7 @@ func (s story) run() (stop func()) {
 		Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
 	})
 	require.NoError(s, err)
-	toCarve, err := carve.New(world.Carve.Raw.Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last, s.refused}}),
+	toCarve, err := carve.New(world.Carve.Raw.Server, carve.WithHTTP(&http.Client{Transport: line{s.calls, s.last, s.refused, s.before}}),
 		carve.WithRetry(carve.RetryPolicy{Attempts: 1}))
 	require.NoError(s, err)
 	r := &nodes.Reconciler{

@@ -26,7 +26,7 @@ type view struct {
 	without []string                                  // nodes without a slice
 	full    string                                    // the reason
 	stays   []string                                  // slices of another project, which the controller cannot drain
-	made    bool                                      // whether this reconciliation has created slices
+	changed bool                                      // whether slices have come or gone since the controller read the class
 	wait    time.Duration                             // until a node has been gone for long enough
 }
 
