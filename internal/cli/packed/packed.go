@@ -4,6 +4,8 @@ package packed
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"github.com/google/uuid"
 )
 
 // AppendNumber appends a number.
@@ -12,6 +14,14 @@ func AppendNumber(b []byte, n uint64) []byte { return binary.AppendUvarint(b, n)
 // AppendText appends a text.
 func AppendText(b []byte, text string) []byte {
 	return append(AppendNumber(b, uint64(len(text))), text...)
+}
+
+// AppendToken appends a text that is usually a UUID, which takes half as many bytes then.
+func AppendToken(b []byte, token string) []byte {
+	if id, err := uuid.Parse(token); err == nil && id.String() == token {
+		return append(append(b, 1), id[:]...)
+	}
+	return AppendText(append(b, 0), token)
 }
 
 // AppendAddress appends an address. It may be the zero Addr, and has no zone.
@@ -51,6 +61,18 @@ func (r *Rest) Text() string {
 	text := string((*r)[:length])
 	*r = (*r)[length:]
 	return text
+}
+
+// Token reads a text that AppendToken appended.
+func (r *Rest) Token() string {
+	isUUID := (*r)[0] == 1
+	*r = (*r)[1:]
+	if !isUUID {
+		return r.Text()
+	}
+	id := uuid.UUID([]byte((*r)[:16]))
+	*r = (*r)[16:]
+	return id.String()
 }
 
 // Address reads an address.

@@ -121,7 +121,7 @@ func (cs *Claims) add(d document) error {
 	}
 	b := packed.AppendBlock(packed.AppendText(make([]byte, 0, 512), d.Metadata.Name), block)
 	b = packed.AppendNumber(b, numberOf(&cs.pools, cs.pool, d.Status.PoolRef))
-	b = packed.AppendText(packed.AppendText(b, d.Metadata.Revision), text)
+	b = packed.AppendText(packed.AppendToken(b, d.Metadata.Revision), text)
 	for _, pairs := range []map[string]string{d.Metadata.Labels, d.Metadata.Annotations} {
 		b = packed.AppendNumber(b, uint64(len(pairs)))
 		for _, key := range slices.Sorted(maps.Keys(pairs)) {
@@ -137,7 +137,7 @@ func (cs *Claims) at(n int) (c Claim) {
 	c.Name = u.Text()
 	c.Block = u.Block()
 	c.Pool = cs.pools[u.Number()]
-	c.Revision = u.Text()
+	c.Revision = u.Token()
 	if text := u.Text(); text != "" {
 		_ = json.Unmarshal([]byte(text), &c.Rest) // add wrote it
 	}

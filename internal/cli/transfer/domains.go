@@ -88,7 +88,7 @@ func (w *wishes) strangers(states map[string]*state) error {
 
 // spaceItem returns the item of a new space for a routing domain. It keeps the domain's name in the source as an annotation.
 func (w *wishes) spaceItem(d *domain) *item {
-	i := &item{more: &more{}, domain: d, kind: string(source.Space), name: d.space}
+	i := &item{more: &more{}, ending: pending, domain: d, kind: string(source.Space), name: d.space}
 	var names []string
 	for o := range w.origins[d] {
 		if name := cmp.Or(o.identity, o.key); name != "" {

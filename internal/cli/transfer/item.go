@@ -55,18 +55,14 @@ func domainOf(project, space string) *domain {
 // move sets an item's space.
 func (i *item) move(space string) { i.domain = domainOf(i.project, space) }
 
-// item is one thing, wanted or on the server. An import can have many, so fields that few items use are in more.
+// item is one thing, wanted or on the server. An import can have many, so items share equal values, and fields that few items use are in more.
 type item struct {
 	*domain
 	*more
+	*ending
 	kind  string // pool, claim, reservation, claims, auto
 	name  string
 	block netip.Prefix
-	span  *source.Span // of a range
-
-	// by makes the labels, annotations and description of a source row on demand: a map for each of many rows would take more memory than all else.
-	// Items of Carve's own exports, of the mapping and of the server have their labels, annotations and description in more.
-	by *making
 
 	row    int32 // row of the source, from 1; 0: a server item or of the mapping
 	depth  int16 // pools around it; a pool of a deeper one would need more bits than an address has
@@ -74,13 +70,20 @@ type item struct {
 	stands bool  // a mirror made the pool of this block, which may contain more than the source
 	parent *item // the pool around it
 	is     *item // the counterpart: on the server for a row, in the mirror for an object of the server
-
-	outcome string
-	why     string
 }
+
+// ending is the outcome of an item and its reason. Items share it, so no function changes it; end gives an item another one.
+type ending struct{ outcome, why string }
+
+// pending is the ending of an item without an outcome, and exists that of an item whose counterpart is equal.
+var pending, exists = &ending{}, &ending{outcome: outcomeSame}
 
 // more holds the fields that few items use.
 type more struct {
+	span *source.Span // of a range
+	// by makes the labels, annotations and description of a source row on demand, because a map for each row would take too much memory.
+	// Items of Carve's own exports, of the mapping and of the server have their labels, annotations and description here.
+	by          *making
 	labels      map[string]string
 	annotations map[string]string
 	description string
@@ -95,13 +98,10 @@ type more struct {
 	parts       []span // of a reservation
 }
 
-// none is the empty more that items share. Nothing writes to it; rich gives an item its own.
-var none = &more{}
-
-// rich gives an item its own more for writing.
+// rich gives an item its own more for writing. The other rows of its rule share theirs.
 func (i *item) rich() *more {
-	if i.more == none {
-		i.more = &more{}
+	if i.by != nil && i.more == i.by.shared {
+		i.more = &more{by: i.by}
 	}
 	return i.more
 }
@@ -129,7 +129,11 @@ func (i *item) rest() (stock.Spec, error) {
 }
 
 // end sets an item's outcome.
-func (i *item) end(outcome, why string) { i.outcome, i.why = outcome, why }
+func (i *item) end(outcome, why string) {
+	if i.ending = exists; outcome != exists.outcome || why != "" {
+		i.ending = &ending{outcome, why}
+	}
+}
 
 func (i *item) isPool() bool  { return i.kind == rules.AsPool }
 func (i *item) isRange() bool { return i.span != nil }

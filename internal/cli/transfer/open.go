@@ -13,9 +13,9 @@ import (
 // opened is a file of a source, open for several passes.
 type opened struct {
 	*io.SectionReader
-	file      *os.File
-	before    os.FileInfo
-	temporary bool
+	file     *os.File
+	before   os.FileInfo
+	leftover bool // the file is temporary, and close removes it
 }
 
 var _ source.Text = (*opened)(nil)
@@ -42,7 +42,8 @@ func open(p *session.Program, path string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &opened{file: f, temporary: true}
+	// Unix removes the name of an open file, so that no copy stays if the program is killed. Windows refuses.
+	o := &opened{file: f, leftover: os.Remove(f.Name()) != nil}
 	size, err := io.Copy(f, from)
 	if err == nil {
 		o.before, err = f.Stat()
@@ -68,7 +69,7 @@ func (o *opened) unchanged() error {
 
 func (o *opened) close() error {
 	err := o.file.Close()
-	if o.temporary {
+	if o.leftover {
 		err = errors.Join(err, os.Remove(o.file.Name()))
 	}
 	return err

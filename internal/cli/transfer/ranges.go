@@ -42,7 +42,7 @@ func (t *tree) lay(r *item) {
 		t.intoClaims(r, free)
 		return
 	}
-	r.outcome = outcomeSame
+	r.ending = exists
 	for _, s := range free {
 		t.reserve(r, s)
 	}
@@ -152,7 +152,7 @@ func (t *tree) reserve(r *item, s span) {
 			return netip.MustParseAddr(a.From).Compare(netip.MustParseAddr(b.From))
 		})
 		if r.outcome == outcomeSame {
-			r.outcome = "" // it shares the outcome of its pool
+			r.ending = pending // it shares the outcome of its pool
 		}
 	}
 }
@@ -160,11 +160,13 @@ func (t *tree) reserve(r *item, s span) {
 // intoClaims turns a range into several claims.
 func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
+	shared := *r.more
+	shared.span = nil
 	for _, s := range free {
 		for _, block := range stock.Blocks(s.first, s.last) {
 			part := *r
-			part.kind, part.block, part.span = rules.AsClaim, block, nil
-			part.parent, part.depth, part.outcome = s.pool, s.pool.depth+1, ""
+			part.kind, part.block, part.more = rules.AsClaim, block, &shared
+			part.parent, part.depth, part.ending = s.pool, s.pool.depth+1, pending
 			part.name = rules.WithSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
 			parts = append(parts, &part)
 		}
@@ -188,5 +190,5 @@ func (t *tree) intoClaims(r *item, free []span) {
 	}
 	t.w.rows[r.row-1].rest = became
 	t.w.items = append(t.w.items, parts...)
-	r.outcome = outcomeSame // its parts have their own outcomes
+	r.ending = exists // its parts have their own outcomes
 }

@@ -69,8 +69,9 @@ func (r *run) orphaned(i *item) bool {
 func (r *run) settle(items []*item, outcome, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all := &ending{outcome, why}
 	for _, i := range items {
-		i.end(outcome, why)
+		i.ending = all
 	}
 	r.progress.add(len(items))
 }

@@ -30,7 +30,7 @@ func (v *view) judgeAside(m *mirror) {
 				gone = gone && (r.domain != e.domain || e.from().Less(r.from()) || r.to().Less(e.to()))
 			}
 			if gone {
-				e.why = m.input.of + " no longer has it; Carve leads in pool " + l.name
+				e.end(e.outcome, m.input.of+" no longer has it; Carve leads in pool "+l.name)
 				v.lone = append(v.lone, e)
 			}
 		}

@@ -102,12 +102,12 @@ func (v *view) reservations() {
 		if r.kind != rules.AsReservation || r.outcome != "" {
 			continue
 		}
-		r.outcome = outcomeSame
+		r.ending = exists
 		for _, s := range r.parts {
 			c := changes[s.pool]
 			switch {
 			case s.pool.is == nil:
-				r.outcome = "" // it is made with its pool
+				r.ending = pending // it is made with its pool
 			case c != nil && !s.in(s.pool.is) && r.outcome != "":
 				r.end(outcomeChange, "pool "+s.pool.name+" exists without this reservation")
 				c.ranges = append(c.ranges, r)
@@ -136,24 +136,24 @@ func (v *view) unwanted(of string) {
 		if e.is != nil {
 			continue
 		}
-		e.why = of + " no longer has it"
-		stays := false
+		why, stays := of+" no longer has it", false
 		for _, i := range wishes[e.place()] {
 			stays = stays || i.outcome == outcomeRefused
 			switch {
 			case i.outcome != "":
-				e.why = i.why
+				why = i.why
 			case i.kind != e.kind:
-				e.why = "it becomes a " + i.kind
+				why = "it becomes a " + i.kind
 			case i.parent != nil:
-				e.why = "it moves into pool " + i.parent.name
+				why = "it moves into pool " + i.parent.name
 			default:
-				e.why = "it moves out of pool " + e.ownParent
+				why = "it moves out of pool " + e.ownParent
 			}
 		}
 		for _, r := range ranges {
 			stays = stays || r.outcome == outcomeRefused && r.domain == e.domain && !e.from().Less(r.from()) && !r.to().Less(e.to())
 		}
+		e.end(e.outcome, why)
 		if stays {
 			v.still = append(v.still, e)
 		} else {
@@ -188,16 +188,16 @@ func (v *view) insideOut() {
 
 // order orders the new things and gives them unused names.
 func (v *view) order() {
-	taken := map[named]string{}
+	taken := map[string]map[string]*domain{}
 	for project, st := range v.states {
-		spaces := map[string]string{}
+		names := map[string]*domain{}
 		for name, p := range st.Pools {
-			spaces[name] = stock.SpaceOf(p)
-			taken[named{project, name}] = spaces[name]
+			names[name] = domainOf(project, stock.SpaceOf(p))
 		}
 		for c := range st.Claims.All() {
-			taken[named{project, c.Name}] = first(spaces[c.Pool.Name], "another project's")
+			names[c.Name] = cmp.Or(names[c.Pool.Name], domainOf(project, "another project's"))
 		}
+		taken[project] = names
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
 		if i.outcome == "" && i.is == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {

@@ -106,7 +106,7 @@ func (v *view) sort(m *mirror, project string) error {
 			v.made = append(v.made, e)
 			continue
 		case keep:
-			e.why = why
+			e.end(e.outcome, why)
 			v.keeps = append(v.keeps, e)
 		}
 		others = append(others, e)
@@ -154,15 +154,15 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
-	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, there: true,
+	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, there: true, ending: pending,
 		more: &more{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
 	switch a.Status.Phase {
 	case client.IPAllocationPhaseBound:
-		i.why = "project " + a.Spec.Consumer + " holds it"
+		i.end("", "project "+a.Spec.Consumer+" holds it")
 	case client.IPAllocationPhaseRetained:
-		i.why = "it is retained"
+		i.end("", "it is retained")
 	case client.IPAllocationPhaseCoolingDown:
-		i.why = "it cools down"
+		i.end("", "it cools down")
 	}
 	if p, found := pools[i.ownParent]; found {
 		i.move(stock.SpaceOf(p))

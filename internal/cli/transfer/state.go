@@ -44,7 +44,7 @@ func (st *state) place(project string) error {
 		if p.Status.ParentRef != nil {
 			parent = show.RefText(p.Status.ParentRef, project)
 		}
-		st.items = append(st.items, &item{domain: domainOf(project, stock.SpaceOf(p)), kind: rules.AsPool, name: name, block: block, there: true,
+		st.items = append(st.items, &item{domain: domainOf(project, stock.SpaceOf(p)), kind: rules.AsPool, name: name, block: block, there: true, ending: pending,
 			more: &more{
 				labels: p.Metadata.Labels, annotations: p.Metadata.Annotations, description: p.Spec.Description, holds: p.Spec.Reservations,
 				ownParent: parent, revision: p.Metadata.Revision,
@@ -64,21 +64,21 @@ func (st *state) place(project string) error {
 		if c.Pool.Project == project {
 			space = spaces[c.Pool.Name]
 		}
-		st.items = append(st.items, &item{domain: domainOf(project, space), kind: rules.AsClaim, name: c.Name, block: c.Block, there: true, more: shared[c.Pool]})
+		st.items = append(st.items, &item{domain: domainOf(project, space), kind: rules.AsClaim, name: c.Name, block: c.Block, there: true, ending: pending, more: shared[c.Pool]})
 	}
 	return nil
 }
 
 // spaceOf and classOf return the items that an import compares with a space and a class of its source.
 func spaceOf(s client.Space) *item {
-	return &item{kind: string(source.Space), name: s.Metadata.Name, there: true, more: &more{
+	return &item{kind: string(source.Space), name: s.Metadata.Name, there: true, ending: pending, more: &more{
 		labels: s.Metadata.Labels, annotations: s.Metadata.Annotations, description: s.Spec.Description,
 		current: func() (stock.Spec, error) { return stock.Spec{}, nil },
 	}}
 }
 
 func classOf(c client.IPClass) *item {
-	return &item{kind: string(source.Class), name: c.Metadata.Name, there: true, more: &more{
+	return &item{kind: string(source.Class), name: c.Metadata.Name, there: true, ending: pending, more: &more{
 		labels: c.Metadata.Labels, annotations: c.Metadata.Annotations,
 		current: func() (stock.Spec, error) { return stock.Whole(c.Spec) },
 	}}

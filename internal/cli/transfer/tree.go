@@ -29,13 +29,12 @@ type tree struct {
 // grow nests a domain's items, and settles duplicates and overlaps by the policies.
 func grow(w *wishes, items []*item) *tree {
 	t := &tree{w: w, children: map[*item][]*item{}}
-	for _, i := range items {
+	t.items = slices.DeleteFunc(items, func(i *item) bool {
 		if i.isRange() {
 			t.ranges = append(t.ranges, i)
-		} else {
-			t.items = append(t.items, i)
 		}
-	}
+		return i.isRange()
+	})
 	byPlace(t.items)
 	if t.decide() {
 		byPlace(t.items)

@@ -62,7 +62,9 @@ type wishes struct {
 func wish(m rules.Mapping, project string, records *source.Records) (*wishes, error) {
 	w := &wishes{mapping: m, project: project, records: records, rows: make([]row, records.Len()), items: make([]*item, 0, records.Len()), origins: map[*domain]map[origin]string{}}
 	for _, rule := range m.Rules {
-		w.makings = append(w.makings, &making{mapping: &w.mapping, rule: rule, records: records})
+		by := &making{mapping: &w.mapping, rule: rule, records: records}
+		by.shared = &more{by: by}
+		w.makings = append(w.makings, by)
 	}
 	for n, r := range records.All() {
 		w.record(n, &r)
@@ -80,7 +82,7 @@ func wish(m rules.Mapping, project string, records *source.Records) (*wishes, er
 			name = rules.Name(root.CIDR)
 		}
 		d := domainOf(first(root.Project, project), first(root.Space, "default"))
-		w.extras = append(w.extras, &item{more: none, domain: d, kind: rules.AsPool, name: name, block: block})
+		w.extras = append(w.extras, &item{more: &more{}, ending: pending, domain: d, kind: rules.AsPool, name: name, block: block})
 	}
 	return w, nil
 }
@@ -131,8 +133,11 @@ func (w *wishes) record(n int, r *source.Record) {
 		to.Space = first(rules.Name(key), "default")
 	}
 	i := &item{
-		domain: domainOf(first(to.Project, w.project), to.Space), kind: w.mapping.Rules[at].As, block: r.Block, span: r.Span,
-		more: none, by: w.makings[at], row: int32(n + 1), //nolint:gosec // G115: the rows of files
+		domain: domainOf(first(to.Project, w.project), to.Space), kind: w.mapping.Rules[at].As, block: r.Block,
+		more: w.makings[at].shared, ending: pending, row: int32(n + 1), //nolint:gosec // G115: the rows of files
+	}
+	if r.Span != nil {
+		i.rich().span = r.Span
 	}
 	if why := i.fits(); why != "" {
 		end(outcomeRefused, why)
@@ -176,6 +181,7 @@ type making struct {
 	rule    rules.Rule
 	records *source.Records
 	shadow  string // the mirror that makes them
+	shared  *more  // of the rows; rich gives an item its own
 }
 
 // record returns the row of an item that has by.
@@ -244,6 +250,7 @@ func (i *item) text() string {
 func (w *wishes) own(n int, r *source.Record) {
 	i := &item{
 		domain: domainOf(w.project, r.Own.Space), kind: string(r.Kind), name: r.Name, block: r.Block, row: int32(n + 1), //nolint:gosec // G115: the rows of files
+		ending: pending,
 		more: &more{
 			labels: r.Own.Labels, annotations: r.Own.Annotations, description: r.Fields.Get("description"), spec: r.Own.Spec,
 			ownParent: r.Own.Parent, serves: r.Own.Serves,
@@ -267,12 +274,9 @@ func (w *wishes) own(n int, r *source.Record) {
 	}
 }
 
-// named is a name in a project.
-type named struct{ project, name string }
-
 // names makes the names of pools and of claims unique, in the source's order, so that the same file gets the same names again.
 func (w *wishes) names() {
-	taken := map[named]string{} // the space of the thing with the name
+	taken := map[string]map[string]*domain{} // by project and name: the domain of the thing
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -281,12 +285,17 @@ func (w *wishes) names() {
 }
 
 // unique gives an item an unused name.
-func (i *item) unique(taken map[named]string) {
+func (i *item) unique(taken map[string]map[string]*domain) {
+	names := taken[i.project]
+	if names == nil {
+		names = map[string]*domain{}
+		taken[i.project] = names
+	}
 	base := first(i.name, rules.Name(i.where()), "block")
 	i.name = base
-	for n := 0; taken[named{i.project, i.name}] != ""; n++ {
+	for n := 0; names[i.name] != nil; n++ {
 		switch {
-		case n == 0 && taken[named{i.project, base}] != i.space:
+		case n == 0 && names[base] != i.domain:
 			i.name = rules.WithSuffix(base, i.space)
 		case n <= 1:
 			i.name = rules.WithSuffix(base, rules.Name(i.where()))
@@ -294,5 +303,5 @@ func (i *item) unique(taken map[named]string) {
 			i.name = rules.WithSuffix(base, fmt.Sprintf("%s-%d", rules.Name(i.where()), n))
 		}
 	}
-	taken[named{i.project, i.name}] = i.space
+	names[i.name] = i.domain
 }
