@@ -196,7 +196,7 @@ func TestProjectWithRetainedForeignBlocksIsNotDeleted(t *testing.T) {
 	refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse)
 	require.NoError(t, b.DeleteClaim(neighbour, other, "c", usecase.Request{}))
 	before := b.dump(t)
-	require.ErrorContains(t, refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse), "256 addresses")
+	require.ErrorContains(t, refused(t, b.DeleteProject(b.ctx, other, usecase.Request{}), ipam.CodeInUse), "256 retained addresses")
 	require.Equal(t, before, b.dump(t))
 	require.NoError(t, b.DeleteAllocation(b.ctx, project, made.Value.AllocationID.String(), usecase.Request{}))
 	require.NoError(t, b.DeleteProject(b.ctx, other, usecase.Request{}))

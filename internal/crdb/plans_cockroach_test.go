@@ -61,7 +61,7 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explainOnCockroach(t, c, name, statements[name])
-		if remarkOf(t, name, "rows") != "all of the region" {
+		if remarkOf(t, name, "rows") != "all alerts of the region" {
 			assert.NotContains(t, plan, "FULL SCAN", "%s:\n%s", name, plan)
 		}
 		if byKeys.MatchString(name) {

@@ -32,7 +32,7 @@ func TestPlansUseTheIndexBeforeAnyAnalyze(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explain(t, c, name, statements[name])
 		wrong := strings.Contains(plan, "Join Filter: ") && !strings.Contains(plan, "(id = ANY ($2))") || // those that are named are few
-			strings.Contains(plan, "Index Cond: (region = $1)\n") && remarkOf(t, name, "rows") != "all of the region" || strings.Contains(plan, "Seq Scan")
+			strings.Contains(plan, "Index Cond: (region = $1)\n") && remarkOf(t, name, "rows") != "all alerts of the region" || strings.Contains(plan, "Seq Scan")
 		remark := remarkOf(t, name, "index")
 		for line := range strings.Lines(plan) {
 			if m := indexScan.FindStringSubmatch(line); m != nil && !strings.Contains(remark, m[2]) {

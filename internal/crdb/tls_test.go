@@ -139,7 +139,7 @@ func TestRenewedCertificatesAreUsedForNewConnections(t *testing.T) {
 	require.NoError(t, os.WriteFile(s.key, []byte("half of a renewal"), 0o600))
 	require.Equal(t, second, serial(t, fresh(t, store)), "the last that could be used")
 	store.stop() // what it does by itself writes into the log, too
-	require.Contains(t, logs.String(), "cannot be used")
+	require.Contains(t, logs.String(), "cannot use the renewed credentials")
 	require.NotContains(t, logs.String(), dbtest.SecurePassword)
 }
 
