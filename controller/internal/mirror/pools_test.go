@@ -319,12 +319,12 @@ func TestAPIServerRefusesAnInvalidPool(t *testing.T) {
 	s := begin(t)
 	length := int32(29)
 	for says, spec := range map[string]ipam.IPPoolSpec{
-		"existing excludes all other fields":   {Existing: "web", Description: "mine"},
-		"one of existing, cidr, and parentRef": {Description: "nothing"},
-		"prefixLength requires parentRef":      {CIDR: "10.0.0.0/24", PrefixLength: &length},
-		"at most one of parentRef and":         {CIDR: "10.0.0.0/24", ParentRef: &ipam.ParentRef{Name: "a"}, SpaceRef: &ipam.PoolRef{Name: "b"}},
-		"without bits set after its prefix":    {CIDR: "10.0.0.1/24"},
-		"one of cidr, first, last, and from":   {CIDR: "10.0.0.0/24", Reservations: []ipam.Reservation{{From: "10.0.0.1"}}},
+		"existing excludes all other fields":    {Existing: "web", Description: "mine"},
+		"set existing, cidr, or parentRef with": {Description: "nothing"},
+		"prefixLength requires parentRef":       {CIDR: "10.0.0.0/24", PrefixLength: &length},
+		"at most one of parentRef and":          {CIDR: "10.0.0.0/24", ParentRef: &ipam.ParentRef{Name: "a"}, SpaceRef: &ipam.PoolRef{Name: "b"}},
+		"without bits set after its prefix":     {CIDR: "10.0.0.1/24"},
+		"exactly one of cidr, first, last, or":  {CIDR: "10.0.0.0/24", Reservations: []ipam.Reservation{{From: "10.0.0.1"}}},
 	} {
 		err := world.Client.Create(t.Context(), &ipam.IPPool{ObjectMeta: meta.ObjectMeta{Name: "x"}, Spec: spec})
 		require.True(t, api.IsInvalid(err), "%s: %v", says, err)
