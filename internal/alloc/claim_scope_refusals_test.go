@@ -152,7 +152,7 @@ func TestBatchCarvesItsScopedPoolsInOneTransaction(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "cgn", length(25)), atSite("g", "cgn", length(25)), atSite("h", "cgn")}, usecase.Request{})
 		e := refused(t, err, ipam.CodePoolExhausted)
-		require.Contains(t, e.Message, "of its 3 claims the first 2 fit")
+		require.Contains(t, e.Message, "Of its 3 claims, the first 2 fit")
 		require.Contains(t, e.Message, "The pool of this scope")
 		require.Equal(t, before, b.dump(t))
 	})
@@ -167,7 +167,7 @@ func TestBatchCarvesItsScopedPoolsInOneTransaction(t *testing.T) {
 		before := b.dump(t)
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{atSite("f", "muc", length(25)), atSite("g", "muc", length(25))}, usecase.Request{})
 		e := refused(t, err, ipam.CodePoolExhausted)
-		require.Contains(t, e.Message, "of its 2 claims the first fits")
+		require.Contains(t, e.Message, "Of its 2 claims, the first fits")
 		require.Equal(t, before, b.dump(t))
 	})
 }
