@@ -286,7 +286,7 @@ func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) 
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
-// tells writes into a claim's status whether the claim has its address. An empty reason means that it has.
+// tells writes into a claim's status whether the claim has its address. The reason is empty if it has.
 func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
 	helper, err := patch.NewPatchHelper(claim, r.Client)
 	if err != nil {

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,23 +17,26 @@ import (
 // TestMissingAddressIsObservedAnewAfterItsInterfaceWasUnknown checks that an observation from before the gap does not count. A new observation waits for
 // the whole pause. The end of the pod drops the observation.
 func TestMissingAddressIsObservedAnewAfterItsInterfaceWasUnknown(t *testing.T) {
-	pod := &core.Pod{
-		ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "pod", UID: "pod-1", Annotations: map[string]string{ipam.NetworkStatusAnnotation: "[]"}},
-		Status:     core.PodStatus{Phase: core.PodRunning},
-	}
-	claim := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "claim", UID: "claim-1"}, Status: ipam.IPClaimStatus{CIDR: "10.0.0.1/32"}}
-	with := fake.NewClientBuilder().WithObjects(pod).Build()
-	r := &Reconciler{Client: with, Live: with, Judge: judge.Options{VerifyNetworkStatus: true}, Between: time.Hour}
-	pauseBeforeNextLook := func(by string) time.Duration {
-		s, err := r.look(t.Context(), claim, ipam.PodReference{Name: pod.Name, UID: pod.UID}, by)
-		require.NoError(t, err)
-		return s.again
-	}
-	require.Equal(t, time.Hour, pauseBeforeNextLook("eth1"))
-	require.Less(t, pauseBeforeNextLook("eth1"), time.Hour)
-	require.Zero(t, pauseBeforeNextLook(""))
-	require.Equal(t, time.Hour, pauseBeforeNextLook("eth1"))
-	require.NoError(t, with.Delete(t.Context(), pod))
-	require.Zero(t, pauseBeforeNextLook("eth1"))
-	require.Empty(t, r.seen.of)
+	synctest.Test(t, func(t *testing.T) {
+		pod := &core.Pod{
+			ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "pod", UID: "pod-1", Annotations: map[string]string{ipam.NetworkStatusAnnotation: "[]"}},
+			Status:     core.PodStatus{Phase: core.PodRunning},
+		}
+		claim := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "claim", UID: "claim-1"}, Status: ipam.IPClaimStatus{CIDR: "10.0.0.1/32"}}
+		with := fake.NewClientBuilder().WithObjects(pod).Build()
+		r := &Reconciler{Client: with, Live: with, Judge: judge.Options{VerifyNetworkStatus: true}, Between: between}
+		pauseBeforeNextLook := func(by string) time.Duration {
+			s, err := r.look(t.Context(), claim, ipam.PodReference{Name: pod.Name, UID: pod.UID}, by)
+			require.NoError(t, err)
+			return s.again
+		}
+		require.Equal(t, between, pauseBeforeNextLook("eth1"))
+		time.Sleep(between / 2)
+		require.Equal(t, between/2, pauseBeforeNextLook("eth1"))
+		require.Zero(t, pauseBeforeNextLook(""))
+		require.Equal(t, between, pauseBeforeNextLook("eth1"))
+		require.NoError(t, with.Delete(t.Context(), pod))
+		require.Zero(t, pauseBeforeNextLook("eth1"))
+		require.Empty(t, r.seen.of)
+	})
 }

@@ -98,7 +98,7 @@ type more struct {
 	parts       []span // of a reservation
 }
 
-// rich gives an item its own more for writing. The other rows of its rule share theirs.
+// rich returns an item's more for writing. A row of a rule gets its own first, because the rows of a rule share one.
 func (i *item) rich() *more {
 	if i.by != nil && i.more == i.by.shared {
 		i.more = &more{by: i.by}
