@@ -31,7 +31,7 @@ func TestMissingAddressIsObservedAnewAfterItsInterfaceWasUnknown(t *testing.T) {
 			return s.again
 		}
 		require.Equal(t, between, pauseBeforeNextLook("eth1"))
-		time.Sleep(between / 2)
+		<-time.After(between / 2)
 		require.Equal(t, between/2, pauseBeforeNextLook("eth1"))
 		require.Zero(t, pauseBeforeNextLook(""))
 		require.Equal(t, between, pauseBeforeNextLook("eth1"))
