@@ -139,6 +139,8 @@ func nameOf(sql string) string {
 var statementNames = func() map[string]string {
 	names := map[string]string{
 		beginStatement: "begin", beginLocking: "begin", lockAlone: "lock_alone", lockShared: "lock_shared", lockIdle: "lock_idle", lockAtOnce: "lock_at_once", "commit": "commit", "rollback": "rollback",
+		// cockroach-go sends these on CockroachDB.
+		"SAVEPOINT cockroach_restart": "savepoint", "RELEASE SAVEPOINT cockroach_restart": "release", "ROLLBACK TO SAVEPOINT cockroach_restart": "rollback_to_savepoint",
 	}
 	for _, e := range engines {
 		begin, ask := e.behind()
