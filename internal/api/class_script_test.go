@@ -116,7 +116,7 @@ func (s *classScript) ListScopePools(_ context.Context, project, class string, _
 	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.scopePool(nil)}}, s.note("ListScopePools", project, class)
 }
 
-// scopePool returns the pool of a scope.
+// scopePool returns a scope's pool.
 func (s *classScript) scopePool(scope map[string]string) ipam.Pool {
 	meta, bits := s.class.Metadata, 26
 	meta.Name, meta.Project = "gold-1", ipam.PlatformProject

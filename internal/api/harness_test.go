@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// nobody implements use cases that no request may reach: each call panics, and the response is 500.
+// nobody implements the use cases for requests that must not reach one: each call panics, and the response is 500.
 type nobody struct{ api.UseCases }
 
 // ChangesMark implements api.Changes: lists call it before they read.

@@ -134,7 +134,7 @@ func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	}
 }
 
-// The order of the checks, each by a request that two of them would refuse.
+// The test proves the order of two checks with a request that both would refuse.
 func TestOrderOfTheChecks(t *testing.T) {
 	t.Parallel()
 	unread := func(t *testing.T, l limited, who, method, path string) *httptest.ResponseRecorder {

@@ -65,7 +65,7 @@ func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	}
 }
 
-// finds reports whether one of the generated requests of an operation shows a disagreement.
+// finds reports whether a disagreement shows in any of the first requests that questions generates for an operation.
 func finds(all []pair, id string, tries int) bool {
 	for _, p := range all {
 		if p.op.ID != id {

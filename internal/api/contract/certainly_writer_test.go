@@ -18,8 +18,8 @@ type writer struct {
 	strings.Builder
 
 	t      *rapid.T
-	often  int // percentage of places with an error
-	only   int // the only place with an error; -1: none
+	often  int // percentage of wrong places
+	only   int // the only wrong place; -1: none
 	places int
 }
 
@@ -34,7 +34,7 @@ func newWriter(t *rapid.T) *writer {
 	return w
 }
 
-// slips reports whether this place gets an error.
+// slips reports whether this place is wrong.
 func (w *writer) slips() bool {
 	w.places++
 	return w.places-1 == w.only || w.often > 0 && rapid.IntRange(0, 99).Draw(w.t, "slip") < w.often

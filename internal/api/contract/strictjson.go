@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
-// Limits of a JSON body besides its size.
+// Limits of a JSON body, apart from its size.
 const (
 	maxDepth  = 64      // nesting of arrays and objects
 	maxNumber = 32      // characters of a number

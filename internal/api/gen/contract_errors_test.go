@@ -91,7 +91,7 @@ func TestEveryOperationListsTheErrorsItCanReturn(t *testing.T) {
 				require.Equal(t, status == "default", answer.Ref == "#/components/responses/Problem", status)
 			}
 			require.NotNil(t, op.Responses.Default())
-			// An operation without a key cannot refuse a key of another request or of a released claim.
+			// An operation without a key cannot refuse the key as one of another request or a released claim.
 			keyed := op.has("header", "Idempotency-Key")
 			require.Equal(t, keyed, slices.Contains(op.refusals(), gen.ProblemCodeIdempotencyMismatch))
 			require.True(t, keyed || !slices.Contains(op.refusals(), gen.ProblemCodeClaimReleased))
@@ -139,7 +139,7 @@ func TestEveryWriteHasDryRunKeyAndPrecondition(t *testing.T) {
 	}
 }
 
-// problems returns every example of a problem document.
+// problems returns every example in the Problem response.
 func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 	t.Helper()
 	content := doc.Components.Responses["Problem"].Value.Content
@@ -158,7 +158,7 @@ func problems(t *testing.T, doc *openapi3.T) map[string]gen.Problem {
 	return found
 }
 
-// documented returns the status of each code in the table of the contract's description.
+// documented returns the status of each code, from the table in the contract.
 func documented(t *testing.T, doc *openapi3.T) map[string]int {
 	t.Helper()
 	codes := map[string]int{}
