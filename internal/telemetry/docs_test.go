@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// everything is metrics in which each instrument has a value.
+// everything returns metrics in which each instrument has a value.
 func everything(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	m, err := New(t.Context(), Options{Version: "1.2.3", Commit: "abc", Env: environment("", "")})
@@ -124,7 +124,7 @@ func TestDocumentedMetricsMatch(t *testing.T) {
 	}
 }
 
-// named are the constants of names.go whose names begin so.
+// namedIn returns the constants in names.go whose names have a prefix.
 func namedIn(t *testing.T, prefix string) (out []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)

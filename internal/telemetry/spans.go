@@ -56,7 +56,7 @@ func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLen
 	}
 }
 
-// served is the requests that one transaction of a pool serves, in its context.
+// served lists the requests that one transaction on a pool serves. The transaction's context contains it.
 type served struct {
 	tally
 	members []*tally
@@ -119,7 +119,7 @@ func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read b
 	return ctx
 }
 
-// failures are the ends of attempts that are errors.
+// failures are the attempt ends that count as errors.
 var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
 
 // AttemptEnded ends the span of AttemptBegan.

@@ -65,7 +65,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-// newTraces returns Traces of a provider. All its spans pass through runs.
+// newTraces returns Traces for a provider. All its spans pass through runs.
 func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
 		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
@@ -95,7 +95,7 @@ func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	return at.TraceID().String(), at.SpanID().String()
 }
 
-// Options of spans by kind, made once.
+// Span options by kind, made once.
 var (
 	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	inside   = trace.WithSpanKind(trace.SpanKindInternal)
