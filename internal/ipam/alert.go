@@ -89,7 +89,7 @@ func (s AlertRuleSpec) Matches(p *Pool) bool {
 	return false
 }
 
-// Share is the used part of a quantity. The zero value is nothing of nothing.
+// Share is the used part of a quantity. The zero value is zero out of zero.
 type Share struct{ Used, Of *big.Int }
 
 // PoolShare returns the share of a pool that is not free, from its stock.

@@ -70,7 +70,7 @@ var (
 	code      = regexp.MustCompile("`([^`]+)`")
 )
 
-// table is the lines of the table under a header in docs/telemetry.md: what is quoted in the first column, and the other columns.
+// table returns the rows under a table header in docs/telemetry.md: the other columns, by each name quoted in the first column.
 func table(t *testing.T, header string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/telemetry.md")

@@ -72,10 +72,10 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs buffers the job run spans. All other spans pass at once. It implements sdktrace.SpanProcessor.
+// runs buffers the spans of a job run until the run ends. All other spans pass at once. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
-	held sync.Map // *heldRun by trace.TraceID: a handful, which the spans of requests look up without a lock
+	held sync.Map // *heldRun by trace.TraceID: few entries, which request spans look up without a lock
 }
 
 type heldRun struct {
