@@ -52,7 +52,7 @@ const alertDelay = 10
 type Standing struct {
 	Share
 
-	// Forecasts of how long the free space of a pool lasts; nil without one. Perhaps uses a line that fits the records less well, and is never longer
+	// Forecasts of the time until the pool has no free space; nil without one. Perhaps uses a line that fits the records less well, and is never longer
 	// than Lasts.
 	Lasts, Perhaps *time.Duration
 }

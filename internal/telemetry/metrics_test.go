@@ -37,7 +37,7 @@ func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name s
 	}
 }
 
-// values returns the points of a sum, by the text of their labels.
+// values returns a sum's points, by the text of their labels.
 func values(t *testing.T, m metricdata.Metrics) map[string]int64 {
 	t.Helper()
 	sum, ok := m.Data.(metricdata.Sum[int64])

@@ -29,7 +29,7 @@ type Run struct {
 	Stopped bool // the server's shutdown cut the run short
 }
 
-// Outcome of a run that was cut short; the other outcomes are those of the metrics.
+// stopped is the outcome of a run that was cut short. The other outcomes have the names in the metrics.
 const stopped = "stopped"
 
 func (r Run) outcome() string {

@@ -64,8 +64,8 @@ type served struct {
 
 type servedKey struct{}
 
-// GroupBegan starts the span of a transaction that serves a group of queued requests. The span belongs to the trace of the first sampled request. It
-// has links to the other requests, and they have links to it. waited is the queue time of each request.
+// GroupBegan starts the span for a transaction that serves a group of queued requests. The span belongs to the first sampled request's trace. It has
+// links to the other requests, and they have links to it. waited is the queue time of each request.
 func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
 	var followed []trace.Span
 	group := &served{}

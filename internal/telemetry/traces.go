@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans of requests and background jobs, of their waits and of their statements. Make it with NewTraces, and Shutdown it; it is safe for
-// concurrent use.
+// Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and Shutdown it; it is safe
+// for concurrent use.
 //
 // The traced packages declare the interfaces and pass the returned context on. A request that is not sampled leaves no data: callers check Follows
 // first, and the methods return the context unchanged.

@@ -61,7 +61,7 @@ func same(t *rapid.T, body any) {
 	}
 }
 
-// Page has the encoding of the contract's list of its kind.
+// Page encodes like the contract's list for its kind.
 func TestPageEncodingMatchesTheContractList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
