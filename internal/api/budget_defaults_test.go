@@ -136,7 +136,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	}
 }
 
-// steadily sends claims for six seconds at the rate each with every key: longer than a full budget lasts.
+// steadily sends each claims a second with every key, for six seconds: longer than a full budget lasts.
 func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	t.Helper()
 	for i := range 6 * each {

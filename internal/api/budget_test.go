@@ -93,7 +93,7 @@ func TestAllKeysOfAProjectShareOneBudget(t *testing.T) {
 		w, _ := l.claimOfKiB(t, who, 4, true)
 		require.Equal(t, http.StatusCreated, w.Code, w.Body)
 	}
-	for range 3 { // 60 each, and 30 for each KiB: together the project's 300 for two seconds
+	for range 3 { // each costs 60, and 30 for each KiB; the project has 300 for two seconds
 		_, _ = l.claimOfKiB(t, "key:acme/b", 4, true)
 	}
 	w, body := l.claimOfKiB(t, "key:acme/c", 10, true)
@@ -109,7 +109,7 @@ func TestListNeedsABudgetForTheRowsItMayScan(t *testing.T) {
 	l := budgeted(t)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50").Code)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50").Code, "what is not looked at costs nothing")
-	_, _ = l.claimOfKiB(t, "key:acme/a", 3, true) // 60, and 30 for each KiB: 50 remain
+	_, _ = l.claimOfKiB(t, "key:acme/a", 3, true) // costs 60, and 30 for each KiB: 50 remain
 	tooMany := l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50")
 	problem(t, tooMany, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=1").Code)

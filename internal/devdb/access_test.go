@@ -74,7 +74,7 @@ func TestNeverRunsAsRoot(t *testing.T) {
 	}
 }
 
-// An example is a checkout below /root, or a test's temporary directory, which other users may not enter.
+// The data directory may lie in a directory that other users may not enter, such as /root or a test's temporary directory.
 func TestParentDirectoriesMayBeClosedToTheDatabaseUser(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(t.TempDir(), "closed")

@@ -19,7 +19,7 @@ func entries(n int) string {
 	return strings.TrimPrefix(b.String(), ",")
 }
 
-// The check of a body that exceeds every limit stops at the first excess entry.
+// The check of a body with too many entries stops at the first excess entry.
 func TestBodyIsRefusedAtTheFirstExcessEntry(t *testing.T) {
 	t.Parallel()
 	many := entries(40_000)

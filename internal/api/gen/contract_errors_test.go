@@ -33,7 +33,7 @@ func mustAnswer(op operation) []int {
 	if op.RequestBody != nil {
 		statuses = append(statuses, 413, 415)
 	}
-	// A role has no conflict except with the range of its values. An explanation returns 200 for any claim.
+	// The schema checks a member's role completely. An explanation returns 200 for any claim.
 	if op.RequestBody != nil && op.OperationID != "putMember" && op.OperationID != explains && !slices.Contains(needNoKey, op.OperationID) {
 		statuses = append(statuses, 422)
 	}
@@ -91,7 +91,7 @@ func TestEveryOperationListsTheErrorsItCanReturn(t *testing.T) {
 				require.Equal(t, status == "default", answer.Ref == "#/components/responses/Problem", status)
 			}
 			require.NotNil(t, op.Responses.Default())
-			// An operation without a key cannot refuse the key as one of another request or a released claim.
+			// Without an idempotency key, an operation cannot refuse a key that belongs to another request or to a released claim.
 			keyed := op.has("header", "Idempotency-Key")
 			require.Equal(t, keyed, slices.Contains(op.refusals(), gen.ProblemCodeIdempotencyMismatch))
 			require.True(t, keyed || !slices.Contains(op.refusals(), gen.ProblemCodeClaimReleased))
