@@ -23,8 +23,7 @@ const (
 	history = "/v1/projects/team-a/history"
 )
 
-// accessScript is scripted for members, keys, grants, quotas and the trail: it keeps what it was asked and answers what it was
-// told.
+// accessScript implements the use cases of members, keys, grants, quotas and the trail. It records the requests and returns the configured results.
 type accessScript struct {
 	nobody
 	on      *service
@@ -39,7 +38,7 @@ type accessScript struct {
 	repeat  bool
 	fail    error
 
-	calls   []string // operation, then what names the resource
+	calls   []string // operation, then the names of the resource
 	request usecase.Request
 	askedM  ipam.Member
 	askedK  ipam.APIKey
@@ -73,7 +72,7 @@ func scriptAccess() *accessScript {
 	}
 }
 
-// server is one server for all requests of a test.
+// server returns one server for all requests of a test.
 func (s *accessScript) server(t *testing.T) service {
 	t.Helper()
 	if s.on == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// reading and taking are what all new resources have in common.
+// reading and taking list the operations that all these resources share.
 var (
 	reading = []struct {
 		path  string
@@ -181,8 +181,7 @@ func TestMembersHaveTheirRole(t *testing.T) {
 	require.Equal(t, gen.RoleProvider, got.Spec.Role)
 }
 
-// A subject can have characters that mean something in a path. However it is written there, it is the same subject, and what
-// Location says leads back to it.
+// A subject may contain characters with a meaning in a path. All spellings select the same subject, and so does the path in Location.
 func TestSubjectsRoundTripThroughThePath(t *testing.T) {
 	t.Parallel()
 	for written, subject := range map[string]string{

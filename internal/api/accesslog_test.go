@@ -47,7 +47,7 @@ func TestCredentialsAreNeverLogged(t *testing.T) {
 	}
 }
 
-// lastRequest is the last line of the access log.
+// lastRequest returns the last line of the access log.
 func lastRequest(t *testing.T, l limited) map[string]any {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(l.logs.String()), "\n")
@@ -57,7 +57,7 @@ func lastRequest(t *testing.T, l limited) map[string]any {
 	return line
 }
 
-// admits keeps what was asked of it, and where the request came from.
+// admits records its last call, with the origin of the request.
 type admits struct {
 	*scripted
 	action  tenancy.Action

@@ -25,10 +25,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// The benchmarks measure what a request costs beside its use case and its connection: every layer of the adapter, with API keys, limits,
-// metrics and the access log, over use cases that answer at once and a ResponseWriter in memory.
+// The benchmarks measure the cost of a request outside its use case and its connection: all layers of the adapter, with API keys, limits, metrics and
+// the access log, on use cases that return at once and a ResponseWriter in memory.
 
-// instant is use cases that answer at once.
+// instant implements use cases that return at once.
 type instant struct {
 	nobody
 	claim ipam.Claim
@@ -53,7 +53,7 @@ func (s *instant) ListClaims(context.Context, string, paging.Filter, int, string
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 
-// oneKey is a database with one API key in it.
+// oneKey is a database with one API key.
 type oneKey struct{ key ipam.APIKey }
 
 func (s oneKey) KeyByID(_ context.Context, id ipam.ID) (ipam.APIKey, bool, error) {
@@ -63,7 +63,7 @@ func (oneKey) MemberRoles(context.Context, string) (map[string]tenancy.Held, err
 func (oneKey) Now() time.Time                                                       { return time.Now() }
 func (oneKey) KeysUsed(context.Context, map[ipam.ID]time.Time) error                { return nil }
 
-// sink is a connection that nobody reads from.
+// sink is a ResponseWriter that discards the response.
 type sink struct {
 	header http.Header
 	status int
@@ -73,7 +73,7 @@ func (w *sink) Header() http.Header       { return w.header }
 func (w *sink) WriteHeader(status int)    { w.status = status }
 func (*sink) Write(p []byte) (int, error) { return len(p), nil }
 
-// bench is the whole adapter and a caller with a key.
+// bench is the whole adapter, with the headers of a caller that has a key.
 type bench struct {
 	handler http.Handler
 	header  http.Header
@@ -112,13 +112,13 @@ func newBench(b *testing.B, change func(*api.Config)) bench {
 	}}
 }
 
-// run sends the same request again and again. What makes the request and the writer is part of what is measured, and is the same whatever
-// the adapter does: BenchmarkEmptyHandler says what it costs.
+// run sends the same request repeatedly. The measurement includes the construction of the request and of the writer, which does not depend on the
+// adapter: BenchmarkEmptyHandler measures its cost.
 func (p bench) run(b *testing.B, method, target, body string, want int) {
 	b.Helper()
 	at, err := url.Parse(target)
 	require.NoError(b, err)
-	ctx, cancel := context.WithCancel(context.Background()) // as the server's: with something to watch
+	ctx, cancel := context.WithCancel(context.Background()) // like the server's context, it can end
 	defer cancel()
 	payload := []byte(body)
 	w := &sink{}
@@ -144,7 +144,7 @@ func (p bench) run(b *testing.B, method, target, body string, want int) {
 	b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// processorTime is what the process has used, its garbage collector included. On a machine where others work it says more than the clock.
+// processorTime returns the CPU time of the process, with its garbage collector. On a busy machine it is more reliable than the elapsed time.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -171,7 +171,7 @@ func BenchmarkCreateClaim(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, benchClaim, http.StatusCreated)
 }
 
-// BenchmarkCreateClaimWithKey is what every real client sends.
+// BenchmarkCreateClaimWithKey measures the request that clients send most.
 func BenchmarkCreateClaimWithKey(b *testing.B) {
 	p := newBench(b, func(*api.Config) {})
 	p.header["Idempotency-Key"] = []string{"8e03978e-40d5-43e8-bc93-6894a57f9324"}
@@ -205,7 +205,7 @@ func BenchmarkListClaims(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "GET", claimsPath+"?limit=100&pool=p", "", http.StatusOK)
 }
 
-// BenchmarkRefusedClaim is a body that the contract does not allow: the path that finds the words.
+// BenchmarkRefusedClaim measures a body that violates the contract: the slow path, which finds the text of the refusal.
 func BenchmarkRefusedClaim(b *testing.B) {
 	newBench(b, func(*api.Config) {}).run(b, "POST", claimsPath, `{"metadata":{"name":"w-0-000001"},"spec":{"prefixLength":129}}`, http.StatusBadRequest)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// A stranger learns from no request what its body should have been.
+// An unauthenticated caller learns nothing about the body that an operation expects.
 func TestUnsupportedBodyIsRefusedAfterTheCredentials(t *testing.T) {
 	t.Parallel()
 	l := budgeted(t)

@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// spending is use cases that answer at once and cost what they do (budget_test.go of internal/alloc).
+// spending implements use cases that return at once and charge the real costs (budget_test.go in internal/alloc).
 type spending struct {
 	instant
-	rows int // that a list looks at
+	rows int // rows that a list reads
 }
 
 func (s *spending) CreateClaimBatch(ctx context.Context, _ string, claims []ipam.Claim, _ usecase.Request) (usecase.Result[[]ipam.Claim], error) {
@@ -39,14 +39,14 @@ func (s *spending) ListClaims(ctx context.Context, _ string, _ paging.Filter, _ 
 	return paging.Page[ipam.Claim]{Items: s.page, Next: "bmV4dA"}, nil
 }
 
-// holders knows callers by the projects that their tokens hold a role in.
+// holders maps callers to the projects in which their tokens hold a role.
 type holders map[string]map[string]tenancy.Held
 
 func (h holders) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
 	return tenancy.Principal{Subject: token, Method: "api-key", Held: h[token]}, nil
 }
 
-// setupDefaultLimits is a server with the limits that it has when nobody says otherwise, and keys of acme.
+// setupDefaultLimits returns a server with the default limits, and keys of acme.
 func setupDefaultLimits(t *testing.T) (limited, holders) {
 	t.Helper()
 	use := &spending{instant: instant{claim: script().claim}, rows: 501}
@@ -63,7 +63,7 @@ func setupDefaultLimits(t *testing.T) (limited, holders) {
 	return l, known
 }
 
-// post sends a body of somebody.
+// post sends a body with a caller's token.
 func (l limited) post(t *testing.T, who, path string, body []byte) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, bytes.NewReader(body))
@@ -72,7 +72,7 @@ func (l limited) post(t *testing.T, who, path string, body []byte) *httptest.Res
 	return l.send(t, r)
 }
 
-// fullBatch is a thousand claims with labels, in some KiB.
+// fullBatch is a batch of a thousand claims with labels, about kib KiB long.
 func fullBatch(kib int) []byte {
 	var b bytes.Buffer
 	padding := max(kib<<10/1000-210, 1)
@@ -82,7 +82,7 @@ func fullBatch(kib int) []byte {
 	return append([]byte(`{"claims":[`+b.String()[1:]), `]}`...)
 }
 
-// What the limits of requests allow, and programs do that mean no harm, is not refused for what it costs.
+// The budgets never refuse well-behaved programs that stay within the request limits.
 func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	t.Parallel()
 	const batches, batched = "/v1/projects/acme/claim-batches", "/v1/projects/acme/claims"
@@ -124,7 +124,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 			for page := range 50 {
 				w := l.ask(t, "key:acme/k0", here, "GET", batched+"?limit=500")
 				require.Equal(t, http.StatusOK, w.Code, "page %d: %s", page, w.Body)
-				l.pass(4 * time.Millisecond) // much faster than they come from the database
+				l.pass(4 * time.Millisecond) // much faster than a database returns them
 			}
 		},
 	} {
@@ -136,7 +136,7 @@ func TestOrdinaryClientsStayWithinDefaultBudgets(t *testing.T) {
 	}
 }
 
-// steadily has some keys make so many claims a second each, for six seconds: longer than a full budget lasts.
+// steadily sends each claims a second with every key, for six seconds: longer than a full budget lasts.
 func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	t.Helper()
 	for i := range 6 * each {
@@ -148,7 +148,7 @@ func (l limited) steadily(t *testing.T, keys, each int, body []byte) {
 	}
 }
 
-// A project that is deleted and made again, and its keys, owe nothing of what the one before spent.
+// A project and its keys that replace deleted ones do not inherit their debts.
 func TestRecreatedProjectAndKeyInheritNoDebt(t *testing.T) {
 	t.Parallel()
 	l, known := setupDefaultLimits(t)

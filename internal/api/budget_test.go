@@ -17,7 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// budgeted is a server on which a caller may spend 200 at once, and 100 a second, and a project half as much again. Three keys are of acme.
+// budgeted returns a server with budgets of 200 at once and 100 a second for a caller, and half as much again for a project. Three keys belong to
+// acme.
 func budgeted(t *testing.T) limited {
 	t.Helper()
 	l := limited{watch: &watch{}, door: &bouncer{known: map[string]bool{}}}
@@ -31,7 +32,7 @@ func budgeted(t *testing.T) limited {
 	return l
 }
 
-// sent is a body that remembers how much of it was read.
+// sent is a body that counts the bytes that were read.
 type sent struct {
 	io.Reader
 	read int
@@ -44,7 +45,7 @@ func (s *sent) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// claimOfKiB asks for a claim with a body of so many KiB.
+// claimOfKiB requests a claim with a body of kib KiB.
 func (l limited) claimOfKiB(t *testing.T, who string, kib int, announced bool) (*httptest.ResponseRecorder, *sent) {
 	t.Helper()
 	head, tail := `{"spec":{"poolRef":{"name":"p"},"prefixLength":28},"metadata":{"name":"c","annotations":{"a":"`, `"}}}`
@@ -67,7 +68,7 @@ func TestRequestIsChargedByItsBodyBeforeItIsRead(t *testing.T) {
 			w, body := l.claimOfKiB(t, "key:acme/a", 3, announced)
 			require.Equal(t, http.StatusCreated, w.Code, w.Body)
 			require.Equal(t, 3<<10, body.read)
-			l.claimOfKiB(t, "key:acme/a", 9, announced) // refused for what it says: it is paid for all the same
+			l.claimOfKiB(t, "key:acme/a", 9, announced) // the server refuses the content, and charges the request all the same
 			w, body = l.claimOfKiB(t, "key:acme/a", 9, announced)
 			p := problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 			require.Contains(t, p.Detail, "caller's budget of 200")
@@ -92,7 +93,7 @@ func TestAllKeysOfAProjectShareOneBudget(t *testing.T) {
 		w, _ := l.claimOfKiB(t, who, 4, true)
 		require.Equal(t, http.StatusCreated, w.Code, w.Body)
 	}
-	for range 3 { // 60 each, and 30 for each KiB: 300 in two seconds for the project
+	for range 3 { // each costs 60, and 30 for each KiB; the project has 300 for two seconds
 		_, _ = l.claimOfKiB(t, "key:acme/b", 4, true)
 	}
 	w, body := l.claimOfKiB(t, "key:acme/c", 10, true)
@@ -108,7 +109,7 @@ func TestListNeedsABudgetForTheRowsItMayScan(t *testing.T) {
 	l := budgeted(t)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50").Code)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50").Code, "what is not looked at costs nothing")
-	_, _ = l.claimOfKiB(t, "key:acme/a", 3, true) // 60, and 30 for each KiB: 50 are left
+	_, _ = l.claimOfKiB(t, "key:acme/a", 3, true) // costs 60, and 30 for each KiB: 50 remain
 	tooMany := l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=50")
 	problem(t, tooMany, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
 	require.Equal(t, http.StatusOK, l.ask(t, "key:acme/a", here, "GET", claimsPath+"?limit=1").Code)

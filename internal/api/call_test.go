@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Somebody who wraps a request's context between origin and authenticate must not make the trail forget where the request came from.
+// A middleware that wraps the request's context between origin and authenticate must not remove the origin from the audit trail.
 func TestRequestOriginSurvivesWrappedContexts(t *testing.T) {
 	t.Parallel()
 	type span struct{}

@@ -113,7 +113,7 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 	return codec.Answer(c.Response(), http.StatusOK, &out)
 }
 
-// shownReleases is the number of claims that a dry run of a release lists.
+// shownReleases is the number of claims in the list of a release's dry run.
 const shownReleases = 100
 
 // releasing reads the selection of the claims to release.

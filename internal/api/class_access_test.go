@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// doorkeeper takes a token for the role that its bearer has in team-a; "stranger" is an admin elsewhere.
+// doorkeeper accepts the name of a role as a token that gives this role in team-a. The token "stranger" gives the role admin in another project.
 type doorkeeper struct{}
 
 func (doorkeeper) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
@@ -32,7 +32,7 @@ func (doorkeeper) Authenticate(_ context.Context, token string) (tenancy.Princip
 	return who, nil
 }
 
-// classOperations are the operations that came with classes, and the least role that each needs in the project.
+// classOperations are the operations on classes, with the minimum role that each needs in the project.
 var classOperations = map[string]struct {
 	method, path, body string
 	least              tenancy.Role
@@ -90,7 +90,7 @@ func TestClassOperationsRequireTheirRoles(t *testing.T) {
 	}
 }
 
-// The table above must not forget an operation.
+// The table above must contain every operation.
 func TestEveryClassOperationIsInTheRoleTable(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()

@@ -18,7 +18,7 @@ const (
 	explanations = "/v1/projects/team-a/claim-explanations"
 )
 
-// classScript is scripted for classes and explanations: it keeps what it was asked and answers what it was told.
+// classScript implements the use cases of classes and explanations. It records the requests and returns the configured results.
 type classScript struct {
 	nobody
 	on          *service
@@ -27,7 +27,7 @@ type classScript struct {
 	replayed    bool
 	fail        error
 
-	calls   []string // operation, then what names the resource
+	calls   []string // operation, then the names of the resource
 	request usecase.Request
 	move    bool
 	asked   ipam.Class
@@ -52,7 +52,7 @@ func scriptClass() *classScript {
 	}
 }
 
-// server is one server for all requests of a test.
+// server returns one server for all requests of a test.
 func (s *classScript) server(t *testing.T) service {
 	t.Helper()
 	if s.on == nil {
@@ -116,7 +116,7 @@ func (s *classScript) ListScopePools(_ context.Context, project, class string, _
 	return paging.Page[ipam.Pool]{Items: []ipam.Pool{s.scopePool(nil)}}, s.note("ListScopePools", project, class)
 }
 
-// scopePool is the pool of a scope.
+// scopePool returns a scope's pool.
 func (s *classScript) scopePool(scope map[string]string) ipam.Pool {
 	meta, bits := s.class.Metadata, 26
 	meta.Name, meta.Project = "gold-1", ipam.PlatformProject

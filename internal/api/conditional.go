@@ -18,7 +18,7 @@ func etag(revision ipam.ID) string {
 	return string(append(revision.AppendTo(append(b[:0], '"')), '"'))
 }
 
-// requiredMatch reads If-Match of a patch. A patch must have it: otherwise two callers who read the same revision overwrite each other.
+// requiredMatch reads If-Match of a patch. A patch must have it: otherwise two callers with the same revision overwrite each other's changes.
 func requiredMatch(header *string) (usecase.Match, error) {
 	if header == nil {
 		return usecase.Match{}, ipam.Errorf(ipam.CodePreconditionRequired,

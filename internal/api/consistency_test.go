@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// readings is use cases whose reads are of some moment, if they may be, and note what they were asked for.
+// readings implements use cases that return the time of a stale read, and records which reads may be stale.
 type readings struct {
 	*scripted
 	at    time.Time

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// attached answers that a consumer is attached now, or was before.
+// attached implements the attachment of a consumer, which is new or was attached before.
 type attached struct {
 	nobody
 	before bool
@@ -28,7 +28,7 @@ func (s attached) AttachConsumer(_ context.Context, project, claim string, _ ipa
 	}}, nil
 }
 
-// What is answered is the claim, and so is what Location leads to.
+// The response contains the claim, and Location has the claim's path.
 func TestAttachReturnsTheClaimAndItsLocation(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/team-a/claims/consumers/consumers/vm:1"

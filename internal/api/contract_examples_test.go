@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// shown is what the contract shows as bodies of a schema: the examples of requests and answers that are of it.
+// shown returns the contract's examples of a schema in requests and responses.
 func shown(t *testing.T, schema string) map[string][]byte {
 	t.Helper()
 	doc, err := gen.GetSpec()
@@ -55,7 +55,7 @@ func decoded[T any](t *testing.T, text []byte) T {
 	return v
 }
 
-// Who copies a request of the contract is not refused for what it says.
+// The server accepts the contract's examples of requests.
 func TestContractRequestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, text := range shown(t, "IPClassCreate") {
@@ -90,7 +90,7 @@ func TestContractRequestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// What the contract shows of answers is written as we write it: defaults filled in, durations short, nothing empty.
+// The contract's examples of responses have the server's encoding: with defaults, in short durations, without empty fields.
 func TestContractResponseExamplesMatchTheEncoding(t *testing.T) {
 	t.Parallel()
 	again := func(name string, want, got any) {
@@ -126,13 +126,13 @@ func TestContractResponseExamplesMatchTheEncoding(t *testing.T) {
 		spec, err := codec.ClaimSpec(shows.Metadata.Project, shows.Spec)
 		require.NoError(t, err, name)
 		again(name, shows.Spec, codec.ClaimOf(ipam.Claim{Spec: spec}).Spec)
-		if shows.Status.ClassName == "" { // no class has a say
+		if shows.Status.ClassName == "" { // no class decides on the claim
 			require.Equal(t, string(cmp.Or(spec.ReclaimPolicy, ipam.ReclaimDelete)), string(shows.Status.ReclaimPolicy), name)
 		}
 	}
 }
 
-// anyClass is a class that the contract's examples of patches can be applied to.
+// anyClass returns a class that the contract's examples of patches apply to.
 func anyClass() ipam.Class {
 	return ipam.Class{Spec: ipam.ClassSpec{
 		Provisioner: ipam.ProvisionerNative, Family: ipam.IPv4, Strategy: ipam.Sparse, MinPrefixLength: new(22), MaxPrefixLength: new(28),
@@ -140,7 +140,7 @@ func anyClass() ipam.Class {
 	}}
 }
 
-// anyPool is a pool that the contract's examples of patches can be applied to.
+// anyPool returns a pool that the contract's examples of patches apply to.
 func anyPool() ipam.Pool {
 	block := netip.MustParsePrefix("2001:db8::/32")
 	return ipam.Pool{Block: block, Spec: ipam.PoolSpec{CIDR: block, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}}}

@@ -10,8 +10,8 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// A refused stale read says that it was one (consistency.go), so the contract declares it wherever that can happen: behind the door,
-// where the request is known to be one.
+// The refusal of a stale read has headers that identify it as one (consistency.go). The contract declares them for every operation that can read
+// stale data.
 func TestRefusalsOfStaleReadsAreDeclared(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(carve.OpenAPI)

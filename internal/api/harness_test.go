@@ -21,22 +21,22 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// nobody is use cases that must not be reached: any call panics, and the answer is 500.
+// nobody implements the use cases for requests that must not reach one: each call panics, and the response is 500.
 type nobody struct{ api.UseCases }
 
-// ChangesMark implements api.Changes: lists ask for it before they are read.
+// ChangesMark implements api.Changes: lists call it before they read.
 func (nobody) ChangesMark(context.Context) (storage.Mark, error) { return storage.Mark{}, nil }
 
 // ChangesCursor implements api.Changes.
 func (nobody) ChangesCursor(string, storage.Mark) string { return "cursor" }
 
-// service is a server and the check that each of its answers is one of the contract.
+// service is a server with a check that each response conforms to the contract.
 type service struct {
 	handler http.Handler
 	check   func(t *testing.T, r *http.Request, w *httptest.ResponseRecorder)
 }
 
-// contractRouter finds the operation that an answer is checked against.
+// contractRouter finds the operation of a response.
 var contractRouter = sync.OnceValues(func() (routers.Router, error) {
 	doc, err := gen.GetSpec()
 	if err != nil {
@@ -60,7 +60,7 @@ func serve(t *testing.T, cfg api.Config) service {
 		t.Helper()
 		route, params, err := router.FindRoute(r)
 		if err != nil || w.Code == http.StatusMethodNotAllowed {
-			return // not of the contract
+			return // not in the contract
 		}
 		require.NoError(t, openapi3filter.ValidateResponse(t.Context(), &openapi3filter.ResponseValidationInput{
 			RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
@@ -70,7 +70,7 @@ func serve(t *testing.T, cfg api.Config) service {
 	}}
 }
 
-// do sends a request; headers are name, value, name, value.
+// do sends a request; headers are pairs of name and value.
 func (s service) do(t *testing.T, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var reader io.Reader
@@ -98,7 +98,7 @@ func (s service) send(t *testing.T, r *http.Request) *httptest.ResponseRecorder 
 	return w
 }
 
-// problem reads a problem document and checks what all of them promise.
+// problem decodes a problem document and checks the fields that all have.
 func problem(t *testing.T, w *httptest.ResponseRecorder, status int, code gen.ProblemCode) gen.Problem {
 	t.Helper()
 	require.Equal(t, status, w.Code, w.Body.String())
@@ -116,7 +116,7 @@ func problem(t *testing.T, w *httptest.ResponseRecorder, status int, code gen.Pr
 	return p
 }
 
-// decode reads the body of an answer.
+// decode decodes the body of a response.
 func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
 	t.Helper()
 	var v T

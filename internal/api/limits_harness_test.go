@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// bouncer knows callers by their token: each is provider of team-a. It remembers whom it has seen, and asks for an attempt before
-// it looks anybody else up, as the real ones do.
+// bouncer accepts callers by token, each with the role provider in team-a. It caches the callers that it has seen. For any other it takes an attempt
+// before the lookup, like the real authenticators.
 type bouncer struct {
-	known   map[string]bool // token, seen before
+	known   map[string]bool // by token; true: in the cache
 	lookups atomic.Int64
 }
 
@@ -39,13 +39,13 @@ func (b *bouncer) Authenticate(ctx context.Context, token string) (tenancy.Princ
 	return tenancy.Principal{Subject: token, Method: "api-key", Roles: map[string]tenancy.Role{"team-a": tenancy.Provider}}, nil
 }
 
-// watch is a time that stands still until it is moved.
+// watch is a clock that moves only when a test moves it.
 type watch struct{ at atomic.Int64 }
 
 func (w *watch) now() time.Time        { return time.Unix(1_800_000_000, w.at.Load()) }
 func (w *watch) pass(by time.Duration) { w.at.Add(int64(by)) }
 
-// limited is a server with limits of 3 reads, 2 writes and 2 attempts a second, and callers alice and bob.
+// limited is a server with limits of 3 reads, 2 writes and 2 attempts a second, and the callers alice and bob.
 type limited struct {
 	service
 	*watch
@@ -68,7 +68,7 @@ func limit(t *testing.T, use api.UseCases) limited {
 	return l
 }
 
-// ask sends a request of somebody, from an address.
+// ask sends a request of a caller from an address.
 func (l limited) ask(t *testing.T, who, from, method, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
@@ -82,7 +82,7 @@ func (l limited) ask(t *testing.T, who, from, method, path string) *httptest.Res
 // here and there are two addresses.
 const here, there = "192.0.2.1", "192.0.2.2"
 
-// limitedDev is a server with the same limits, in development mode.
+// limitedDev returns a server with the same limits, in development mode.
 func limitedDev(t *testing.T, l limited) service {
 	t.Helper()
 	o := ratelimit.Options{Clock: l.now}

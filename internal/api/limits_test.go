@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// tooMany checks an answer with status 429.
+// tooMany checks a response with status 429.
 func tooMany(t *testing.T, w *httptest.ResponseRecorder, policy string) {
 	t.Helper()
 	p := problem(t, w, http.StatusTooManyRequests, gen.ProblemCodeRateLimited)
@@ -125,7 +125,7 @@ func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	t.Parallel()
 	l := limit(t, script())
 	for range 4 {
-		l.door.known["bob"] = false // forgotten, so it is looked up
+		l.door.known["bob"] = false // not in the cache, so the server looks it up
 		require.Equal(t, http.StatusNoContent, l.ask(t, "bob", here, "DELETE", poolsPath+"/p").Code)
 	}
 	require.EqualValues(t, 4, l.door.lookups.Load())
@@ -134,7 +134,7 @@ func TestValidCredentialsDoNotChargeTheAddress(t *testing.T) {
 	}
 }
 
-// The order of the checks, each by a request that two of them would refuse.
+// The test proves the order of two checks with a request that both would refuse.
 func TestOrderOfTheChecks(t *testing.T) {
 	t.Parallel()
 	unread := func(t *testing.T, l limited, who, method, path string) *httptest.ResponseRecorder {
@@ -182,7 +182,7 @@ func TestOrderOfTheChecks(t *testing.T) {
 	})
 }
 
-// mustNotRead is a body that nobody may look at.
+// mustNotRead is a body that the server may not read.
 type mustNotRead struct{ t *testing.T }
 
 func (m mustNotRead) Read([]byte) (int, error) {

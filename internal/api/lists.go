@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// filterParams are the query parameters that filter lists, for all lists together. Each operation has some of them.
+// filterParams are the query parameters that filter lists. Each list operation has some of them.
 type filterParams struct {
 	labels, space, parent, pool, class, within, contains *string
 }

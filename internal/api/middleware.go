@@ -19,7 +19,7 @@ import (
 func (a *adapter) middleware() []echo.MiddlewareFunc {
 	return []echo.MiddlewareFunc{
 		a.requestID,       // an id for the request, in every response
-		a.securityHeaders, // in every answer, problem documents included
+		a.securityHeaders, // in every response, problem documents included
 		a.trace,           // the request's span, if requests are traced
 		a.measure,         // metrics of the response: duration and status
 		a.accessLog,       // one line, whatever happens below

@@ -60,7 +60,7 @@ func TestReadWithACurrentTagIsNotModified(t *testing.T) {
 	})
 }
 
-// noClaims is a project without any.
+// noClaims implements a project without claims.
 type noClaims struct{ nobody }
 
 func (noClaims) GetClaim(context.Context, string, string, usecase.Reading) (ipam.Claim, error) {
@@ -101,7 +101,7 @@ func TestPutWithIfNoneMatchOnlyCreates(t *testing.T) {
 	}
 }
 
-// Each operation of the contract either lists a precondition, or refuses it: none is ignored.
+// Each operation of the contract either lists a precondition or refuses it: the server ignores none.
 func TestNoPreconditionIsIgnored(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
@@ -122,7 +122,7 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 			}
 			for header, value := range map[string]string{"If-Match": `"a"`, "If-None-Match": "*"} {
 				listed := op.Parameters.GetByInAndName(openapi3.ParameterInHeader, header) != nil
-				if listed || header == "If-None-Match" && method == "GET" { // of a read, it only hopes to be spared the answer
+				if listed || header == "If-None-Match" && method == "GET" { // a read with it is valid: it only asks to omit an unchanged response
 					continue
 				}
 				refused++
@@ -135,12 +135,12 @@ func TestNoPreconditionIsIgnored(t *testing.T) {
 	require.Greater(t, refused, 50)
 }
 
-// What PUT, PATCH and DELETE change can be guarded, and what has an entity tag that covers it can be asked for by it.
+// PUT, PATCH and DELETE accept If-Match. A GET accepts If-None-Match if the entity tag covers its whole response.
 func TestContractListsPreconditions(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()
 	require.NoError(t, err)
-	// Their status counts what changes without their revision.
+	// Their status contains counts that change without a new revision.
 	uncovered := map[string]bool{"getPool": true, "getClass": true, "getQuota": true, "getApiKey": true, "getScopePool": true, "getWebhook": true, "getAlertRule": true}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// One list of codes in four places: package ipam, the table here, the contract, the pages.
+// Package ipam, the table in this package, the contract and the pages contain the same codes.
 func TestErrorCodesAgreeEverywhere(t *testing.T) {
 	t.Parallel()
 	doc, err := gen.GetSpec()

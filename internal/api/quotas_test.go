@@ -81,7 +81,7 @@ func TestQuotasShowTheAvailableRest(t *testing.T) {
 	require.Equal(t, tagOf(s.quota.Metadata), w.Header().Get("ETag"))
 }
 
-// refusing is use cases whose claims are refused.
+// refusing implements use cases that refuse claims.
 type refusing struct {
 	nobody
 	err error

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// clerk counts the refusals that are to be recorded.
+// clerk counts the recorded refusals.
 type clerk struct {
 	*scripted
 	recorded int

@@ -140,7 +140,7 @@ func TestBadHeadersAreRefused(t *testing.T) {
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})
-	const body = `{"metadata": {"name": "C"}, "spec": {}}` // read, and then refused for its name
+	const body = `{"metadata": {"name": "C"}, "spec": {}}` // the server reads it, and then refuses its name
 
 	t.Run("RefusesABodyOfAnotherType", func(t *testing.T) {
 		t.Parallel()
@@ -231,7 +231,7 @@ func TestLargeBodies(t *testing.T) {
 	})
 }
 
-// untouched is a body that must not be read.
+// untouched is a body that the server must not read.
 type untouched struct{ t *testing.T }
 
 func (u untouched) Read([]byte) (int, error) {
@@ -239,7 +239,7 @@ func (u untouched) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// broken is a body whose connection is cut.
+// broken is a body whose connection breaks.
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
@@ -283,7 +283,7 @@ func TestPathsAndMethods(t *testing.T) {
 	})
 }
 
-// Every operation of the contract is there: whatever it answers to nothing, it is not "no such path or method".
+// The server serves every operation of the contract: it returns another error than "no such path or method".
 func TestEveryOperationIsServed(t *testing.T) {
 	t.Parallel()
 	s := serve(t, api.Config{})

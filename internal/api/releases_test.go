@@ -19,7 +19,7 @@ import (
 
 const releasesPath = "/v1/projects/team-a/claim-releases"
 
-// manyReleases notes what is to be released.
+// manyReleases records the requested releases.
 type manyReleases struct {
 	nobody
 	asked   releases.Releasing

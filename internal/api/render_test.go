@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// answering is use cases that answer a read of a pool in one way.
+// answering implements use cases with a fixed result for the read of a pool.
 type answering struct {
 	nobody
 	getPool func(ctx context.Context) (ipam.Pool, error)
@@ -87,7 +87,7 @@ func TestUnauthenticatedCallersGetWWWAuthenticate(t *testing.T) {
 	require.Empty(t, w.Header().Get("Carve-Auth"))
 }
 
-// strangers knows nobody.
+// strangers accepts no caller.
 type strangers struct{}
 
 func (strangers) Authenticate(*http.Request) (tenancy.Principal, error) {

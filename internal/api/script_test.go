@@ -19,8 +19,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scripted is use cases that keep what they were asked and answer what they were told. What the use cases do is tested with
-// a database; here it is what the adapter makes of HTTP, and of their answers.
+// scripted implements use cases that record the requests and return the configured results. Other tests check the use cases with a database; these
+// tests check how the adapter translates HTTP requests and results.
 type scripted struct {
 	nobody
 	claim    ipam.Claim

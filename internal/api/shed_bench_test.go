@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// What a request costs that finds no place.
+// BenchmarkShed measures a request that the server refuses because no slot is free.
 func BenchmarkShed(b *testing.B) {
 	full := limits.NewInFlight(1, 0)
 	end, begun := make(chan struct{}), make(chan struct{})
@@ -29,7 +29,7 @@ func BenchmarkShed(b *testing.B) {
 	}
 }
 
-// blocking lets nobody through until the end.
+// blocking blocks every request until the end of the benchmark.
 type blocking struct{ begun, end chan struct{} }
 
 func (f blocking) Authenticate(*http.Request) (tenancy.Principal, error) {
@@ -38,7 +38,7 @@ func (f blocking) Authenticate(*http.Request) (tenancy.Principal, error) {
 	return tenancy.Principal{}, nil
 }
 
-// silent is a meter that keeps nothing.
+// silent is a meter that records nothing.
 type silent struct{}
 
 func (*silent) RequestServed(context.Context, string, string, string, int, time.Duration) {}

@@ -17,7 +17,7 @@ type Tracer interface {
 	// RequestBegan starts a request's span with these headers. The request's work and the next two calls get the returned context.
 	RequestBegan(ctx context.Context, header http.Header) context.Context
 	RequestRefused(ctx context.Context, code string)
-	// RequestEnded ends the span. The arguments are those of Meter.
+	// RequestEnded ends the span. Its arguments equal Meter's.
 	RequestEnded(ctx context.Context, method, route, operation string, status int)
 	// UseCaseBegan starts the span of a recorded request's operation. The operation gets the returned context, and so does UseCaseEnded, with the
 	// code of the refusal or "".

@@ -91,7 +91,7 @@ type Claims interface {
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
 	ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
-	// PutScopePool carves the pool of a scope unless it exists, GetScopePool reads it, and ListScopePools lists the pools of all scopes of a class.
+	// PutScopePool carves a scope's pool unless it exists, GetScopePool reads it, and ListScopePools lists a class's pools for all scopes.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)
 	ListScopePools(ctx context.Context, project, class string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Pool], error)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// status is what a URL answers.
+// status returns the status and body of a GET.
 func status(t *testing.T, client *http.Client, url string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -128,7 +128,7 @@ func TestAdminAddressInUseFailsTheStart(t *testing.T) {
 	require.ErrorContains(t, err, "--admin-listen")
 }
 
-// Beyond loopback the admin listener speaks TLS with the server's certificate, and lets in who has none of its own: a kubelet.
+// Beyond loopback the admin listener uses TLS with the server's certificate. It accepts clients without a certificate, such as a kubelet.
 func TestAdminListenerBeyondLoopbackUsesTLS(t *testing.T) {
 	t.Parallel()
 	ca, dir := newCA(t, "ours"), t.TempDir()
@@ -146,7 +146,7 @@ func TestAdminListenerBeyondLoopbackUsesTLS(t *testing.T) {
 	require.ErrorContains(t, err, "certificate required", "the API still wants one")
 }
 
-// Also there a head that two readers could understand differently is refused, and the connection ends.
+// The admin listener, too, refuses a request head that two readers could parse differently, and closes the connection.
 func TestAdminListenerRefusesAmbiguousHeaders(t *testing.T) {
 	t.Parallel()
 	a, _ := launch(t, "--auth=dev", "--database-url="+dbtest.New(t), "--admin-listen=127.0.0.1:0")

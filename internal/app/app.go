@@ -264,8 +264,8 @@ func (a *App) Wait(ctx context.Context) error {
 	}
 }
 
-// Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it stops to
-// accept requests, gives running ones drainTimeout, and stops the background jobs, pending writes, connections and the embedded database.
+// Close stops everything in the reverse order of Start. First it waits for DrainDelay, so that load balancers stop sending requests. Then it accepts
+// no new requests, gives running ones drainTimeout, and stops the background jobs, pending writes, connections and the embedded database.
 func (a *App) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.config.DrainDelay+stopTimeout)
 	defer cancel()

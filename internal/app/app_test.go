@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// launch starts a server on a free port of loopback. It is stopped with the test, or before it by calling stop.
+// launch starts a server on a free loopback port. The server stops at the end of the test, or earlier when the test calls stop.
 func launch(t *testing.T, flags ...string) (a *App, stop func()) {
 	t.Helper()
 	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--request-timeout=60s", "--max-connections=4"}, flags...), nil)
@@ -45,7 +45,7 @@ func greeting(a *App) string {
 	return b.String()
 }
 
-// answer is what a server said.
+// answer is a server's response.
 type answer struct {
 	status int
 	header http.Header
@@ -112,7 +112,7 @@ func TestExternalDatabaseNeedsABootstrapKey(t *testing.T) {
 	})
 }
 
-// Where standard output is kept by somebody else, the key goes into a file that nobody else reads.
+// If a supervisor stores standard output, the key goes into a file that only the server's user can read.
 func TestFirstStartOfAnEmbeddedDatabaseWritesItsKeyToAFile(t *testing.T) {
 	t.Parallel()
 	parent, err := os.MkdirTemp("", "carve")
@@ -213,7 +213,7 @@ func TestRateLimitFlagsApply(t *testing.T) {
 	ask := func() int { return get(t, http.DefaultClient, "http://"+a.Addr()+"/v1/whoami", "").status }
 	require.Equal(t, http.StatusUnauthorized, ask())
 	last := 0
-	for tries := 0; last != http.StatusTooManyRequests && tries < 1000; tries++ { // they come faster than one a second
+	for tries := 0; last != http.StatusTooManyRequests && tries < 1000; tries++ { // the requests arrive faster than one a second
 		last = ask()
 	}
 	require.Equal(t, http.StatusTooManyRequests, last)

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeCertificate makes a certificate for loopback and its key, and answers the certificate.
+// writeCertificate writes a certificate for loopback and its key, and returns the certificate.
 func writeCertificate(t *testing.T, certFile, keyFile, name string) *x509.Certificate {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -19,7 +19,7 @@ func TestClientConnectionsAreCountedByListener(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
-	told := func(lines ...string) { // at the other listener, so that asking changes nothing
+	told := func(lines ...string) { // reads the admin listener, so that the reading does not change the figures of the API listener
 		t.Helper()
 		require.Eventually(t, func() bool {
 			text := figuresAt(t, a.AdminAddr())

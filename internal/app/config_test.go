@@ -101,7 +101,7 @@ func TestFlagsOverrideTheEnvironment(t *testing.T) {
 	require.Equal(t, "/tmp/x", c.DataDir)
 }
 
-// A database that nobody told otherwise must not grow for ever.
+// The audit trail of a default configuration must not grow without limit.
 func TestAuditRetentionIsLimitedByDefault(t *testing.T) {
 	t.Parallel()
 	c, _, err := ParseConfig([]string{"--auth=keys"}, nil)
@@ -149,7 +149,7 @@ func TestHelpNamesTheValuesOfFlags(t *testing.T) {
 
 func TestVersionFlagNeedsNoOtherFlags(t *testing.T) {
 	t.Parallel()
-	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which is needed to serve
+	_, text, err := ParseConfig([]string{"--version"}, nil) // without --auth, which a server needs
 	require.ErrorIs(t, err, ErrVersion)
 	require.Regexp(t, `^carve server dev(, commit [0-9a-f]+)?, go1\.\S+\n$`, text)
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// consolePaths is all that the console adds to a server, and what is at /.
+// consolePaths are the paths that the console adds to a server, and "/".
 var consolePaths = []string{"/", "/console", "/console/", "/console/projects/a", "/console/assets/icon.svg", "/console/session", "/console/login", "/console/callback"}
 
-// Whoever signs in anew at an issuer leaves no session behind: the browser sends no cookie when it comes back from another site, so that it is told at the start.
+// A new sign-in at an issuer ends the old session. The browser sends no cookie when it returns from another site, so the server learns of the old
+// session when the sign-in begins.
 func TestNewSignInAtAnIssuerEndsTheOldSession(t *testing.T) {
 	t.Parallel()
 	p := startProvider(t, "")
@@ -40,7 +41,7 @@ func TestNewSignInAtAnIssuerEndsTheOldSession(t *testing.T) {
 	}
 	require.Len(t, dbtest.Dump(t, dbtest.Connect(t, dsn, nil))["sessions"], 1)
 
-	// Who turns back at the issuer stays who they were.
+	// A user who cancels at the issuer keeps the session.
 	back := b.there(login)
 	w := b.ask(http.MethodGet, back.Path+"?error=access_denied&state="+back.Query().Get("state"), "", "X-Carve-Console", "")
 	require.Equal(t, http.StatusUnauthorized, w.StatusCode)
@@ -63,7 +64,7 @@ func TestCrossSiteLoginLinkAsksForConfirmation(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, w.StatusCode)
 }
 
-// Guesses of keys and of sessions are counted together, wherever they are tried, and nobody gets more of them by saying to come from elsewhere.
+// Guesses of keys and sessions share one limit on all paths. A forged client address does not raise it.
 func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 	t.Parallel()
 	guess := "carve_" + strings.Repeat("0", 32) + "_" + strings.Repeat("a", 52)
@@ -86,7 +87,7 @@ func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 			valid.signIn(key)
 			valid.may(http.StatusOK)
 			b := newBrowser(t, "http://"+a.Addr())
-			// Two tries are there at first, and one more comes each second: a slow machine is let try more often.
+			// The limit allows two guesses at first and one more each second, so a slow machine allows more.
 			began := time.Now()
 			taken := 0
 			for i, refused := 0, 0; refused < 6; i++ {
@@ -114,7 +115,7 @@ func TestConsoleGuessesShareTheAnonymousLimit(t *testing.T) {
 	}
 }
 
-// No method but those that a path has does anything, and no header or parameter makes one of another.
+// A path accepts only its own methods. No header or parameter turns one method into another.
 func TestConsoleRefusesOtherMethods(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -144,7 +145,7 @@ func TestConsoleRefusesOtherMethods(t *testing.T) {
 		require.Equal(t, http.StatusOK, b.ask(http.MethodGet, "/console/session?_method=DELETE", "", way[0], way[1]).StatusCode)
 	}
 	b.may(http.StatusOK)
-	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} { // what a form of another page can send
+	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""} { // content types that a form on another page can send
 		w := b.ask(http.MethodPost, "/console/session", `{"key":"`+key+`"}`, "Content-Type", kind)
 		require.Equal(t, http.StatusUnsupportedMediaType, w.StatusCode, kind)
 	}
@@ -153,7 +154,7 @@ func TestConsoleRefusesOtherMethods(t *testing.T) {
 	b.may(http.StatusOK)
 }
 
-// The console's files are those that it was built of: no path leads out of them.
+// The server serves only the embedded console files: no path leads outside them.
 func TestConsolePathsCannotEscape(t *testing.T) {
 	t.Parallel()
 	a, _ := consoleServer(t, dbtest.New(t), "--auth=keys")

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// provider is an OpenID Connect issuer with a client that signs people in: it asks nobody anything, and is strict with the client.
+// provider is an OpenID Connect issuer that signs in every user without a question. It checks the client's requests strictly.
 type provider struct {
 	*oidctest.Server
 
@@ -32,9 +32,9 @@ type provider struct {
 	secret string
 
 	mu     sync.Mutex
-	codes  map[string]url.Values // what was asked for
-	claims map[string]any        // of the next token, over those of a good one
-	tokens map[string]string     // that were given out, by code
+	codes  map[string]url.Values // parameters of the authorization requests, by code
+	claims map[string]any        // of the next token; they override the defaults
+	tokens map[string]string     // issued ID tokens, by code
 }
 
 func startProvider(t *testing.T, secret string) *provider {
@@ -70,7 +70,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	asked, ok := p.codes[r.FormValue("code")]
-	delete(p.codes, r.FormValue("code")) // once
+	delete(p.codes, r.FormValue("code")) // a code is valid once
 	id, secret, basic := r.BasicAuth()
 	if p.secret == "" {
 		id, basic = r.FormValue("client_id"), true
@@ -100,7 +100,7 @@ func (p *provider) next(claims map[string]any) {
 	p.claims = claims
 }
 
-// config is a file that says that people sign in here.
+// config returns a configuration file that enables the console's sign-in at this issuer.
 func (p *provider) config(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func (p *provider) config(t *testing.T) string {
 	return file
 }
 
-// there follows the browser to the issuer, and answers where it is sent back to.
+// there follows the redirect to the issuer and returns the URL that the issuer redirects to.
 func (b *browser) there(login string) *url.URL {
 	b.t.Helper()
 	w := b.ask(http.MethodGet, login, "", "X-Carve-Console", "")

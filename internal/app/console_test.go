@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// browser is what the console's page sends to a server, with the cookies that it has been given.
+// browser sends requests as the console's page does, and keeps the server's cookies.
 type browser struct {
 	t       *testing.T
 	base    string
@@ -32,7 +32,7 @@ func newBrowser(t *testing.T, base string) *browser {
 	}}
 }
 
-// reply is what a server answered to a browser.
+// reply is a server's response to a browser.
 type reply struct {
 	*http.Response
 
@@ -40,7 +40,7 @@ type reply struct {
 	body map[string]any
 }
 
-// ask sends a request as the page does; headers are name, value, ..., and an empty value leaves one out.
+// ask sends a request as the page does. headers are pairs of name and value; an empty value removes the header.
 func (b *browser) ask(method, path, body string, headers ...string) reply {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(body))
@@ -87,7 +87,7 @@ func (b *browser) may(status int, headers ...string) {
 	require.Equal(b.t, status, w.StatusCode, w.text)
 }
 
-// consoleServer is a server, and all that it logs.
+// consoleServer returns a server and its log.
 func consoleServer(t *testing.T, dsn string, flags ...string) (*App, *lockedBuffer) {
 	t.Helper()
 	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--max-connections=4", "--log-level=debug", "--database-url=" + dsn}, flags...), nil)
@@ -110,7 +110,7 @@ func TestConsoleSessionLifecycle(t *testing.T) {
 
 	w := b.ask(http.MethodGet, "/console/session", "")
 	require.JSONEq(t, `{"signedIn":false,"methods":["key"],"issuers":[]}`, w.text)
-	b.cookies["carve-session"] = strings.Repeat("A", 43) // somebody has put it there
+	b.cookies["carve-session"] = strings.Repeat("A", 43) // an attacker has set it
 	w = b.signIn(key)
 	require.Equal(t, true, w.body["signedIn"])
 	require.Regexp(t, "^key:platform/bootstrap", w.body["subject"])
@@ -214,7 +214,7 @@ func TestInvalidSignInIsRefused(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, w.StatusCode, w.text)
 		require.Empty(t, w.Cookies())
 	}
-	for n := 0; ; n++ { // a machine may be so slow that it is allowed some more
+	for n := 0; ; n++ { // on a slow machine the server may allow more guesses
 		w := b.ask(http.MethodPost, "/console/session", `{"key":"`+guess+`"}`)
 		if w.StatusCode == http.StatusTooManyRequests {
 			break
@@ -225,7 +225,7 @@ func TestInvalidSignInIsRefused(t *testing.T) {
 	require.NotContains(t, logs.String(), guess)
 }
 
-// A session of a key ends with it: with its revocation, and with its project.
+// A session of a key ends when the key is revoked and when its project is deleted.
 func TestSessionEndsWithItsKey(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -282,7 +282,7 @@ func TestCookiesOverTLSAreSecure(t *testing.T) {
 	b.may(http.StatusUnauthorized)
 }
 
-// Whoever passes on requests speaks TLS outside, so that cookies are for TLS alone.
+// A proxy terminates TLS, so the cookies require TLS.
 func TestCookiesBehindAProxyAreSecure(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

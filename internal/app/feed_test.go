@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// tenant is a caller in a project of a server.
+// tenant is a caller in a project.
 type tenant struct {
 	t            *testing.T
 	base, bearer string
@@ -65,7 +65,7 @@ func (c tenant) must(status int, method, path string, body any, header ...string
 	return answer
 }
 
-// furnish makes a project with a pool to claim from.
+// furnish creates a project with a pool.
 func (c tenant) furnish(project string) {
 	c.must(http.StatusCreated, http.MethodPost, "/v1/projects", map[string]any{"metadata": map[string]any{"name": project}, "spec": map[string]any{}})
 	c.must(http.StatusCreated, http.MethodPost, "/v1/projects/"+project+"/pools", map[string]any{"metadata": map[string]any{"name": "net"}, "spec": map[string]any{"cidr": "10.0.0.0/16"}})
@@ -81,7 +81,7 @@ func (c tenant) claim(project, name string, spec map[string]any, labels map[stri
 	return c.do(http.MethodPost, "/v1/projects/"+project+"/claims", map[string]any{"metadata": meta, "spec": all})
 }
 
-// listed is all objects that lists answer, by kind and name, and where to follow from.
+// listed returns all objects in the lists, by kind and name, and the cursor to follow from.
 func (c tenant) listed(project string) (all map[string]any, cursor string) {
 	all = map[string]any{}
 	for kind, path := range map[string]string{"IPPool": "pools?", "IPClaim": "claims?", "IPAllocation": "allocations?holder=self&", "IPClass": "classes?", "Quota": "quotas?"} {
@@ -105,7 +105,7 @@ func (c tenant) listed(project string) (all map[string]any, cursor string) {
 	return all, cursor
 }
 
-// plain leaves out the figures that change with every claim.
+// plain removes the figures that change with every claim.
 func plain(kind string, one map[string]any) map[string]any {
 	if kind == "IPPool" || kind == "IPClass" || kind == "Quota" {
 		delete(one, "status")
@@ -113,7 +113,7 @@ func plain(kind string, one map[string]any) map[string]any {
 	return one
 }
 
-// replica is a copy that is kept by what changes.
+// replica is a copy of the objects that the feed keeps up to date.
 type replica struct {
 	objects map[string]any
 	cursor  string
@@ -129,7 +129,7 @@ func (r *replica) apply(change map[string]any) {
 	r.objects[name] = plain(kind, change["object"].(map[string]any))
 }
 
-// poll asks once, and reports whether there was something.
+// poll requests the next changes once, and reports whether any came.
 func (r *replica) poll(c tenant, project string, wait int) bool {
 	page := c.must(http.StatusOK, http.MethodGet, fmt.Sprintf("/v1/projects/%s/changes?after=%s&waitSeconds=%d&limit=20", project, url.QueryEscape(r.cursor), wait), nil)
 	for _, item := range page["items"].([]any) {
@@ -139,7 +139,7 @@ func (r *replica) poll(c tenant, project string, wait int) bool {
 	return len(page["items"].([]any)) > 0
 }
 
-// A copy that is kept by the feed is what the lists answer, whichever server is asked, and although one of them stops in between.
+// A replica that follows the feed equals the lists on every server, even if one server stops in between.
 func TestReplicaKeptByTheFeedEqualsTheLists(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -189,7 +189,7 @@ func TestReplicaKeptByTheFeedEqualsTheLists(t *testing.T) {
 	require.Greater(t, len(want), 10)
 }
 
-// work changes all kinds of things at random.
+// work makes random changes of all kinds.
 func work(c tenant, project string, worker int) {
 	random := rand.New(rand.NewPCG(uint64(worker), 1))
 	in := "/v1/projects/" + project
@@ -216,7 +216,7 @@ func work(c tenant, project string, worker int) {
 	}
 }
 
-// retained gives back one allocation that the project has retained.
+// retained releases one of the project's retained allocations.
 func (c tenant) retained(project string) {
 	_, page := c.do(http.MethodGet, "/v1/projects/"+project+"/allocations?holder=self&phase=Retained&limit=1", nil)
 	if items, _ := page["items"].([]any); len(items) > 0 {
@@ -225,13 +225,13 @@ func (c tenant) retained(project string) {
 	}
 }
 
-// event is one of Server-Sent Events.
+// event is one server-sent event.
 type event struct {
 	name, id string
 	data     map[string]any
 }
 
-// events begins a stream, and answers its events as they come; the channel is closed when it ends.
+// events opens a stream and returns a channel of its events. The channel is closed when the stream ends.
 func (c tenant) events(ctx context.Context, path string, header ...string) <-chan event {
 	c.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, http.NoBody)
@@ -272,7 +272,7 @@ func (c tenant) events(ctx context.Context, path string, header ...string) <-cha
 	return out
 }
 
-// next is the next event that tells something: bookmarks come when nothing has for some time.
+// next returns the next event other than a bookmark. The server sends bookmarks while no change happens.
 func next(t *testing.T, events <-chan event) event {
 	t.Helper()
 	for {
@@ -301,7 +301,7 @@ func TestEventStreamReportsChangesAndIsResumed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, status, answer)
 	}
 	told := map[string]bool{}
-	fresh := func(events <-chan event) event { // a change may come more than once
+	fresh := func(events <-chan event) event { // skips repeats: the feed may send a change more than once
 		for {
 			e := next(t, events)
 			if what := fmt.Sprint(e.data["type"], e.data["name"]); e.name != "change" || !told[what] {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller that asks for large pages and does not read them holds its share of the memory for answers, and nobody else's.
+// A caller that requests large pages and does not read them uses only its own share of the memory for responses.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: enough, grace: enough})

@@ -19,10 +19,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// impatient are bounds that a test can wait for, and that what is sent at once comes within on a slow machine, too.
+// impatient are timeouts that a test can wait for. They are long enough for requests that a slow machine sends without a pause.
 var impatient = bounds{header: 10 * time.Second, read: 30 * time.Second, idle: 10 * time.Second, slack: 10 * time.Second, grace: 5 * time.Second}
 
-// launchBounded is launch with bounds of connections, and a key to go in with.
+// launchBounded is launch with connection timeouts. It also returns an admin's token.
 func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token string) {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -37,10 +37,10 @@ func launchBounded(t *testing.T, b bounds, flags ...string) (a *App, token strin
 	return a, token
 }
 
-// enough is for reads that end because the server ends them; a test in which it does not fails by this.
+// enough is a deadline for operations that the server must end. A test fails when it expires.
 const enough = time.Minute
 
-// raw sends bytes as they are and answers what comes back until the server closes the connection; whole is false when it did not.
+// raw sends bytes unchanged and returns the response. whole reports whether the server closed the connection.
 func raw(t *testing.T, address string, request io.Reader) (status int, said string, whole bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
@@ -50,7 +50,7 @@ func raw(t *testing.T, address string, request io.Reader) (status int, said stri
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		_, _ = io.Copy(conn, request) // a server that has refused already does not read on
+		_, _ = io.Copy(conn, request) // a server that has refused the request stops reading it
 	}()
 	reader := bufio.NewReader(conn)
 	if w, err := http.ReadResponse(reader, nil); err == nil {
@@ -78,7 +78,7 @@ func gzipped(n int) string {
 	return b.String()
 }
 
-// endless is a body of so many bytes that is never in memory.
+// endless returns a head and n body bytes without holding them in memory.
 func endless(head string, n int64) io.Reader {
 	return io.MultiReader(strings.NewReader(head), io.LimitReader(same('x'), n))
 }
@@ -93,7 +93,7 @@ func (s same) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHostileRequestsAreRefused shows what comes back, and that the connection is not kept; in the end the server serves as before.
+// TestHostileRequestsAreRefused checks the response, and that the server closes the connection. Afterwards the server serves other requests.
 func TestHostileRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
@@ -153,7 +153,8 @@ func TestHostileRequestsAreRefused(t *testing.T) {
 	require.Zero(t, a.inFlight.Load().Now, "nobody has a place that is not worked for")
 }
 
-// What two readers of one connection could understand differently is refused, and the connection ends: the request behind it is nobody's.
+// The server refuses a request that two readers of one connection could parse differently, and closes the connection: the bytes that follow belong to
+// no request.
 func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	t.Parallel()
 	a, token := launchBounded(t, impatient)
@@ -203,7 +204,8 @@ func TestAmbiguousRequestsEndTheConnection(t *testing.T) {
 	}
 }
 
-// Who asks and asks, and does not read the answers, is let go when the time for writing one is up; only then does a handler get its place back.
+// A client that sends requests and does not read the responses loses its connection when the write timeout expires. Only then does the handler
+// release its slot.
 func TestSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	a, _ := launchBounded(t, bounds{header: enough, read: enough, idle: enough, slack: 5 * time.Second, grace: enough}, "--request-timeout=5s")
@@ -237,10 +239,10 @@ func TestSlowReadersAreDisconnected(t *testing.T) {
 	<-sent
 }
 
-// slowly is a request of which the rest never comes.
+// slowly is a request whose end never arrives.
 func slowly(beginning string) io.Reader { return io.MultiReader(strings.NewReader(beginning), never{}) }
 
-// never is a client that has nothing more to say, as long as the connection is open; its sender ends when the reader of the answer does.
+// never is the rest of a request: it contains nothing, and the connection stays open. Its sender ends when the reader of the response does.
 type never struct{}
 
 // Read implements io.Reader.

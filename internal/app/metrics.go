@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/telemetry"
 )
 
-// Values of --metrics: who may read the metrics.
+// Values of --metrics: the clients that may read the metrics.
 const (
 	metricsLoopback = "loopback"
 	metricsAdmin    = "admin"

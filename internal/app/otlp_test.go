@@ -22,17 +22,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector takes what servers export by OTLP over HTTP, and keeps it.
+// collector receives OTLP exports over HTTP and keeps them.
 type collector struct {
 	*httptest.Server
 
 	mu      sync.Mutex
 	spans   []*tracespb.Span
 	metrics map[string]*metricspb.Metric
-	service map[string]bool // what they called themselves
+	service map[string]bool // service names in the exports
 }
 
-// collect starts a collector, and has servers that are started by this test export to it.
+// collect starts a collector. Servers of this test export to it.
 func collect(t *testing.T) *collector {
 	t.Helper()
 	c := &collector{metrics: map[string]*metricspb.Metric{}, service: map[string]bool{}}
@@ -78,7 +78,7 @@ func collect(t *testing.T) *collector {
 	return c
 }
 
-// trace is the spans of a trace, in the order in which they began.
+// trace returns the spans of a trace, ordered by start time.
 func (c *collector) trace(id string) []*tracespb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *collector) trace(id string) []*tracespb.Span {
 	return out
 }
 
-// tree is the names of spans below a span, indented.
+// tree returns the names of the spans below a span, indented.
 func tree(spans []*tracespb.Span, parent []byte, depth int) (lines []string) {
 	for _, s := range spans {
 		if string(s.GetParentSpanId()) == string(parent) {
@@ -105,7 +105,7 @@ func tree(spans []*tracespb.Span, parent []byte, depth int) (lines []string) {
 	return lines
 }
 
-// the is the only span of a name.
+// the returns the only span with a name.
 func the(t *testing.T, spans []*tracespb.Span, name string) *tracespb.Span {
 	t.Helper()
 	found := named(spans, name)
@@ -122,7 +122,7 @@ func named(spans []*tracespb.Span, name string) (out []*tracespb.Span) {
 	return out
 }
 
-// attributes of a span, as Go has them.
+// attributes returns a span's attributes as Go values.
 func attributes(s *tracespb.Span) map[string]any {
 	out := map[string]any{}
 	for _, kv := range s.GetAttributes() {
@@ -149,7 +149,7 @@ func textOf(of []*common.KeyValue, key string) string {
 	return ""
 }
 
-// known are the metrics that came, by name.
+// known returns the names of the received metrics.
 func (c *collector) known() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

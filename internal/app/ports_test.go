@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A server that cannot serve makes no database.
+// A server whose port is in use creates no database.
 func TestPortInUseIsReportedBeforeADatabaseIsCreated(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A server that took another region for its own would look for names and keys where they are not: it does not start. The gateway is PostgreSQL that
-// answers as a CockroachDB node in "east" does.
+// A server with the wrong region would look for names and keys in the wrong places, so it does not start. The gateway is a PostgreSQL database that
+// responds like a CockroachDB node in "east".
 func TestServerStartsOnlyInItsRegion(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {

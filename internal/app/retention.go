@@ -23,7 +23,7 @@ const (
 	consumerRetention = "consumer-retention"
 )
 
-// Retained is the numbers of deleted records.
+// Retained counts the deleted records.
 type Retained struct {
 	Events int64 // expired audit trail records
 	Holds  int64 // expired holds

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// users makes the login users of an installation and answers their DSNs, with those of the database's superuser.
+// users creates the login users of an installation. It returns the superuser's DSN and the DSN of each user.
 func users(t *testing.T) (root string, as map[string]string) {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -53,12 +53,12 @@ func execute(t *testing.T, dsn, sql string, to ...any) {
 	require.NoError(t, err, sql)
 }
 
-// started is a server, or why it did not start, and what it logged.
+// started starts a server. It returns the server and its log, or the error.
 func started(t *testing.T, flags ...string) (*App, string, error) {
 	t.Helper()
 	config, _, err := ParseConfig(append([]string{"--listen=127.0.0.1:0", "--auth=dev"}, flags...), nil)
 	require.NoError(t, err)
-	log := &lockedBuffer{} // its jobs may write to it at any time
+	log := &lockedBuffer{} // the jobs may write to it at any time
 	a, err := Start(t.Context(), config, log)
 	said := log.String()
 	if err == nil {
@@ -92,7 +92,7 @@ func TestServerAdaptsToItsUsersPrivileges(t *testing.T) {
 	require.NotContains(t, err.Error(), "SQLSTATE")
 }
 
-// The broken twin: one grant is missing.
+// The counterexample: one grant is missing.
 func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	t.Parallel()
 	root, as := users(t)
@@ -104,7 +104,8 @@ func TestServerWithAMissingGrantDoesNotStart(t *testing.T) {
 	require.ErrorContains(t, err, "lacks INSERT on audit_events; `ipamctl migrate --server-user ")
 }
 
-// An embedded database is practice: the server's sessions may do what a server's may, and the jobs that delete records have others.
+// The server uses its production roles in an embedded database, too: its sessions have only the server's rights, and the jobs that delete records
+// have others.
 func TestServerOnAnEmbeddedDatabaseUsesTheServerRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {
@@ -126,9 +127,9 @@ func TestRetainDeletesInEveryRegion(t *testing.T) {
 	require.NoError(t, schema.Migrate(t.Context(), root, schema.MigrateOptions{Regions: []string{"local", "east"}}))
 	_, _, err := started(t, "--database-url="+as["app"])
 	require.NoError(t, err)
-	for _, region := range []string{"local", "east"} { // of the project that is there, and of one that is gone
+	for _, region := range []string{"local", "east"} { // an existing project, and a deleted one
 		for _, project := range []string{"(SELECT id FROM projects LIMIT 1)", "'deadbeef-0000-4000-8000-000000000000'"} {
-			execute(t, root, "INSERT INTO audit_events SELECT '"+region+"', "+project+", '0190163d-8694-739b-aea5-966c26f8ad91', 1, ''") // of 2024-06-14
+			execute(t, root, "INSERT INTO audit_events SELECT '"+region+"', "+project+", '0190163d-8694-739b-aea5-966c26f8ad91', 1, ''") // the id contains the date 2024-06-14
 		}
 	}
 	execute(t, root, "INSERT INTO removals VALUES ('deadbeef-0000-4000-8000-000000000000')")

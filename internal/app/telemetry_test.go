@@ -22,9 +22,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// These tests set variables of the process, as an operator does, and so run alone.
+// These tests set environment variables of the process, so they do not run in parallel.
 
-// journal is a log that is read while it is written.
+// journal is a log that a test reads while the server writes it.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -43,7 +43,7 @@ func (j *journal) lines() []string {
 	return strings.Split(j.text.String(), "\n")
 }
 
-// followed is a server, the database behind a proxy, and where its traces go.
+// followed is a server that exports to a collector and reaches its database through a proxy.
 type followed struct {
 	*App
 	to    *collector
@@ -80,7 +80,7 @@ const (
 	caller    = "00f067aa0ba902b7"
 )
 
-// ask makes a request that is a part of a caller's trace, and answers its status, body and span.
+// ask sends a request that is part of a caller's trace, and returns the status and body.
 func (f followed) ask(t *testing.T, trace, method, path, body string) (int, map[string]any) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+f.Addr()+path, strings.NewReader(body))
@@ -103,7 +103,7 @@ func (f followed) claim(t *testing.T, trace, name string) {
 	require.Equal(t, http.StatusCreated, status, answer)
 }
 
-// withExemplars is what the server says about itself, with traces of what it measured.
+// withExemplars returns the server's metrics with exemplars.
 func (f followed) withExemplars(t *testing.T) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+f.Addr()+"/metrics", http.NoBody)
@@ -130,11 +130,11 @@ func TestClaimTraceIsComplete(t *testing.T) {
 	require.NoError(t, err)
 	lines := tree(spans, parent, 0)
 	require.Len(t, lines, len(spans), "all belong together")
-	for i := range lines { // the order of the locks depends on their numbers
+	for i := range lines { // the numbers of the locks determine their order
 		lines[i] = regexp.MustCompile("lock_(alone|shared|idle)").ReplaceAllString(lines[i], "lock")
 	}
 	begin, end, system := []string{"begin", "lock", "lock"}, []string{"commit"}, "postgresql"
-	if dbtest.Engine() == devdb.Cockroach { // it has no such locks: the transaction locks the fence's row, and cockroach-go sets a savepoint
+	if dbtest.Engine() == devdb.Cockroach { // CockroachDB has no such locks: the transaction locks the fence row, and cockroach-go sets a savepoint
 		begin, end, system = []string{"begin", "savepoint", "fence_list"}, []string{"release", "commit"}, "cockroachdb"
 	}
 	want := []string{"createClaim", "  use_case createClaim", "    claim_group", "      attempt claim_group"}
@@ -219,7 +219,7 @@ func TestReadsRecordAttempts(t *testing.T) {
 	}
 }
 
-// spanOf is the name of the use case's span.
+// spanOf returns the name of the use case's span.
 func spanOf(spans []*tracespb.Span) string {
 	for _, s := range spans {
 		if strings.HasPrefix(s.GetName(), "use_case ") {
@@ -229,7 +229,7 @@ func spanOf(spans []*tracespb.Span) string {
 	return ""
 }
 
-// ofClaims narrows a fault of COMMIT to transactions that hold a block: jobs of the background commit as well, also what they have only read.
+// ofClaims limits a fault of COMMIT to transactions that write holds, because background jobs commit transactions, too.
 func ofClaims(f pgfault.Fault) pgfault.Fault {
 	holds := map[int]bool{} // by connection
 	return func(e pgfault.Event) pgfault.Action {
@@ -268,7 +268,8 @@ func TestRetryRecordsTwoAttempts(t *testing.T) {
 	require.Equal(t, attempts[0].GetParentSpanId(), the(t, spans, "claim_group").GetSpanId())
 }
 
-// The first claim's COMMIT is held up until two others wait: those are one group, and belong to one trace and are linked to the other.
+// The test delays the COMMIT of the first claim until two others wait. Those two form one group. The group's span is in the trace of one request, and
+// links connect it with the other request.
 func TestClaimsOfOneGroupAreLinked(t *testing.T) {
 	f := follow(t)
 	gate := pgfault.NewGate()
@@ -333,7 +334,7 @@ func TestRefusalNamesItsTraceID(t *testing.T) {
 func TestMetricsAreExportedByOTLP(t *testing.T) {
 	f := follow(t)
 	f.claim(t, traceNumber("f1"), "measured")
-	// of those in a bucket, chance says which is its exemplar
+	// of the traces in a bucket, one at random is the exemplar
 	example := regexp.MustCompile(`http_server_request_duration_seconds_bucket\{[^}]*operation="createClaim"[^}]*\} \d+ # \{[^}]*trace_id="([0-9a-f]{32})"`).FindStringSubmatch(f.withExemplars(t))
 	require.NotNil(t, example, "an exemplar")
 	f.stop()

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// frontDoor is a server that speaks TLS as the flags say, of which the clock is the test's.
+// frontDoor is a TLS server with the configured flags and the test's clock.
 type frontDoor struct {
 	address string
 	config  Config
@@ -59,7 +59,7 @@ func (d *frontDoor) clock() time.Time {
 	return d.now
 }
 
-// openFrontDoor serves with certificates of a CA: that of the server, and, if there is one, of clients.
+// openFrontDoor starts a server with a certificate from one CA. If clients is set, the server verifies client certificates with it.
 func openFrontDoor(t *testing.T, server, clients *devca.CA, flags ...string) *frontDoor {
 	t.Helper()
 	dir := t.TempDir()
@@ -107,7 +107,7 @@ func newCA(t *testing.T, name string) *devca.CA {
 	return ca
 }
 
-// holding is a client's side of TLS: whom it trusts, and what it shows.
+// holding returns a client's TLS configuration: the trusted CA and the client's certificate, if any.
 func holding(t *testing.T, trusted, own *devca.CA, l devca.Leaf) *tls.Config {
 	t.Helper()
 	c := &tls.Config{RootCAs: trusted.Pool(), MinVersion: tls.VersionTLS12}
@@ -116,13 +116,13 @@ func holding(t *testing.T, trusted, own *devca.CA, l devca.Leaf) *tls.Config {
 		require.NoError(t, err)
 		pair, err := tls.X509KeyPair(certificate, key)
 		require.NoError(t, err)
-		// Shown whatever the server says it takes: who attacks does not choose as it asks for.
+		// The client sends this certificate even if the server does not list its CA, as an attacker would.
 		c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return c
 }
 
-// visit connects and asks once. The connection is open still.
+// visit connects and sends one request. The connection stays open.
 func (d *frontDoor) visit(t *testing.T, c *tls.Config) (*tls.Conn, error) {
 	t.Helper()
 	conn, err := (&tls.Dialer{Config: c}).DialContext(t.Context(), "tcp", d.address)
@@ -135,7 +135,7 @@ func (d *frontDoor) visit(t *testing.T, c *tls.Config) (*tls.Conn, error) {
 	return secure, ask(secure)
 }
 
-// ask sends a request on a connection and reads the answer. With TLS 1.3 it is here that a client learns that its certificate was refused.
+// ask sends a request on a connection and reads the response. In TLS 1.3 the client learns here that the server refused its certificate.
 func ask(conn net.Conn) error {
 	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"); err != nil {
 		return err
@@ -181,7 +181,7 @@ func TestClientCertificatesAreVerifiedByTheirCA(t *testing.T) {
 	}
 }
 
-// withTLSVersion has a client speak one version of TLS.
+// withTLSVersion limits a client to one version of TLS.
 func withTLSVersion(c *tls.Config, v uint16) *tls.Config {
 	c.MinVersion, c.MaxVersion = v, v
 	return c

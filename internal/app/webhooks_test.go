@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// log is what a server logs, for a test that reads it.
+// log is a server's log, for a test that reads it.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,7 +31,7 @@ func (l *log) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// What a server sends is what the client verifies and reads, and what is told of it tells no secret.
+// The client verifies and reads a delivery of the server. The server's log does not contain the secret.
 func TestWebhookDeliveryIsVerifiedByTheClient(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Options of a backup.
+// Options configures a backup.
 type Options struct {
 	DSN string
 	// To is a directory that does not exist yet or is empty. On CockroachDB it is the URI of a collection, to which the nodes write.

@@ -77,8 +77,8 @@ func holdsData(ctx context.Context, c querier, table string) (found bool, err er
 	return found, err
 }
 
-// regionsOf reads the regions in the order in which they were added. `ipamctl migrate` writes them to a table; an older schema has only those of the
-// enum type, of which it has one.
+// regionsOf reads the regions in the order in which they were added. `ipamctl migrate` writes them to a table. An older schema has only the enum
+// type, with one region.
 func regionsOf(ctx context.Context, c querier, written bool) ([]string, error) {
 	if written {
 		rows, err := c.Query(ctx, "SELECT name::TEXT FROM regions ORDER BY ordinal")

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The databases of these tests start empty: what is in them is what is tested.
+// The databases of these tests start empty, because the tests check their content.
 func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{}) }
 
 const (
@@ -31,7 +31,7 @@ const (
 	project = ipam.PlatformProject
 )
 
-// migrated is a database with the schema and nothing else.
+// migrated returns a database with the schema and no other content.
 func migrated(t *testing.T, regions ...string) (dsn string) {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -49,7 +49,7 @@ func admin(t *testing.T) context.Context {
 	})
 }
 
-// serve is a server's use cases on a database, until stop.
+// serve returns a server's use cases on a database, and a function that stops them.
 func serve(t *testing.T, dsn string) (svc *alloc.Service, stop func()) {
 	t.Helper()
 	store, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region, MaxConnections: 8})
@@ -59,7 +59,7 @@ func serve(t *testing.T, dsn string) (svc *alloc.Service, stop func()) {
 	return svc, func() {
 		store.Close()
 		ctx := context.WithoutCancel(t.Context())
-		require.Eventually(t, func() bool { // the database notices a moment later that its sessions have ended
+		require.Eventually(t, func() bool { // the database notices later that its sessions have ended
 			return !errors.Is(backup.Idle(ctx, dsn), backup.ErrInUse)
 		}, time.Minute, 10*time.Millisecond)
 	}
@@ -73,7 +73,7 @@ func withPool(t *testing.T, svc *alloc.Service) {
 	require.NoError(t, err)
 }
 
-// claim makes a claim, with an idempotency key that is its name.
+// claim makes a claim with an idempotency key derived from its name.
 func claim(t *testing.T, svc *alloc.Service, name string) (ipam.Claim, error) {
 	t.Helper()
 	bits := 28
@@ -101,7 +101,7 @@ func restore(t *testing.T, dsn, dir string, more ...func(*backup.RestoreOptions)
 	return err
 }
 
-// finish does what comes after a restore, and demands that the audit is clean.
+// finish does the work after a restore, and checks that the audit has no findings.
 func finish(t *testing.T, dsn string) {
 	t.Helper()
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{region}}))
@@ -121,7 +121,7 @@ func exec(t *testing.T, dsn, sql string) {
 	require.NoError(t, err)
 }
 
-// dump is what a database holds, as text: every row of every table.
+// dump returns every row of every table as text.
 func dump(t *testing.T, dsn string) string {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)

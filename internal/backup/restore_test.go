@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Servers go on claiming while a backup is made. It is one state: whatever was answered before it began is in it, nothing is in it by half, and a
-// server on the restored database goes on from there.
+// Servers make claims during a backup. The backup is one consistent state: it contains every claim whose response came before the backup, and no
+// partial change. A server on the restored database can continue from it.
 func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)
@@ -42,7 +42,7 @@ func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 					before.Store(c.Name, c.Block)
 				}
 				all.Store(c.Name, c.Block)
-				if n%3 == 2 { // and some go again, but not those that are looked for
+				if n%3 == 2 { // also releases claims, but none that the test looks for
 					name := fmt.Sprintf("gone-%d-%d", i, n)
 					if _, err := claim(t, svc, name); err != nil {
 						t.Error(err)
@@ -54,7 +54,7 @@ func TestBackupUnderLoadIsOneSnapshot(t *testing.T) {
 			}
 		})
 	}
-	for first := 0; first < 40; first = size(&before) { // the load has begun
+	for first := 0; first < 40; first = size(&before) { // until the load has begun
 		if t.Failed() {
 			break
 		}
@@ -97,7 +97,7 @@ func size(m *sync.Map) (n int) {
 	return n
 }
 
-// What was done since the backup is not there; whoever comes back with it is told the truth.
+// A restored database lacks all changes since the backup, and the server responds to later requests accordingly.
 func TestRestoreForgetsChangesSinceTheBackup(t *testing.T) {
 	t.Parallel()
 	source, target := migrated(t, region), migrated(t, region)

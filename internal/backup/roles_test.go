@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The owner of the tables backs up and restores without being a superuser, sees the servers of another user at work, and gives the roles back what a
-// restore has taken from them. Nobody else can make a backup.
+// The owner of the tables can back up and restore without being a superuser. It sees the running servers of another user, and restores the roles'
+// rights that the restore has removed. No other user can make a backup.
 func TestOwnerBacksUpAndRestoresWithTheRoles(t *testing.T) {
 	t.Parallel()
 	root := migrated(t, region)
@@ -59,7 +59,7 @@ func TestOwnerBacksUpAndRestoresWithTheRoles(t *testing.T) {
 	require.Equal(t, before, dump(t, empty))
 	_, err = schema.CheckUser(t.Context(), app, schema.ServerRole)
 	require.ErrorIs(t, err, schema.ErrPrivileges, "a backup holds no privileges")
-	o.Roles.Users = nil // who has which role is the cluster's, and outlives a restore
+	o.Roles.Users = nil // the cluster stores the members of the roles, and a restore does not change them
 	require.NoError(t, schema.Migrate(t.Context(), owner, o))
 	_, err = crdb.RenewEpochs(t.Context(), owner)
 	require.NoError(t, err)

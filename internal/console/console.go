@@ -20,8 +20,8 @@ import (
 // Config configures the console. Sessions and Log must be set.
 type Config struct {
 	Sessions *tenancy.Sessions
-	Keys     bool                    // people can sign in with API keys
-	Issuers  map[string]*oidc.SignIn // issuers at which people can sign in, by name
+	Keys     bool                    // users can sign in with API keys
+	Issuers  map[string]*oidc.SignIn // issuers at which users can sign in, by name
 	Dev      auth.Authenticator      // authenticates requests without a session; nil: they are refused
 	Limits   limits.Limits           // the API's limits
 	Log      *slog.Logger
@@ -73,7 +73,7 @@ func (c *Console) Register(e *echo.Echo) {
 	e.GET(oidc.CallbackPath, with(bare, pageOfFailure(c.cfg.Log, c.callback)))
 }
 
-// status tells the page who is signed in.
+// status informs the page about the session.
 type status struct {
 	SignedIn  bool       `json:"signedIn"`
 	Subject   string     `json:"subject,omitempty"`

@@ -26,8 +26,8 @@ const (
 	longestReturn = 1024
 )
 
-// attempt is the state that a browser keeps while it is at the issuer. Hashes of the seed become the parameters sent to the issuer, so that none of
-// them reveals another or the seed. A callback without the seed did not start here.
+// attempt is the state that a browser keeps while it is at the issuer. Hashes of the seed become the parameters sent to the issuer, so that no
+// parameter reveals another or the seed. A callback without the seed did not start here.
 type attempt struct {
 	Seed   []byte `json:"s"`
 	Issuer string `json:"i"`
@@ -35,7 +35,7 @@ type attempt struct {
 	Before []byte `json:"b,omitempty"` // mark of the browser's previous session: the browser does not send its cookie when it returns from another site
 }
 
-// of derives the parameters of the sign-in from the seed.
+// of derives the sign-in's parameters from the seed.
 func (a attempt) of(r *http.Request) oidc.Attempt {
 	part := func(of string) string {
 		m := hmac.New(sha256.New, a.Seed)

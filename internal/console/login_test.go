@@ -58,7 +58,7 @@ func TestRedirectsStayInTheConsole(t *testing.T) {
 	}
 }
 
-// Nobody is signed in by a link on another page before a click of their own: the address alone asks nobody anything.
+// A link on another page must not sign a user in: the user first has to click on this site.
 func TestCrossSiteRequestsAreRecognized(t *testing.T) {
 	t.Parallel()
 	for site, elsewhere := range map[string]bool{"": false, "same-origin": false, "none": false, "same-site": true, "cross-site": true, "unheard-of": true} {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wallClock is where the server asks its own machine for the time, and why nothing is decided by it. Whatever is not here goes by the database's clock:
-// see dbclock.Clock, usecase.Core.Now and storage.Tx.Now.
+// wallClock lists the files that read the local clock, with the purpose of each reading: none decides anything. All other code uses the database's
+// clock: see dbclock.Clock, usecase.Core.Now and storage.Tx.Now.
 var wallClock = map[string]string{
 	"alloc/usecase/core.go":  "how old what this process remembers is",
 	"api/accesslog.go":       "the log's",
@@ -36,7 +36,7 @@ var wallClock = map[string]string{
 	"tenancy/sessions.go":    "how old what this process remembers is",
 }
 
-// TestServerCodeReadsTheLocalClockOnlyWhereAllowed reads the code of everything that a server does.
+// TestServerCodeReadsTheLocalClockOnlyWhereAllowed parses the code of the server.
 func TestServerCodeReadsTheLocalClockOnlyWhereAllowed(t *testing.T) {
 	t.Parallel()
 	asked, read := map[string]bool{}, 0

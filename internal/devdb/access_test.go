@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// nobody is another user than this one.
+// nobody is a user other than the test's.
 var nobody = &syscall.Credential{Uid: 65534, Gid: 65534}
 
-// socketOf is the directory in which a database listens.
+// socketOf returns the socket directory of a database.
 func socketOf(t *testing.T, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -23,7 +23,7 @@ func socketOf(t *testing.T, dsn string) string {
 	return u.Query().Get("host")
 }
 
-// ownedByNobody is a directory in which nobody may write, and this user too if it is nobody.
+// ownedByNobody returns a data directory and the user that owns it: nobody if the test runs as root, else the test's user (nil).
 func ownedByNobody(t *testing.T) (string, *syscall.Credential) {
 	t.Helper()
 	dir := filepath.Join(sharedDir(t), "data")
@@ -53,8 +53,8 @@ func TestRunsAsAnOrdinaryUser(t *testing.T) {
 	require.Equal(t, "kept", word)
 	again.kill()
 
-	// And whoever may start next finds the data: root, where the test has it, runs
-	// PostgreSQL as the owner of the cluster and leaves everything usable for him.
+	// The next server finds the data, too. If the test runs as root, the server runs PostgreSQL as the owner of the cluster, and leaves all files
+	// usable for the owner.
 	db := start(t, dir)
 	require.Equal(t, "kept", ask(t, db, recall))
 	require.NoError(t, db.Stop(t.Context()))
@@ -74,7 +74,7 @@ func TestNeverRunsAsRoot(t *testing.T) {
 	}
 }
 
-// A checkout below /root, or the temporary directory of a test: nobody else may walk there.
+// The data directory may lie in a directory that other users may not enter, such as /root or a test's temporary directory.
 func TestParentDirectoriesMayBeClosedToTheDatabaseUser(t *testing.T) {
 	t.Parallel()
 	closed := filepath.Join(t.TempDir(), "closed")
@@ -98,7 +98,7 @@ func TestSocketIsInaccessibleToOtherUsers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.NoError(t, os.Chmod(dir, 0o755)) // as if the operator had opened it
+			require.NoError(t, os.Chmod(dir, 0o755)) // as if an operator had changed the mode
 			db := start(t, dir)
 			fi, err := os.Stat(socketOf(t, db.DSN()))
 			require.NoError(t, err)

@@ -12,10 +12,10 @@ import (
 	"syscall"
 )
 
-// account is the user the database runs as: that of this process unless switched.
+// account is the user that the database runs as: this process's user unless switched.
 type account struct {
 	switched bool
-	uid, gid uint32 // when switched
+	uid, gid uint32 // valid if switched
 }
 
 func (a account) userID() int {
@@ -25,11 +25,10 @@ func (a account) userID() int {
 	return os.Geteuid()
 }
 
-// candidates are the accounts a root server runs PostgreSQL as, best first.
+// candidates are the users that a root server may run PostgreSQL as, best first.
 var candidates = []string{"postgres", "nobody"}
 
-// accountFor chooses: this user, or for root the owner of the cluster that is
-// already there, or else the first of candidates.
+// accountFor selects the user: this process's user; for root, the owner of the existing cluster, or else the first of candidates.
 func (h *home) accountFor(cluster string) (account, error) {
 	self, root := account{}, os.Geteuid() == 0
 	owner, found, err := h.ownerOf(cluster)
@@ -76,7 +75,7 @@ func (h *home) ownerOf(name string) (owner account, found bool, err error) {
 	return account{switched: true, uid: st.Uid, gid: st.Gid}, true, nil
 }
 
-// credential drops all groups of root, too. It is nil when nothing is switched.
+// credential returns nil if the account is not switched. Otherwise it also drops all groups of root.
 func (a account) credential() *syscall.Credential {
 	if !a.switched {
 		return nil
@@ -84,7 +83,7 @@ func (a account) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
 }
 
-// explain adds what to do to an error of starting a program as this account.
+// explain adds a remedy to the error of starting a program as this account.
 func (a account) explain(err error) error {
 	switch {
 	case a.switched && errors.Is(err, syscall.EPERM):

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// FindProgram finds a client program of PostgreSQL of a major version or a later one: where the server's programs are looked for, and on the
-// search path, where a machine without a server has it. The version that was asked for is taken before a later one.
+// FindProgram finds a client program of PostgreSQL with at least a major version. It searches the directories of the server's programs, and the
+// search path, because a machine may have only the client programs. It prefers the lowest sufficient version.
 func FindProgram(ctx context.Context, name string, atLeast int) (Program, error) {
 	var paths []string
 	for _, dir := range clientDirs() {

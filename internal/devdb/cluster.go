@@ -18,10 +18,10 @@ import (
 // Names of the PostgreSQL cluster in a data directory.
 const (
 	clusterName    = "postgres"
-	newClusterName = "postgres.new" // one that initdb has not finished
+	newClusterName = "postgres.new" // while initdb has not finished
 )
 
-// clusterMajor is the major version that wrote the cluster, or 0 when there is none.
+// clusterMajor returns the major version that wrote the cluster, or 0 if there is none.
 func (h *home) clusterMajor() (int, error) {
 	found, err := h.exists(clusterName)
 	if err != nil || !found {
@@ -41,10 +41,9 @@ func (h *home) clusterMajor() (int, error) {
 	return major, nil
 }
 
-// initCluster runs initdb beside the final place and renames the result, so
-// that a cluster is either whole or not there, whenever this is interrupted.
+// initCluster runs initdb in a temporary directory and renames the result, so that after any interruption the cluster is either complete or missing.
 //
-// Connections need no password: whoever reaches the socket got through its directory.
+// Connections need no password: only the socket's directory protects the socket.
 func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) error {
 	if err := h.root.RemoveAll(newClusterName); err != nil {
 		return err
@@ -70,15 +69,12 @@ func (h *home) initCluster(ctx context.Context, bin programs, volatile bool) err
 	return h.sync()
 }
 
-// clearStalePID removes a postmaster.pid that PostgreSQL would take for alive although
-// it is not. The process id it names may have been given to another process of the same
-// user, as happens at once in a container that counts from 1 again; or the dead process
-// still has it, because nobody has waited for it.
+// clearStalePID removes a postmaster.pid that PostgreSQL would wrongly take for a running server's. Its process id may now belong to another process
+// of the same user, which is likely in a container whose process ids start from 1 again. Or it still belongs to the dead process, because no process
+// has waited for that one.
 //
-// With engine.lock held none of our own databases lives. The process that is
-// named is looked at nevertheless: it may be a PostgreSQL started by hand, and
-// then [ErrForeign] is returned. Every other file is left to PostgreSQL,
-// which finds out by itself that it is stale.
+// This process holds engine.lock, so no database of Carve is alive. But the process may be a PostgreSQL that a user has started by hand: then
+// clearStalePID returns [ErrForeign]. PostgreSQL itself recognizes all other stale files.
 func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	const name = clusterName + "/postmaster.pid"
 	text, err := h.root.ReadFile(name)
@@ -91,9 +87,9 @@ func (h *home) clearStalePID(ctx context.Context, log *slog.Logger) error {
 	}
 	first, _, _ := strings.Cut(string(text), "\n")
 	pid, _ := strconv.Atoi(strings.TrimSpace(first))
-	if pid <= 0 { // a machine that lost power, or a disk that was full, in the middle of a start: PostgreSQL would ask for its removal by hand
+	if pid <= 0 { // The machine lost power or the disk was full in the middle of a start. PostgreSQL would require a user to remove the file.
 		if someone, known := anyoneIn(cluster, h.account.userID()); !known || someone != 0 {
-			return nil // who is there, and none but the cluster's owner can be, may be about to write it
+			return nil // a running process in the cluster, which can only belong to the cluster's owner, may be about to write the file
 		}
 		log.WarnContext(ctx, "removing a postmaster.pid without a process id", "dir", h.dir)
 		return h.root.Remove(name)

@@ -21,13 +21,13 @@ const (
 	cockroachLog   = "cockroach.log"
 )
 
-// startCockroach runs a single CockroachDB node, as the user of this process.
+// startCockroach runs a single CockroachDB node as this process's user.
 func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string, error) {
 	bin, err := exec.LookPath("cockroach")
 	if err != nil {
 		return nil, "", fmt.Errorf("%w: no `cockroach` on the PATH; install CockroachDB, or use the embedded PostgreSQL (%w)", ErrMissing, err)
 	}
-	// The address of the run before must not be taken for this one's.
+	// An old file would have the address of the previous run.
 	if err := h.root.Remove(cockroachURL); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, "", err
 	}
@@ -54,7 +54,7 @@ func startCockroach(ctx context.Context, cfg Config, h *home) (*process, string,
 	return proc, dsn, nil
 }
 
-// cockroachArgs is the command line. Region types need a node with a region, even a single one.
+// cockroachArgs returns the command line. Region types need a node with a region, even a single node.
 func cockroachArgs(region string) []string {
 	return []string{
 		"start-single-node",
@@ -67,7 +67,7 @@ func cockroachArgs(region string) []string {
 	}
 }
 
-// listeningURL waits for the file in which the node says where it listens.
+// listeningURL waits for the file with the node's address.
 func (h *home) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -92,8 +92,7 @@ func (h *home) listeningURL(ctx context.Context, p *process) (*url.URL, error) {
 	return found, err
 }
 
-// parseListeningURL reads the file. It is nil while the line is not whole: the
-// file is not written in one piece.
+// parseListeningURL parses the file. It returns nil while the line is incomplete, because the node writes the file in several parts.
 func parseListeningURL(text string) (*url.URL, error) {
 	line, _, whole := strings.Cut(text, "\n")
 	if !whole {

@@ -56,8 +56,7 @@ func TestMissingCockroachIsAClearError(t *testing.T) {
 	require.ErrorContains(t, err, "no `cockroach` on the PATH")
 }
 
-// scripted puts a shell script called cockroach on the PATH. It is for the handling
-// of the process alone: what CockroachDB itself does is not to be seen here.
+// scripted puts a shell script named cockroach on the PATH. It tests only the handling of the process, not CockroachDB.
 func scripted(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,8 +73,7 @@ func TestScriptedCockroachThatEndsAtOnceIsReportedWithItsOutput(t *testing.T) {
 	require.NoError(t, Remove(dir), "the directory is free again")
 }
 
-// The script writes the URL in two pieces and then waits for SIGTERM, as a node would. Behind the URL is a PostgreSQL,
-// so that the start can run to its end.
+// The script writes the URL in two parts and then waits for SIGTERM, as a node does. The URL leads to a PostgreSQL, so that the start can complete.
 func TestScriptedCockroachProcessIsStartedAwaitedAndStopped(t *testing.T) {
 	behind := start(t, dataDir(t))
 	ask(t, behind, "CREATE DATABASE defaultdb")
@@ -110,7 +108,7 @@ wait $waiting
 	require.Contains(t, string(log), "drained", "it was asked to end properly")
 }
 
-// forward accepts on a loopback port and passes each connection to a unix socket.
+// forward accepts connections on a loopback port and forwards each to a unix socket.
 func forward(t *testing.T, socket string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

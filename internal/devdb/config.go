@@ -11,24 +11,23 @@ const (
 	Cockroach Engine = "cockroach"
 )
 
-// database is the name of the database that is made on first start.
+// database is the name of the database that the first start creates.
 const database = "carve"
 
-// Config says which database to run, and where.
+// Config defines the database and its directory.
 type Config struct {
-	// DataDir is made when it does not exist, readable by this user alone.
+	// DataDir is created if it does not exist, with access for this user alone.
 	DataDir string
-	// Engine is Postgres when empty.
+	// Engine is Postgres if empty.
 	Engine Engine
-	// Log hears of starts, stops and repairs; nil is silence.
+	// Log receives lines about starts, stops and repairs; nil: no log.
 	Log *slog.Logger
 	// MaxConnections bounds concurrent sessions; 0 means 100. PostgreSQL only.
 	MaxConnections int
 	// Region is the locality of the node; empty means "local". CockroachDB only.
 	Region string
-	// Volatile gives up surviving a crash of the machine (no fsync) for speed.
-	// It is for tests: a killed process loses nothing, a power cut everything.
-	// PostgreSQL only.
+	// Volatile turns off fsync: the database is faster, but may not survive a crash of the machine. It is for tests: a killed process loses no data, a
+	// power cut may lose all. PostgreSQL only.
 	Volatile bool
 }
 
@@ -48,13 +47,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// EnvPostgresBin names the environment variable with the directory of
-// PostgreSQL's programs. When it is set no other place is looked at.
+// EnvPostgresBin names the environment variable for the directory of PostgreSQL's programs. If it is set, no other directory is searched.
 const EnvPostgresBin = "CARVE_POSTGRES_BIN"
 
 // Program is one of PostgreSQL's programs for clients, such as pg_dump.
 type Program struct {
 	Path    string
-	Version string // as it says itself
+	Version string // as the program prints it
 	Major   int
 }

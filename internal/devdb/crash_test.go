@@ -28,7 +28,7 @@ func TestKilledDatabaseIsNoticedAndRecovers(t *testing.T) {
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))
 }
 
-// serveAndRemember has another process serve from a directory in which something is remembered.
+// serveAndRemember starts a server in another process, and writes a row to its database.
 func serveAndRemember(t *testing.T, role, dir string) *actor {
 	t.Helper()
 	server := enact(t, role, dir, nil)
@@ -53,7 +53,7 @@ func TestStartRightAfterTheServerWasKilled(t *testing.T) {
 	t.Parallel()
 	dir := dataDir(t)
 	server := serveAndRemember(t, "serve", dir)
-	server.kill() // and do not wait for the database
+	server.kill() // the test does not wait for the database to end
 
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))
 	require.False(t, lives(server.Postgres), "never two databases on one directory")
@@ -78,7 +78,7 @@ func TestStartWaitsForOrphansOfAKilledPostmaster(t *testing.T) {
 	dir := dataDir(t)
 	server := serveAndRemember(t, "serve-untied", dir)
 	server.kill()
-	// The postmaster is gone, and what it forked is left: the lock knows.
+	// The postmaster is gone and its children remain: they hold the lock.
 	require.NoError(t, syscall.Kill(server.Postgres, syscall.SIGKILL))
 
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))
@@ -94,7 +94,7 @@ func TestKilledServerAndDatabaseRecover(t *testing.T) {
 	require.Equal(t, "kept", ask(t, start(t, dir), recall))
 }
 
-// staleCluster is a directory whose database was killed, so that its postmaster.pid is left.
+// staleCluster returns a directory whose database was killed, so that its postmaster.pid remains.
 func staleCluster(t *testing.T) (dir, pidFile string) {
 	t.Helper()
 	dir = dataDir(t)
@@ -108,11 +108,11 @@ func staleCluster(t *testing.T) (dir, pidFile string) {
 	return dir, pidFile
 }
 
-// As after a restart of a container, where process ids start from 1 again.
+// The test simulates the restart of a container, where process ids start from 1 again.
 func TestProcessIDOfTheDeadDatabaseMayBelongToAnotherProgram(t *testing.T) {
 	t.Parallel()
 	dir, pidFile := staleCluster(t)
-	other := start(t, dataDir(t)) // a living process of the same user, which PostgreSQL would believe
+	other := start(t, dataDir(t)) // a live process of the same user, which PostgreSQL would take for the owner of the file
 	text, err := os.ReadFile(pidFile)
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(text), "\n")
@@ -122,7 +122,7 @@ func TestProcessIDOfTheDeadDatabaseMayBelongToAnotherProgram(t *testing.T) {
 	require.NoError(t, other.Err(), "the other program is left alone")
 }
 
-// As after a power cut in the middle of a start. The locks prove that nobody runs.
+// The test simulates a power cut in the middle of a start. The locks prove that no database runs.
 func TestEmptyProcessIDFileIsRecoveredFrom(t *testing.T) {
 	t.Parallel()
 	dir, pidFile := staleCluster(t)
@@ -139,7 +139,7 @@ func TestPostgreSQLStartedByHandIsNotStopped(t *testing.T) {
 	dir, _ := staleCluster(t)
 	h, err := openHome(dir)
 	require.NoError(t, err)
-	h.engine, err = os.Open(os.DevNull) // what tells it from one of ours is that it does not hold the lock
+	h.engine, err = os.Open(os.DevNull) // without the lock, unlike a database of Carve
 	require.NoError(t, err)
 	h.account, err = h.accountFor(clusterName)
 	require.NoError(t, err)

@@ -24,13 +24,11 @@ type DB struct {
 	stopErr  error
 }
 
-// Start brings the database of a data directory up, making it first where
-// there is none, and returns when it answers queries. ctx bounds the start
-// alone, not the life of the database.
+// Start starts the database of a data directory, and returns when it responds to queries. It first creates the database if there is none. ctx limits
+// only the start, not the life of the database.
 //
-// Errors to tell apart: [ErrInUse] (and [InUseError]), [ErrMissing] when no suitable
-// database program is installed, [ErrVersion] when the directory was written by
-// another major version, [ErrForeign] when someone else's PostgreSQL runs on it.
+// It returns these errors: [ErrInUse] (and [InUseError]), [ErrMissing] if no suitable database program is installed, [ErrVersion] if another major
+// version wrote the directory, [ErrForeign] if a PostgreSQL that Carve did not start runs on it.
 func Start(ctx context.Context, cfg Config) (*DB, error) {
 	cfg = cfg.withDefaults()
 	var up func(context.Context, Config, *home) (*process, string, error)
@@ -72,17 +70,16 @@ func claimAndStart(
 	return proc, dsn, nil
 }
 
-// DSN is the connection URL of the database, for pgx and for libpq programs.
+// DSN returns the connection URL of the database, for pgx and libpq programs.
 func (db *DB) DSN() string { return db.dsn }
 
-// Engine says which engine runs.
+// Engine returns the running engine.
 func (db *DB) Engine() Engine { return db.engine }
 
-// Exited is closed when the database process has ended, asked to or not.
+// Exited returns a channel that is closed when the database process has ended, for any reason.
 func (db *DB) Exited() <-chan struct{} { return db.proc.exited }
 
-// Err is nil while the database runs and after a Stop. After an end nobody asked
-// for it says how the process ended and what it logged last.
+// Err returns nil while the database runs and after a Stop. If the database ended by itself, the error has its exit status and its last log lines.
 func (db *DB) Err() error {
 	if !db.proc.hasExited() || db.stopping.Load() {
 		return nil
@@ -90,14 +87,12 @@ func (db *DB) Err() error {
 	return fmt.Errorf("embedded database in %s ended by itself: %w", db.home.dir, db.proc.report)
 }
 
-// Stop shuts the database down: sessions are ended, everything is written,
-// and the data directory is free for the next server when it returns. A
-// database that does not obey is asked again less kindly (see ladder), at once
-// when ctx ends; recovery on the next start then loses nothing that was committed.
-// Stop may be called more than once, and after the database ended by itself.
+// Stop shuts the database down. It ends the sessions and writes all data; when it returns, another server may use the data directory. A database that
+// does not end gets stronger signals (see ladder), immediately when ctx ends. The recovery at the next start then loses no committed data. Stop may
+// be called more than once, and after the database ended by itself.
 func (db *DB) Stop(ctx context.Context) error {
 	db.stop.Do(func() {
-		// Of one that is gone already, Err keeps telling how.
+		// If the database ended by itself, Err still returns the error.
 		db.stopping.Store(!db.proc.hasExited())
 		err := db.proc.stop(ctx, db.log)
 		db.home.forgetSocketDir()

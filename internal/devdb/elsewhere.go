@@ -9,33 +9,33 @@ import (
 	"runtime"
 )
 
-// errElsewhere is what everything about an embedded database answers where there is none.
+// errElsewhere is the error of every function on a system without embedded databases.
 var errElsewhere = fmt.Errorf("the embedded database and PostgreSQL's programs do not work on %s: "+
 	"set --database-url, and make backups on a Unix system", runtime.GOOS)
 
-// DB is a running embedded database. There is none on this system.
+// DB is a running embedded database. This system has none.
 type DB struct{}
 
-// Start refuses: there is no embedded database on this system.
+// Start fails: this system has no embedded database.
 func Start(context.Context, Config) (*DB, error) { return nil, errElsewhere }
 
-// DSN is the connection URL of the database.
+// DSN returns the connection URL of the database.
 func (*DB) DSN() string { return "" }
 
-// Engine says which engine runs.
+// Engine returns the running engine.
 func (*DB) Engine() Engine { return "" }
 
-// Exited is closed when the database process has ended.
+// Exited returns a channel that is closed when the database process has ended.
 func (*DB) Exited() <-chan struct{} { return nil }
 
-// Err says how the database ended by itself.
+// Err returns the error of a database that ended by itself.
 func (*DB) Err() error { return errElsewhere }
 
 // Stop shuts the database down.
 func (*DB) Stop(context.Context) error { return nil }
 
-// Find refuses: no server keeps an embedded database on this system.
+// Find fails: no server on this system has an embedded database.
 func Find(string) (dsn string, err error) { return "", errors.Join(ErrNotRunning, errElsewhere) }
 
-// FindProgram refuses: PostgreSQL's programs are not looked for on this system.
+// FindProgram fails: this system does not search for PostgreSQL's programs.
 func FindProgram(context.Context, string, int) (Program, error) { return Program{}, errElsewhere }

@@ -5,28 +5,26 @@ import (
 	"fmt"
 )
 
-// What a caller of [Start] may want to tell apart, with errors.Is.
+// Errors that a caller of [Start] can distinguish with errors.Is.
 var (
-	// ErrInUse: another server uses the data directory; see [InUseError].
+	// ErrInUse reports that another server uses the data directory; see [InUseError].
 	ErrInUse = errors.New("data directory is in use")
-	// ErrMissing: no suitable database program was found; the text says what to install.
+	// ErrMissing reports that no suitable database program was found; the message names the program to install.
 	ErrMissing = errors.New("database program not found")
-	// ErrVersion: the data was written by a major version that is not installed.
+	// ErrVersion reports that a major version that is not installed wrote the data.
 	ErrVersion = errors.New("data directory belongs to another database version")
-	// ErrForeign: a PostgreSQL that Carve did not start runs on the data.
+	// ErrForeign reports that a PostgreSQL that Carve did not start runs on the data.
 	ErrForeign = errors.New("another PostgreSQL runs on this data directory")
-	// ErrNotRunning says that no server has an embedded database up in a directory.
+	// ErrNotRunning reports that no server runs an embedded database in a directory.
 	ErrNotRunning = errors.New("no server is running on this data directory")
 )
 
-// InUseError is returned by [Start] and [Remove] for a data directory that a
-// living server holds.
+// InUseError is returned by [Start] and [Remove] for a data directory that a running server has locked.
 type InUseError struct {
 	Dir string
-	// PID is the holder's process id, or 0 when it has not written it yet.
+	// PID is the server's process id, or 0 if it has not written the id yet.
 	PID int
-	// DSN is where the holder's database listens, or empty while it is starting. With it
-	// another program of the same user can look at data that is being served.
+	// DSN is the URL of the server's database, or empty while it is starting. Another program of the same user can use it to read the data.
 	DSN string
 }
 

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Names inside a data directory; doc.go says what each is for.
+// Names in a data directory; doc.go describes each.
 const (
 	serverLockName = "server.lock"
 	engineLockName = "engine.lock"
@@ -19,21 +19,21 @@ const (
 	socketPathName = "run.path"
 )
 
-// home is an open data directory that this process holds the server lock of.
+// home is an open data directory whose server lock this process holds.
 //
-// Everything in it is reached through an os.Root: a root server must not be
-// led out of the directory by a symbolic link that its less privileged owner planted.
+// All access to its content uses an os.Root, so that a symbolic link of the directory's less privileged owner cannot lead a root server out of the
+// directory.
 type home struct {
 	dir  string // absolute
 	root *os.Root
 
 	server *os.File // server.lock, locked
-	engine *os.File // engine.lock; nil once the database alone holds it
+	engine *os.File // engine.lock; nil after only the database holds it
 
-	account account // whom the database runs as; set by the engine
+	account account // user that the database runs as; set by the engine
 }
 
-// openHome makes the directory where needed and takes its server lock.
+// openHome creates the directory if necessary and takes its server lock.
 func openHome(dir string) (*home, error) {
 	if dir == "" {
 		return nil, errors.New("no data directory was given")
@@ -48,7 +48,7 @@ func openHome(dir string) (*home, error) {
 	return lockHome(abs)
 }
 
-// lockHome takes the server lock of a directory that exists.
+// lockHome takes the server lock of an existing directory.
 func lockHome(abs string) (*home, error) {
 	root, err := os.OpenRoot(abs)
 	if err != nil {
@@ -61,9 +61,8 @@ func lockHome(abs string) (*home, error) {
 	return h, nil
 }
 
-// close gives the directory free. The server lock is undone rather than left
-// to the closing of the file: a child that is being started at this moment
-// still has a copy of every descriptor, and with it the lock.
+// close releases the directory. It unlocks the server lock and does not only close the file: a child that starts at this moment still has a copy of
+// every descriptor, and with it the lock.
 func (h *home) close() error {
 	h.handOver()
 	var errs []error
@@ -74,7 +73,7 @@ func (h *home) close() error {
 	return errors.Join(append(errs, h.root.Close())...)
 }
 
-// exists reports whether a name is there, following no symbolic link.
+// exists reports whether a name exists. It follows no symbolic link.
 func (h *home) exists(name string) (bool, error) {
 	_, err := h.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,7 +82,7 @@ func (h *home) exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-// mkdir makes a private directory that belongs to the database's user.
+// mkdir creates a private directory for the database's user.
 func (h *home) mkdir(name string) error {
 	if err := h.root.Mkdir(name, 0o700); err != nil {
 		return err
@@ -91,7 +90,7 @@ func (h *home) mkdir(name string) error {
 	return h.give(name)
 }
 
-// give hands a name to the database's user where that is not this process's own.
+// give changes the owner to the database's user if that is not this process's own.
 func (h *home) give(name string) error {
 	if !h.account.switched {
 		return nil
@@ -99,8 +98,7 @@ func (h *home) give(name string) error {
 	return h.root.Lchown(name, int(h.account.uid), int(h.account.gid))
 }
 
-// sync makes the names in the directory durable. PostgreSQL does so for what
-// is inside its cluster, not for the name of the cluster itself.
+// sync makes the names in the directory durable. PostgreSQL does so for the content of its cluster, but not for the cluster's own name.
 func (h *home) sync() error {
 	dir, err := h.root.Open(".")
 	if err != nil {
@@ -110,10 +108,10 @@ func (h *home) sync() error {
 	return dir.Sync()
 }
 
-// logLimit is the size in bytes from which a log is put aside at the next start.
+// logLimit is the size in bytes above which the next start renames a log.
 const logLimit = 16 << 20
 
-// openLog opens a log for appending, keeping one older generation.
+// openLog opens a log for appending. It keeps one older log.
 func (h *home) openLog(name string) (*os.File, error) {
 	if fi, err := h.root.Lstat(name); err == nil && fi.Size() > logLimit {
 		if err := h.root.Rename(name, name+".1"); err != nil {
@@ -131,7 +129,7 @@ func (h *home) openLog(name string) (*os.File, error) {
 	return f, nil
 }
 
-// tail reads what a log gained since it was from bytes long, at most the last 2 KiB.
+// tail returns the text after position from in a log, at most the last 2 KiB.
 func tail(f *os.File, from int64) string {
 	const most = 2 << 10
 	end, err := f.Seek(0, io.SeekEnd)

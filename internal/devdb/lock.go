@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// tryLock takes an exclusive flock without waiting and reports whether it did.
+// tryLock takes an exclusive flock without waiting, and reports whether it succeeded.
 func tryLock(f *os.File) (bool, error) {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -31,11 +31,10 @@ func tryLock(f *os.File) (bool, error) {
 	}
 }
 
-// unlock undoes tryLock for every copy of the descriptor. It is not for
-// engine.lock, which is the database's as well.
+// unlock releases tryLock's lock for every copy of the descriptor. It must not be used for engine.lock, which the database also holds.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// claimServer takes server.lock or says who has it.
+// claimServer takes server.lock, or returns an InUseError.
 func (h *home) claimServer() error {
 	f, err := h.root.OpenFile(serverLockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -54,8 +53,8 @@ func (h *home) claimServer() error {
 	return h.sign("")
 }
 
-// sign writes who holds the server lock into it, and the DSN once there is one. It is
-// for readers who found the lock held; that its holder lives is told by the lock itself.
+// sign writes this process's id, and the DSN if there is one yet, into server.lock. Readers use them only while the lock is held, which proves that
+// the holder is alive.
 func (h *home) sign(dsn string) error {
 	if err := h.server.Truncate(0); err != nil {
 		return err
@@ -64,7 +63,7 @@ func (h *home) sign(dsn string) error {
 	return err
 }
 
-// inUse reads what sign wrote.
+// inUse reads the data from sign.
 func (h *home) inUse() *InUseError {
 	e := &InUseError{Dir: h.dir}
 	text, err := h.root.ReadFile(serverLockName)
@@ -77,7 +76,7 @@ func (h *home) inUse() *InUseError {
 	return e
 }
 
-// claimEngine takes engine.lock, stopping a database that outlived its server.
+// claimEngine takes engine.lock. It stops a database that has outlived its server.
 func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 	f, err := h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -93,7 +92,7 @@ func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 		if err != nil {
 			return fmt.Errorf("a database process (%d) of an earlier run still exists, and the server cannot stop it: %w", pid, err)
 		}
-		if pid != 0 { // 0: its last processes are ending by themselves
+		if pid != 0 { // 0: the last processes are ending by themselves
 			log.WarnContext(ctx, "stopping a database of an earlier run", "dir", h.dir, "pid", pid, "signal", step.signal.String())
 		}
 		waiting, cancel := context.WithTimeout(ctx, step.grace)
@@ -109,7 +108,7 @@ func (h *home) claimEngine(ctx context.Context, log *slog.Logger) error {
 	return fmt.Errorf("a database process of an earlier run holds %s and does not end: stop it by hand", f.Name())
 }
 
-// handOver leaves engine.lock to the database, which has inherited it.
+// handOver closes this process's engine.lock. The database has inherited the lock and still holds it.
 func (h *home) handOver() {
 	if h.engine != nil {
 		h.engine.Close()
@@ -117,8 +116,7 @@ func (h *home) handOver() {
 	}
 }
 
-// settle waits until nothing of a database that was stopped or killed is left:
-// what PostgreSQL forked may outlive it by some milliseconds.
+// settle waits until no process of a stopped or killed database is left: PostgreSQL's children may outlive it by some milliseconds.
 func (h *home) settle() error {
 	h.handOver()
 	f, err := h.root.OpenFile(engineLockName, os.O_RDWR|os.O_CREATE, 0o600)

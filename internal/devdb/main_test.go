@@ -20,19 +20,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Some promises are about processes that die or belong to somebody else, so the
-// test binary can also be run as such a process: in a role, on a directory.
+// Some tests need processes that die or belong to another user. So the test binary can also run as such a process, with a role and a directory.
 const (
 	envRole = "CARVE_DEVDB_TEST_ROLE"
 	envDir  = "CARVE_DEVDB_TEST_DIR"
 )
 
-// roleReport is what a role prints, in one line of JSON, before it waits for its stdin to end.
+// roleReport is the output of a role: one line of JSON. Then the role waits for the end of its stdin.
 type roleReport struct {
 	UID      int
 	Postgres int    // process id of the database
 	DSN      string // where it listens
-	Err      string // why the role failed
+	Err      string // reason of the role's failure
 }
 
 func TestMain(m *testing.M) {
@@ -75,7 +74,7 @@ func play(role, dir string) {
 	}
 }
 
-// actor is a running role.
+// actor is a process that runs a role.
 type actor struct {
 	roleReport
 	t     *testing.T
@@ -83,7 +82,7 @@ type actor struct {
 	stdin io.Closer
 }
 
-// enact runs a role and returns when it has reported. cred is nil for this user.
+// enact runs a role and returns after its report. cred is nil for this user.
 func enact(t *testing.T, role, dir string, cred *syscall.Credential) *actor {
 	t.Helper()
 	cmd := exec.Command(sharedTestBinary(t))
@@ -104,22 +103,21 @@ func enact(t *testing.T, role, dir string, cred *syscall.Credential) *actor {
 	return a
 }
 
-// dismiss lets a role end properly.
+// dismiss ends a role properly.
 func (a *actor) dismiss() {
 	a.stdin.Close()
 	_ = a.cmd.Wait()
 }
 
-// kill is kill -9.
+// kill ends a role with SIGKILL.
 func (a *actor) kill() {
 	a.t.Helper()
 	require.NoError(a.t, a.cmd.Process.Kill())
 	_ = a.cmd.Wait()
 }
 
-// sharedTestBinary is the test binary where another user may run it: that of `go test` lies in
-// a private directory. It is copied by another process, because a file that this one has open for
-// writing while some test starts a process cannot be executed.
+// sharedTestBinary returns a copy of the test binary that another user may run, because `go test` puts the binary into a private directory. Another
+// process makes the copy: a file that this process has open for writing cannot be executed while another test starts a process.
 func sharedTestBinary(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -133,7 +131,7 @@ func sharedTestBinary(t *testing.T) string {
 	return path
 }
 
-// sharedDir is a temporary directory that everybody can walk through, unlike t.TempDir for root.
+// sharedDir returns a temporary directory that every user can enter, unlike t.TempDir for root.
 func sharedDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "carve-test-")
@@ -143,15 +141,14 @@ func sharedDir(t *testing.T) string {
 	return dir
 }
 
-// seed is a cluster that was started once and stopped, made when first needed.
+// seed is a cluster that was started once and stopped. The first use creates it.
 var seed = struct {
 	once sync.Once
 	dir  string
 	err  error
 }{}
 
-// dataDir is a data directory with an empty database in it: most tests are not
-// about the first start, which takes ten times as long as a later one.
+// dataDir returns a data directory with an empty database. Most tests do not test the first start, which takes ten times as long as a later one.
 func dataDir(t *testing.T) string {
 	t.Helper()
 	return seeded(t, t.TempDir())
@@ -175,7 +172,7 @@ func seeded(t *testing.T, dir string) string {
 	return dir
 }
 
-// start starts a database that is stopped with the test.
+// start starts a database that stops at the end of the test.
 func start(t *testing.T, dir string) *DB {
 	t.Helper()
 	db, err := Start(t.Context(), Config{DataDir: dir, Log: testLog(t)})
@@ -189,7 +186,7 @@ func testLog(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// ask runs statements on the database and returns the first column of the first row of the last.
+// ask executes statements on the database, and returns the first column of the last statement's first row.
 func ask(t *testing.T, db *DB, statements ...string) string {
 	t.Helper()
 	answer, err := askAt(t.Context(), db.DSN(), statements...)
@@ -216,13 +213,13 @@ func askAt(ctx context.Context, dsn string, statements ...string) (string, error
 	return answer, nil
 }
 
-// Statements that leave something behind, and that look for it.
+// Statements that write a row, and that read it.
 const (
 	remember = "CREATE TABLE memory (word TEXT); INSERT INTO memory VALUES ('kept')"
 	recall   = "SELECT word FROM memory"
 )
 
-// eventually polls until a condition holds.
+// eventually polls until a condition is true.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

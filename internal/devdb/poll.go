@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Pauses between two tries of poll: short at first because most waits are, longer later
-// because each try may cost the database a process and a line in its log.
+// Pauses between two attempts of poll. The first are short because most waits are; later ones are longer because each attempt may cost the database a
+// process and a log line.
 const (
 	firstPause   = 5 * time.Millisecond
 	longestPause = 200 * time.Millisecond
 )
 
-// poll calls try until it succeeds, fails or ctx ends, in which case the error is that of ctx.
+// poll calls try until it succeeds or fails. It returns ctx's error if ctx ends first.
 func poll(ctx context.Context, try func() (bool, error)) error {
 	pause := firstPause
 	timer := time.NewTimer(pause)

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// postgresLog is where PostgreSQL's own messages go.
+// postgresLog is the file for PostgreSQL's messages.
 const postgresLog = "postgres.log"
 
-// startPostgres brings the cluster up, making it first where there is none.
+// startPostgres starts the cluster. It first creates the cluster if there is none.
 func startPostgres(ctx context.Context, cfg Config, h *home) (*process, string, error) {
 	var err error
 	if h.account, err = h.accountFor(clusterName); err != nil {
@@ -62,16 +62,14 @@ func (h *home) servePostgres(bin programs, socketDir string, cfg Config) (*proce
 		return nil, err
 	}
 	defer closeAll(cmd.ExtraFiles[1:])
-	// SIGINT is the fast shutdown: sessions are ended, a checkpoint is written. (SIGTERM
-	// would wait until every client has left by itself.)
+	// SIGINT requests the fast shutdown: it ends the sessions and writes a checkpoint. (SIGTERM waits until all clients have disconnected.)
 	return h.spawnLogged(cmd, syscall.SIGINT, postgresLog)
 }
 
 // dirOption is an option of a program and the directory that follows it without a space.
 type dirOption struct{ option, dir string }
 
-// passDirs gives cmd a clean environment and adds options that name directories,
-// in a way that works for the account it runs as. ExtraFiles[0] is engine.lock.
+// passDirs gives cmd a minimal environment, and adds options with directories that the account can open. ExtraFiles[0] is engine.lock.
 func (h *home) passDirs(cmd *exec.Cmd, options ...dirOption) error {
 	cmd.Dir, cmd.Env = "/", postgresEnv()
 	cmd.ExtraFiles = []*os.File{h.engine}
@@ -96,7 +94,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// postgresDSN names a database behind a socket, for pgx and libpq alike.
+// postgresDSN returns the URL of a database on a socket, for pgx and libpq.
 func postgresDSN(socketDir, name string) string {
 	q := url.Values{"host": {socketDir}, "port": {"5432"}, "user": {"postgres"}}
 	return "postgres:///" + name + "?" + q.Encode()

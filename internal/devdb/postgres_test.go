@@ -44,7 +44,7 @@ func TestDataDirectoryMayBeMoved(t *testing.T) {
 	require.Equal(t, "kept", ask(t, start(t, filepath.Join(base, "there")), recall))
 }
 
-// show expects settings of a running database.
+// show checks settings of a running database.
 func show(t *testing.T, db *DB, want map[string]string) {
 	t.Helper()
 	for name, value := range want {

@@ -16,35 +16,32 @@ import (
 	"time"
 )
 
-// inheritedLockFD is the descriptor under which engine.lock reaches a child:
-// the first of exec.Cmd.ExtraFiles.
+// inheritedLockFD is the descriptor of engine.lock in a child: the first of exec.Cmd.ExtraFiles.
 const inheritedLockFD = 3
 
-// parentDeathSignal is a variable so that a test can make a real orphan.
+// parentDeathSignal is a variable, so that a test can create a real orphan.
 var parentDeathSignal = true
 
-// process is a child that this package started and waits for.
+// process is a child that this package starts and waits for.
 type process struct {
 	cmd     *exec.Cmd
-	gentle  syscall.Signal // asks it to end properly
+	gentle  syscall.Signal // requests a proper end
 	onDeath syscall.Signal // the kernel sends it when this process dies
 
-	log     *os.File // nil, or where it writes; closed when it has ended
-	logFrom int64    // how long that was before it started
+	log     *os.File // output; nil: none. It is closed when the process has ended.
+	logFrom int64    // size of the log before the start
 
-	exited chan struct{} // closed when it has ended; then err is set
-	err    error         // how Wait ended
-	report error         // the same with the end of the log
+	exited chan struct{} // closed when the process has ended; err and report are valid then
+	err    error         // result of Wait
+	report error         // err with the last log lines
 }
 
-// spawn starts a process as a process group of its own that holds engine.lock.
+// spawn starts a process that holds engine.lock, in a separate process group.
 //
-// Its own group, because Ctrl-C at a terminal goes to the whole foreground
-// group: the database would go down under a server that is still finishing requests.
+// Ctrl-C at a terminal signals the whole foreground group. In that group, the database would stop while the server still finishes requests.
 //
-// The parent death signal belongs to the *thread* that forked, so the
-// forking thread must live as long as the child: the goroutine that starts the
-// child is locked to its thread and stays in Wait until the child is gone.
+// The parent death signal depends on the *thread* that forked, which must therefore live as long as the child. So the goroutine that starts the child
+// is locked to its thread and stays in Wait until the child has ended.
 func (h *home) spawn(p *process) error {
 	if len(p.cmd.ExtraFiles) == 0 {
 		p.cmd.ExtraFiles = []*os.File{h.engine}
@@ -72,7 +69,7 @@ func (h *home) spawn(p *process) error {
 	return nil
 }
 
-// spawnLogged is spawn for the database itself: its output goes to a log.
+// spawnLogged is spawn for the database, with its output in a log.
 func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string) (*process, error) {
 	log, err := h.openLog(logName)
 	if err != nil {
@@ -92,8 +89,7 @@ func (h *home) spawnLogged(cmd *exec.Cmd, gentle syscall.Signal, logName string)
 	return p, nil
 }
 
-// run spawns a short-lived helper, waits for it, and returns what it wrote. When ctx
-// ends it is killed.
+// run spawns a short-lived helper, waits for it, and returns its output. It kills the helper when ctx ends.
 func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -116,7 +112,7 @@ func (h *home) run(ctx context.Context, cmd *exec.Cmd) (output string, err error
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// explain says how a process ended, with the end of its log, which it closes.
+// explain returns the result of a process with its last log lines. It closes the log.
 func (p *process) explain() error {
 	if p.log == nil {
 		return p.err
@@ -132,21 +128,19 @@ func (p *process) explain() error {
 	return fmt.Errorf("process %d: %w; its log is empty", p.pid(), how)
 }
 
-// step is one way to ask a process to end, and how long it then may take.
+// step is one signal to end a process, and the time that the process then has.
 type step struct {
 	signal syscall.Signal
 	grace  time.Duration
 }
 
-// ladder is how a database is stopped: properly; then at once, which for PostgreSQL
-// means an end without a checkpoint and recovery from its log on the next start;
-// then by the kernel.
+// ladder returns the steps to stop a database. The first signal requests a proper end. The second requests an immediate end: PostgreSQL skips the
+// checkpoint, and recovers from its log at the next start. The third is SIGKILL.
 func ladder(gentle syscall.Signal) []step {
 	return []step{{gentle, 30 * time.Second}, {syscall.SIGQUIT, 10 * time.Second}, {syscall.SIGKILL, 10 * time.Second}}
 }
 
-// stop ends the process and waits for that. When ctx ends, the gentle wait ends
-// too; the later steps take their time regardless.
+// stop ends the process and waits for the end. When ctx ends, it skips the rest of the first wait; the later steps have their full time.
 func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 	for i, step := range ladder(p.gentle) {
 		if p.hasExited() {
@@ -169,7 +163,7 @@ func (p *process) stop(ctx context.Context, log *slog.Logger) error {
 	return fmt.Errorf("database process %d does not end, even after SIGKILL", p.pid())
 }
 
-// waitFor reports whether the process ended within a time.
+// waitFor reports whether the process ends within a time.
 func (p *process) waitFor(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

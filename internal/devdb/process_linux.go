@@ -18,20 +18,16 @@ func tieToParent(attr *syscall.SysProcAttr, sig syscall.Signal) {
 	}
 }
 
-// passDir makes a directory reachable for a child that runs as another user
-// and may not be allowed to walk there, such as a checkout below /root or the
-// temporary directory of a test: the child inherits the open directory and names it
-// by its descriptor, which needs no permission on the directories above it.
+// passDir makes a directory accessible to a child that runs as another user. That user may lack access to a directory above it, such as /root or a
+// test's temporary directory. So the child inherits the open directory and uses the path of its descriptor.
 func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 	return "/proc/self/fd/" + strconv.Itoa(inheritedLockFD+len(files)), append(files, dir)
 }
 
-// signalOrphan signals the database process that holds an engine lock it
-// inherited from a server that is gone, and returns its id; 0 when there is none any more.
+// signalOrphan signals the database process that has inherited the engine lock from a dead server, and returns its id, or 0 if none is left.
 //
-// The process proves itself by having the lock file open where only spawn puts it. Of the
-// several that do (a database and what it forked) the one whose parent is not
-// among them is meant.
+// It recognizes a process by its descriptor: only spawn opens the lock file there. A database's children have it, too; the database is the process
+// whose parent does not have it.
 func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 	files, err := filepath.Glob("/proc/[0-9]*/fd/" + strconv.Itoa(inheritedLockFD))
 	if err != nil {
@@ -48,8 +44,7 @@ func signalOrphan(lock *os.File, sig syscall.Signal) (pid int, err error) {
 		if holders[parentOf(pid)] {
 			continue
 		}
-		// FindProcess pins the process, then it is asked again: no other can
-		// get the signal, even if the id is given to another in between.
+		// FindProcess pins the process, and then holds checks it again. So no other process can get the signal, even if the id is reused in between.
 		proc, err := os.FindProcess(pid)
 		if err != nil || !holds(pid, lock) {
 			continue
@@ -71,7 +66,7 @@ func holds(pid int, lock *os.File) bool {
 	return err == nil && os.SameFile(theirs, ours)
 }
 
-// parentOf reads the fourth field of /proc/PID/stat; the second, in brackets, may hold anything.
+// parentOf reads the fourth field in /proc/PID/stat. The second field, in brackets, may contain any text.
 func parentOf(pid int) int {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -85,17 +80,18 @@ func parentOf(pid int) int {
 	return parent
 }
 
-// worksIn tells whether a process runs in a directory, which for a PostgreSQL is
-// its cluster. known is false when it cannot be told.
+// worksIn reports whether a process has a directory as its working directory. PostgreSQL's working directory is its cluster. known is false if the
+// caller may not read it.
 func worksIn(pid int, dir os.FileInfo) (here, known bool) {
 	at, err := os.Stat("/proc/" + strconv.Itoa(pid) + "/cwd")
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, true // it has ended: a living process works somewhere
+		return false, true // the process has ended: a live process has a working directory
 	}
 	return err == nil && os.SameFile(at, dir), err == nil
 }
 
-// anyoneIn finds a process of a user's that works in a directory; 0 when there is none. known is false when it cannot be told of all.
+// anyoneIn finds a process that belongs to a user and has a directory as its working directory. It returns 0 if there is none. known is false if one
+// of the user's processes cannot be checked.
 func anyoneIn(dir os.FileInfo, user int) (pid int, known bool) {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

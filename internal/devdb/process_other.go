@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// tieToParent: there is no parent death signal here. A database whose server was
-// killed stays, holds engine.lock, and the next start says so.
+// tieToParent does nothing, because this system has no parent death signal. A database whose server was killed keeps running and holds engine.lock,
+// and the next start returns an error.
 func tieToParent(*syscall.SysProcAttr, syscall.Signal) {}
 
-// passDir: a child that runs as another user must be able to walk to the directory itself.
+// passDir returns the directory's path: a child that runs as another user needs access to all directories above it.
 func passDir(dir *os.File, files []*os.File) (path string, all []*os.File) {
 	return dir.Name(), files
 }
@@ -21,8 +21,8 @@ func signalOrphan(*os.File, syscall.Signal) (pid int, err error) {
 	return 0, errors.New("this system does not report the process: stop it by hand (postgres/postmaster.pid names it)")
 }
 
-// worksIn: not to be told here; PostgreSQL decides by the process id alone.
+// worksIn cannot check this here. PostgreSQL decides by the process id alone.
 func worksIn(int, os.FileInfo) (here, known bool) { return false, false }
 
-// anyoneIn: not to be told here.
+// anyoneIn cannot check this here.
 func anyoneIn(os.FileInfo, int) (pid int, known bool) { return 0, false }

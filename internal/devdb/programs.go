@@ -14,10 +14,10 @@ import (
 	"strings"
 )
 
-// oldestMajor is the oldest PostgreSQL that Carve's statements run on.
+// oldestMajor is the oldest major version of PostgreSQL that Carve supports.
 const oldestMajor = 15
 
-// programs is a directory with PostgreSQL's server programs.
+// programs is a directory of PostgreSQL's server programs.
 type programs struct {
 	dir   string
 	major int
@@ -25,8 +25,7 @@ type programs struct {
 
 func (p programs) path(name string) string { return filepath.Join(p.dir, name) }
 
-// findPostgres returns the first usable programs: of exactly the wanted major
-// version, or, when want is 0, of any that is new enough.
+// findPostgres returns the first usable programs: with exactly the wanted major version or, if want is 0, with any supported one.
 func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 	var seen []string
 	var others []string
@@ -61,7 +60,7 @@ func (h *home) findPostgres(ctx context.Context, want int) (programs, error) {
 		"or set %s to their directory, or use your own database with --database-url%s", ErrMissing, version, EnvPostgresBin, detail)
 }
 
-// programDirs are the directories that hold a server's programs, best first.
+// programDirs returns the directories with a server's programs, best first.
 func programDirs() []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(clientDirs(), func(dir string) bool {
@@ -72,12 +71,10 @@ func programDirs() []string {
 	})
 }
 
-// clientDirs are the directories that may hold programs, best first: the one that
-// was named, or else the search path, Debian's from the newest down, and what
-// tools/postgres/install.sh unpacked for the machine or for this user.
+// clientDirs returns the directories that may contain programs, best first: the configured one, or else the search path's, Debian's from the newest
+// to the oldest, and the directories of tools/postgres/install.sh for the machine and for this user.
 //
-// None is looked for relative to the working directory: programs from there would be
-// run as this user, whoever put them there.
+// No path is relative to the working directory: otherwise this user would run programs that another user has put there.
 func clientDirs() []string {
 	if dir := os.Getenv(EnvPostgresBin); dir != "" {
 		return []string{dir}
@@ -106,7 +103,7 @@ func majorInPath(bin string) int {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) (\d+)`)
 
-// inspect asks the programs for their version, as the user who is to run them.
+// inspect runs the programs to read their version, as the user that will run them.
 func (h *home) inspect(ctx context.Context, dir string) (programs, error) {
 	p := programs{dir: dir}
 	for _, name := range []string{"initdb", "postgres"} {

@@ -12,13 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// startLimit bounds a start whose context sets no earlier end. Recovery after a
-// crash replays at most what lies between two checkpoints.
+// startLimit limits a start whose context ends later. Recovery after a crash replays at most the log between two checkpoints.
 const startLimit = 2 * time.Minute
 
-// makeReady waits until the database answers, makes the database that Carve
-// uses where it is missing, and returns its DSN. dsn builds one by database name;
-// initial is the name of a database that every server has.
+// makeReady waits until the database responds, creates Carve's database if it is missing, and returns its DSN. dsn returns the DSN for a database
+// name; initial is the name of a database that every server has.
 func makeReady(ctx context.Context, p *process, dsn func(name string) string, initial string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
@@ -36,9 +34,9 @@ func makeReady(ctx context.Context, p *process, dsn func(name string) string, in
 	return dsn(database), err
 }
 
-// ensureDatabase makes the database that Carve uses unless it is there.
+// ensureDatabase creates Carve's database if it is missing.
 func ensureDatabase(ctx context.Context, dsn string) error {
-	// One hung connection must not eat the whole time.
+	// One blocked connection must not use up the whole time.
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
@@ -55,7 +53,7 @@ func ensureDatabase(ctx context.Context, dsn string) error {
 	return err
 }
 
-// abandon ends a database that did not come up and returns why it did not.
+// abandon stops a database that failed to start, and returns the reason of the failure.
 func abandon(p *process, log *slog.Logger, why error) error {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()

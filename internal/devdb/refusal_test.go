@@ -91,8 +91,7 @@ func TestMissingPostgreSQLSaysWhatToInstall(t *testing.T) {
 	require.ErrorContains(t, err, "--database-url")
 }
 
-// fakePostgres makes a directory with scripts that answer --version as PostgreSQL's
-// programs do, and can do nothing else.
+// fakePostgres creates a directory with scripts that print a version like PostgreSQL's programs, and do nothing else.
 func fakePostgres(t *testing.T, version string) string {
 	t.Helper()
 	dir := sharedDir(t)

@@ -11,10 +11,8 @@ import (
 	"strings"
 )
 
-// Remove deletes a data directory with everything in it, unless a server or a
-// database lives on it ([ErrInUse]). A directory that is no data directory is
-// left alone; one that does not exist is no error. It is how tests clean up, after themselves
-// and after those that were killed.
+// Remove deletes a data directory with its content, unless a server or a database uses it ([ErrInUse]). It refuses a directory that is no data
+// directory, and accepts one that does not exist. Tests use it to remove their directories, and those of killed tests.
 func Remove(dir string) (err error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -47,7 +45,7 @@ func Remove(dir string) (err error) {
 	}
 	var errs []error
 	for _, name := range names {
-		// The locks go last, with the directory.
+		// The lock files stay until the directory itself is removed.
 		if !strings.HasSuffix(name.Name(), ".lock") {
 			errs = append(errs, h.root.RemoveAll(name.Name()))
 		}

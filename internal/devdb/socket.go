@@ -10,24 +10,20 @@ import (
 	"syscall"
 )
 
-// socketName is what PostgreSQL calls the socket of port 5432. It is only a
-// name: nothing listens on a port.
+// socketName is PostgreSQL's name for the socket of port 5432. It is only a name: PostgreSQL does not listen on a port.
 const socketName = ".s.PGSQL.5432"
 
-// socketPathLimit is the most bytes a socket path may have. Linux takes 107,
-// other systems 103; some clients keep a few for themselves.
+// socketPathLimit is the maximum length of a socket path in bytes. Linux allows 107, other systems 103; some clients need a few bytes themselves.
 const socketPathLimit = 99
 
-// outsidePrefix begins the name of every socket directory outside a data directory.
+// outsidePrefix is the prefix of socket directories outside a data directory.
 const outsidePrefix = "carve-"
 
-// makeSocketDir makes a fresh directory for the socket that only the
-// database's user can enter: run/ in the data directory, or a short one elsewhere,
-// noted in run.path, where that name would not do.
+// makeSocketDir creates a new directory for the socket that only the database's user can enter: run/ in the data directory, or, if that path is
+// unsuitable, a directory with a short path, which run.path records.
 //
-// What an earlier run left is removed first: engine.lock is held, so no one
-// uses it, while PostgreSQL would refuse to start beside a socket lock file whose
-// process id happens to belong to some other process by now.
+// It first removes the socket directory of an earlier run. This process holds engine.lock, so no database uses it. PostgreSQL would refuse to start
+// if a socket lock file remained there whose process id now belongs to another process.
 func (h *home) makeSocketDir() (string, error) {
 	h.forgetSocketDir()
 	if err := h.root.RemoveAll(socketDirName); err != nil {
@@ -66,8 +62,7 @@ func (h *home) adoptSocketDir(dir string) error {
 	return os.Lchown(dir, int(h.account.uid), int(h.account.gid))
 }
 
-// forgetSocketDir removes the directory that run.path names, if it is one of
-// ours: the note may be old and the name somebody else's by now.
+// forgetSocketDir removes the directory in run.path if it belongs to Carve: the file may be old, and another program may use the name now.
 func (h *home) forgetSocketDir() {
 	text, err := h.root.ReadFile(socketPathName)
 	if err != nil {
@@ -84,12 +79,12 @@ func (h *home) forgetSocketDir() {
 	_ = h.root.Remove(socketPathName)
 }
 
-// shortDirs are places for a socket directory, best first: the one the system
-// keeps for this user's sockets, then those for everybody's temporary files.
+// shortDirs returns the parents for a socket directory, best first: the system's directory for this user's sockets, then the directories for
+// temporary files.
 func shortDirs() []string {
 	var dirs []string
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		// Under sudo it may still be the directory of another user.
+		// Under sudo the variable may refer to another user's directory.
 		if fi, err := os.Stat(dir); err == nil && fi.IsDir() {
 			if st, ok := fi.Sys().(*syscall.Stat_t); ok && int(st.Uid) == os.Geteuid() {
 				dirs = append(dirs, dir)
@@ -99,9 +94,8 @@ func shortDirs() []string {
 	return append(dirs, os.TempDir(), "/tmp")
 }
 
-// socketDirFits reports whether clients and server can name a socket in dir.
-// Both take lists of directories separated by commas, with quoting rules of their own,
-// so only names that need none will do.
+// socketDirFits reports whether clients and the server can use a socket in dir. Both accept lists of directories separated by commas, with different
+// rules for quoting, so the path must not need any.
 func socketDirFits(dir string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+", r)

@@ -98,7 +98,7 @@ type heldBody struct {
 	begun    time.Time
 	read     int64
 	ended    bool  // the client's data has ended: the server has removed the deadline, and nothing may set it again
-	err      error // error of reading ahead, other than the end of the body
+	err      error // the error that ended the reading ahead, unless it is io.EOF
 }
 
 // Read implements io.Reader.

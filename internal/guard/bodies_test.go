@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/guard"
 )
 
-// reader is a handler that reads the body and says what it read and how that ended.
+// reader is a handler that records the body that it read, and the error.
 type reader struct {
 	read string
 	err  error
@@ -32,7 +32,7 @@ func (h *reader) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 func TestStalledBodyIsAborted(t *testing.T) {
 	t.Parallel()
 	h, done := &reader{}, make(chan struct{})
-	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour} // the beginning comes in two pieces
+	pace := guard.Pace{Grace: 5 * time.Second, Rate: 1 << 20, Most: time.Hour} // long enough for the beginning to arrive, even in several reads
 	s := httptest.NewServer(guard.Bodies{Small: 8, Large: 1 << 20, LargeAtOnce: 1, Pace: pace}.Handler(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer close(done)
@@ -83,8 +83,8 @@ func TestBodyAtItsMinimumRateIsRead(t *testing.T) {
 	}
 }
 
-// The server takes the deadline away when a body has ended, to notice when the client goes. If it were set again, a handler that works for longer than
-// the pace allows would lose its context.
+// The server removes the deadline when a body has ended, so that it notices when the client disconnects. If Bodies set it again, a handler that works
+// longer than the pace allows would lose its context.
 func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestHandlerMayWorkLongerThanTheBodyDeadline(t *testing.T) {
 	})
 }
 
-// behind is a server behind bodies that are held back: what its handler read, and how that ended.
+// behind is a server behind Bodies, with the number of bytes that its handler read and the error.
 type behind struct {
 	address string
 	arrived chan int64
@@ -135,20 +135,20 @@ func newBehind(t *testing.T, b guard.Bodies, clients *guard.Clients) *behind {
 	return h
 }
 
-// begin sends some of a request.
+// begin sends the head of a request and a part of its body.
 func (h *behind) begin(t *testing.T, announced int, body string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", h.address)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", announced, body) // there may be no room for it
+	_, _ = fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", announced, body) // fails if the server has closed the connection for lack of room
 }
 
 func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 	t.Parallel()
 	pace := guard.Pace{Grace: 300 * time.Millisecond, Rate: 1, Most: time.Minute}
 	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: pace}, guard.NewClients(16, func(guard.Load) {}))
-	for range 2 { // one has its turn for a long time, because it came at more than its pace; the other waits for it
+	for range 2 { // the first one reads ahead for a long time, because it sent bytes faster than its pace; the second one waits for its turn
 		h.begin(t, 1000, strings.Repeat("x", 999))
 	}
 	require.Zero(t, <-h.arrived)
@@ -165,7 +165,7 @@ func TestConnectionWaitingForItsBodyIsEvicted(t *testing.T) {
 	clients := guard.NewClients(1, func(guard.Load) {})
 	h := newBehind(t, guard.Bodies{Small: 16, Large: 1 << 10, LargeAtOnce: 1, Pace: guard.Pace{Grace: time.Hour, Rate: 1, Most: time.Hour}}, clients)
 	h.begin(t, 9, "{")
-	require.Eventually(t, func() bool { // as long as it does not wait for its body yet, there may be no room
+	require.Eventually(t, func() bool { // there is no room until the server waits for the first body
 		h.begin(t, 2, "{}")
 		select {
 		case n := <-h.arrived:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pipes is a listener whose connections are in memory, so that time passes for them as testing/synctest says.
+// pipes is a listener with connections in memory, for the synthetic time of testing/synctest.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -32,7 +32,7 @@ func (p pipes) Close() error {
 // Addr implements net.Listener.
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "bubble", Net: "pipe"} }
 
-// inBubble serves until the test ends, within the test's own time, and answers a client.
+// inBubble starts a server in the test's synthetic time, and returns a client. The server runs until the test ends.
 func inBubble(t *testing.T, h http.Handler) *http.Client {
 	t.Helper()
 	p := pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}

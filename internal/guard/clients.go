@@ -24,7 +24,7 @@ type Clients struct {
 	crowds  map[netip.Prefix]*crowd
 }
 
-// Load is the number of connections, and of those closed for lack of room.
+// Load counts the connections, and the connections that were closed for lack of room.
 type Load struct {
 	Open    int
 	Most    int

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// crowd is the connections of one address, or of one IPv6 /64, since the owner of one address has the whole /64.
+// crowd groups the connections from one address, or from one IPv6 /64, because the owner of one address usually has its whole /64.
 type crowd struct {
 	address netip.Prefix
 	open    int

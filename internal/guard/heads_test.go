@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// piped is a connection from which somebody's bytes are read.
+// piped is a connection that reads from another reader.
 type piped struct {
 	net.Conn
 	io.Reader
@@ -28,8 +28,8 @@ func throughHeads(t testing.TB, from io.Reader) []byte {
 	return out
 }
 
-// FuzzHeads: whatever comes, and in whatever pieces, what is read is what came, up to what is wrong, and the server refuses that; and of what it
-// takes, no head has a length beside chunks, a bare line feed or a folded line.
+// FuzzHeads reads any input in different divisions. The output is the same each time: the whole input, or the input up to the first fault and then
+// bytes that the server refuses.
 func FuzzHeads(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\r\nPOST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\na\nbGET / HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -52,7 +52,7 @@ const alertDelay = 10
 type Standing struct {
 	Share
 
-	// Forecasts of how long the free space of a pool lasts; nil without one. Perhaps uses a line that fits the records less well, and is never longer
+	// Forecasts of the time until the pool has no free space; nil without one. Perhaps uses a line that fits the records less well, and is never longer
 	// than Lasts.
 	Lasts, Perhaps *time.Duration
 }
@@ -89,7 +89,7 @@ func (s AlertRuleSpec) Matches(p *Pool) bool {
 	return false
 }
 
-// Share is the used part of a quantity. The zero value is nothing of nothing.
+// Share is the used part of a quantity. The zero value is zero out of zero.
 type Share struct{ Used, Of *big.Int }
 
 // PoolShare returns the share of a pool that is not free, from its stock.

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Each member of a spec, set in one of two otherwise equal specs: the test fails for a new member that Alike does not compare.
+// The test sets each member in one of two otherwise equal specs. It fails for a new member that Alike does not compare.
 func TestDifferentSpecsAreNotAlike(t *testing.T) {
 	t.Parallel()
 	length := 24

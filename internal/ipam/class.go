@@ -86,7 +86,7 @@ func (c Class) Ref() Ref { return Ref{Project: c.Project, Name: c.Name} }
 // AsRef returns the class as claims and pools record it.
 func (c Class) AsRef() ClassRef { return ClassRef{ID: c.UID, Ref: c.Ref()} }
 
-// Scoped reports whether claims of the class draw from pools of their own scope.
+// Scoped reports whether the class's claims draw from scope pools.
 func (c Class) Scoped() bool { return len(c.Spec.PoolPer) > 0 }
 
 // Bounds returns the prefix lengths that the class allows, both inclusive.
@@ -104,7 +104,7 @@ func (s ClassSpec) Bounds() (lo, hi int) {
 	return lo, hi
 }
 
-// PoolScope is the scope that a scoped pool serves: claims of one class and one project, with one combination of scope values.
+// PoolScope is the scope that a scoped pool serves: claims of one class and project with the same scope values.
 type PoolScope struct {
 	Class     ClassRef          `json:"class"`
 	ProjectID ID                `json:"projectId"`

@@ -44,7 +44,7 @@ func TestCodeOfReturnsTheErrorCode(t *testing.T) {
 	require.False(t, ipam.IsCode(nil, ipam.CodeInternal))
 }
 
-// The contract and the table of statuses are compared with Codes: a code that Codes lacks would be missing in all of them.
+// Other tests compare the contract and the table of statuses with Codes. So a code that Codes lacks would be missing in all of them.
 func TestCodesListsEveryCodeOnce(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)

@@ -68,7 +68,7 @@ type PoolSpec struct {
 	Description  string        `json:"description,omitempty"`
 	Drain        Drain         `json:"drain,omitempty"`
 
-	ClassNames []string       `json:"classNames,omitempty"` // classes of the pool's project, or else of the platform, that the pool backs
+	ClassNames []string       `json:"classNames,omitempty"` // classes that the pool backs, from its project or else from the platform
 	ReuseAfter *time.Duration `json:"reuseAfter,omitempty"` // cool-down of released blocks, unless a class sets one; nil: none
 
 	Region  string   `json:"region,omitempty"`  // the home; "": the region of the server that makes the pool

@@ -17,8 +17,8 @@ type QuotaOwner string
 
 // The owners.
 const (
-	QuotaOfPlatform QuotaOwner = "platform" // set by an admin of the platform
-	QuotaOfProject  QuotaOwner = "project"  // set by an admin of the project, not of the platform
+	QuotaOfPlatform QuotaOwner = "platform" // set by a platform admin
+	QuotaOfProject  QuotaOwner = "project"  // set by a project admin that is not a platform admin
 )
 
 // QuotaSpec has the quota fields that the caller sets.

@@ -38,7 +38,7 @@ type WebhookProgress struct {
 
 // SendError is the reason for a failed delivery.
 type SendError struct {
-	Reason string    `json:"reason"` // one of a fixed set of words
+	Reason string    `json:"reason"` // a word from a fixed set
 	Status int       `json:"status,omitempty"`
 	At     time.Time `json:"at"`
 }

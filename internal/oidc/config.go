@@ -18,40 +18,40 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Config is the file that says which issuers are believed.
+// Config is the file that lists the trusted issuers.
 type Config struct {
 	Issuers []Issuer `yaml:"issuers"`
 }
 
-// Issuer is one OpenID Connect issuer and what its tokens mean.
+// Issuer is one OpenID Connect issuer, with the rules for its tokens.
 type Issuer struct {
 	Name     string `yaml:"name"`     // a DNS label; the first part of its subjects
-	URL      string `yaml:"url"`      // exactly as in `iss`; discovery starts there
-	Audience string `yaml:"audience"` // must be among those in `aud`
-	// AuthorizedParties are the clients for which the issuer may have made a token (`azp`). None: any, as is usual for a service that others call.
+	URL      string `yaml:"url"`      // exactly as in `iss`; the base of the discovery URL
+	Audience string `yaml:"audience"` // `aud` must include it
+	// AuthorizedParties are the clients that the issuer may issue tokens to (`azp`). None: any client, as is usual for an API that other services call.
 	AuthorizedParties []string      `yaml:"authorizedParties"`
 	Algorithms        []string      `yaml:"algorithms"`   // default: RS256, ES256, EdDSA
 	SubjectClaim      string        `yaml:"subjectClaim"` // default: sub
-	ClockSkew         time.Duration `yaml:"clockSkew"`    // how much `exp` and `nbf` may be off; default: 30s, at most 5m
-	CAFile            string        `yaml:"caFile"`       // certificates that the issuer's is verified with; default: the system's
+	ClockSkew         time.Duration `yaml:"clockSkew"`    // tolerance for `exp` and `nbf`; default: 30s, at most 5m
+	CAFile            string        `yaml:"caFile"`       // CA certificates that verify the issuer; default: the system's
 	Roles             []Rule        `yaml:"roles"`
-	SignIn            Client        `yaml:"signIn"` // as which people sign in to the console; none: they do not
+	SignIn            Client        `yaml:"signIn"` // client for the sign-in to the console; none: no sign-in at this issuer
 }
 
-// Client is what the console is to an issuer.
+// Client is the console as a client of an issuer.
 type Client struct {
-	ClientID         string   `yaml:"clientId"`         // the audience of its tokens
-	ClientSecretFile string   `yaml:"clientSecretFile"` // none: it is a public client, which PKCE alone protects
-	Scopes           []string `yaml:"scopes"`           // default: openid, profile, email; openid is always asked for
-	// RedirectURL is where the issuer sends people back to, as it is registered there. None: /console/callback at the host that they asked.
+	ClientID         string   `yaml:"clientId"`         // the audience of its ID tokens
+	ClientSecretFile string   `yaml:"clientSecretFile"` // none: a public client, protected only by PKCE
+	Scopes           []string `yaml:"scopes"`           // default: openid, profile, email; every request includes openid
+	// RedirectURL is the redirect URL that is registered at the issuer. None: /console/callback at the host of the browser's request.
 	RedirectURL string `yaml:"redirectUrl"`
 }
 
-// CallbackPath is where issuers send people back to.
+// CallbackPath is the path that issuers redirect browsers to.
 const CallbackPath = "/console/callback"
 
-// Rule gives a role to whose token has a claim: one with this Value, or one that matches Pattern, whose groups named project and
-// role may say which. A claim is a name at the top, or a JSON pointer (/realm_access/roles); it holds a string or a list.
+// Rule gives a role to tokens with a claim that equals Value or matches Pattern. Groups of the pattern named project and role may contain the project
+// and the role. Claim is a top-level name or a JSON pointer (/realm_access/roles); the claim is a string or a list of strings.
 type Rule struct {
 	Claim   string `yaml:"claim"`
 	Value   string `yaml:"value"`
@@ -60,7 +60,7 @@ type Rule struct {
 	Role    string `yaml:"role"`
 }
 
-// asymmetric is every algorithm that can be allowed. With a symmetric one, whoever can verify a token can make one.
+// asymmetric lists the algorithms that a configuration may allow. With a symmetric algorithm, everyone who can verify a token could also sign one.
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 const (
@@ -68,7 +68,7 @@ const (
 	largestSkew = 5 * time.Minute
 )
 
-// Load reads the file, and looks at the files that it names: they are relative to it.
+// Load reads the file and checks the files that it refers to, by paths relative to it.
 func Load(path string) (Config, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func parse(r io.Reader) (Config, error) {
 	return c, c.complete()
 }
 
-// complete fills in what may be left out and refuses what is wrong.
+// complete sets the defaults and validates the configuration.
 func (c Config) complete() error {
 	if len(c.Issuers) == 0 {
 		return errors.New("issuers is empty: name at least one")
@@ -181,7 +181,7 @@ func (c *Client) complete() error {
 	return nil
 }
 
-// secret reads the client's secret, each time anew, so that it can be replaced; "" without one.
+// secret reads the client's secret from its file, or returns "" without one. It reads the file on each call, so the operator can replace the secret.
 func (c Client) secret() (string, error) {
 	if c.ClientSecretFile == "" {
 		return "", nil
@@ -197,13 +197,13 @@ func (c Client) secret() (string, error) {
 	return secret, nil
 }
 
-// mark names what decides about the roles of who signs in. Sessions that were begun under another one have ended.
+// mark identifies the settings that determine the subject and roles of a signed-in user. Sessions that began under other settings have ended.
 func (is Issuer) mark() ipam.ID {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", is.URL, is.Name, is.SubjectClaim, is.SignIn.ClientID, is.Roles))
 	return ipam.ID(sum[:16])
 }
 
-// secure reports whether what is read from a URL can be believed to come from there: by TLS, or from this machine.
+// secure reports whether a response from a URL can be trusted: the URL uses TLS, or its host is this machine.
 func secure(u *url.URL) bool {
 	if u.Host == "" {
 		return false

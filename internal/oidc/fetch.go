@@ -15,7 +15,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// source is where an issuer's keys are read.
+// source reads the keys of one issuer.
 type source struct {
 	issuer string
 	client *http.Client
@@ -60,7 +60,7 @@ func newTransport(caFile string) (http.RoundTripper, error) {
 	return t, nil
 }
 
-// bounded reads no more of an answer than a document of keys can need.
+// bounded limits the size of a response to maxDocuments.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -72,7 +72,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// keys asks the issuer where its keys are, and reads them. Asking each time follows an issuer that moves them.
+// keys reads the URL of the issuer's keys, and then the keys. It reads the URL each time, because the issuer may change it.
 func (s *source) keys(ctx context.Context) ([]jose.JSONWebKey, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, s.client), s.issuer)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// holdFirst lets the first fetch read its answer and then wait.
+// holdFirst lets the first fetch read its response, and then holds it until goOn is closed.
 func holdFirst(fetch func(context.Context) ([]jose.JSONWebKey, error), once *sync.Once, answered, goOn chan struct{}) func(context.Context) ([]jose.JSONWebKey, error) {
 	return func(ctx context.Context) ([]jose.JSONWebKey, error) {
 		found, err := fetch(ctx)
@@ -32,7 +32,7 @@ func holdFirst(fetch func(context.Context) ([]jose.JSONWebKey, error), once *syn
 	}
 }
 
-// direct serves requests without a network, so that the time of a test can be false.
+// direct serves requests without a network, so that a test can run in synthetic time.
 type direct struct{ http.Handler }
 
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -41,7 +41,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// offline is an issuer without a network, and its verifier.
+// offline returns an issuer without a network, and its verifier.
 func offline(t *testing.T, published ...signer) (*provider, *Verifier) {
 	t.Helper()
 	p := &provider{url: "https://issuer.example"}
@@ -51,7 +51,7 @@ func offline(t *testing.T, published ...signer) (*provider, *Verifier) {
 	return p, v
 }
 
-// Forged tokens with keys that nobody knows have the issuer asked less and less often; a key that it publishes meanwhile is found all the same, soon.
+// Forged tokens with unknown keys cause fewer and fewer fetches. The server still finds a new key soon after the issuer publishes it.
 func TestFloodOfUnknownKeysCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestFloodOfUnknownKeysCausesOneFetchPerHalfMinute(t *testing.T) {
 	})
 }
 
-// Forged tokens that name no key are no better than those whose key nobody knows.
+// Forged tokens without a key id are limited like tokens with an unknown one.
 func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 		}
 		require.LessOrEqual(t, p.fetches.Load(), int64(1+5+20+3))
 		<-time.After(vainLatest)
-		for range 3 { // which is not in vain
+		for range 3 { // these fetches find a new key
 			fresh := elliptical("")
 			p.publish(good, fresh)
 			_, err := v.Authenticate(t.Context(), p.token(fresh, nil))
@@ -112,7 +112,7 @@ func TestFloodOfTokensWithoutAKeyCausesOneFetchPerHalfMinute(t *testing.T) {
 	})
 }
 
-// Who comes with a token whose key is gone is not to keep out who comes with one that is new.
+// Occasional tokens with a withdrawn key must not delay tokens with a new key.
 func TestOccasionalUnknownKeysDoNotDelayNewOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestRequestsWaitingForKeysAreLimited(t *testing.T) {
 		p, v := offline(t, good)
 		token := p.token(good, nil)
 		keys := v.issuers[p.url].keys
-		keys.began = time.Now() // a fetch began just now: the next is a second away
+		keys.began = time.Now() // a fetch has just begun: the next one may begin a second later
 		var wg sync.WaitGroup
 		var accepted atomic.Int64
 		for range maxWaiting {
@@ -221,7 +221,7 @@ func TestRequestsWaitingForKeysAreLimited(t *testing.T) {
 	})
 }
 
-// none is an address that has used up what it may try.
+// none is the limit of an address without remaining attempts.
 type none struct{}
 
 func (none) Check() error   { return ipam.Errorf(ipam.CodeRateLimited, "Too many.") }

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// signed is a token with a header and claims as they are written.
+// signed returns a token with this header and these claims, unchanged.
 func signed(t *testing.T, by signer, header, claims string) string {
 	t.Helper()
 	b := base64.RawURLEncoding.EncodeToString
@@ -28,7 +28,7 @@ func signed(t *testing.T, by signer, header, claims string) string {
 	return text + "." + b(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...))
 }
 
-// A token that its issuer has made for something else than to say who calls, or that can be read in two ways, is none.
+// The verifier refuses a token that its issuer has made for another purpose, and a token that readers could parse differently.
 func TestTokensForOtherPurposesAreRefused(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")
@@ -78,8 +78,7 @@ func TestTokensForOtherPurposesAreRefused(t *testing.T) {
 	}
 }
 
-// Who had the token issued counts where the configuration says who may: a token for this service that another client has asked for is
-// otherwise as good.
+// If the configuration lists authorized parties, a token for this service that the issuer gave to another client is refused.
 func TestAuthorizedPartyMustBeConfigured(t *testing.T) {
 	t.Parallel()
 	key := elliptical("one")

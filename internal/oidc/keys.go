@@ -12,22 +12,21 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// The bounds of what an issuer publishes.
+// Limits on an issuer's keys and documents.
 const (
 	maxKeys      = 100
 	smallestRSA  = 2048 // bits; NIST SP 800-131A
 	maxDocuments = 1 << 20
 )
 
-// keys are the public keys with which one token may be signed. They are an oidc.KeySet of their own: verifying is then
-// arithmetic, without any waiting.
+// keys are the public keys that may have signed one token. They implement oidc.KeySet, so that the library verifies a signature without fetching
+// keys.
 type keys struct {
 	candidates []jose.JSONWebKey
 	algorithms []jose.SignatureAlgorithm
 }
 
-// VerifySignature implements oidc.KeySet. The token is in compact form and says with which algorithm it is signed; both
-// has been checked.
+// VerifySignature implements oidc.KeySet. The caller has checked that the token has the compact form and an allowed algorithm.
 func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
 	signed, err := jose.ParseSignedCompact(token, k.algorithms)
 	if err != nil {
@@ -44,8 +43,8 @@ func (k keys) VerifySignature(_ context.Context, token string) ([]byte, error) {
 	return nil, errors.New("no published key matches this signature")
 }
 
-// parseKeys reads a JSON Web Key Set. What is not a public key for signatures is left out: an issuer may publish more than
-// we know, but nothing that it publishes may become a shared secret.
+// parseKeys reads a JSON Web Key Set. It skips all but public keys for signatures. An issuer may publish other keys, but none of them may serve as a
+// shared secret.
 func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -83,7 +82,7 @@ func usable(key jose.JSONWebKey) bool {
 	}
 }
 
-// named answers the keys of an id; all of them for a token that names none.
+// named returns the keys with an id, or all keys if id is empty.
 func named(all []jose.JSONWebKey, id string) []jose.JSONWebKey {
 	if id == "" {
 		return all

@@ -15,64 +15,64 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// When keys are fetched.
+// Times and limits of fetches.
 const (
-	fetchEvery   = time.Second      // fetches of one issuer begin no closer together
-	fetchTimeout = 10 * time.Second // of discovery and keys together
-	retryLatest  = 30 * time.Second // after failures, each time twice as long
-	vainLatest   = 30 * time.Second // after fetches for a key that was not there, likewise
-	believedFor  = 5 * time.Minute  // then keys are read again, while they are used on
+	fetchEvery   = time.Second      // minimum interval between the beginnings of fetches from one issuer
+	fetchTimeout = 10 * time.Second // for discovery and keys together
+	retryLatest  = 30 * time.Second // maximum wait after failures; it doubles with each
+	vainLatest   = 30 * time.Second // maximum wait after fetches without the wanted key; it doubles with each
+	believedFor  = 5 * time.Minute  // age at which the next use of the keys starts a fetch in the background
 	maxWaiting   = 1000             // requests that wait for one fetch
 )
 
-// keySet is the keys that one issuer publishes, as far as is known.
+// keySet caches the keys of one issuer.
 type keySet struct {
-	issuer string // its name, for the log
+	issuer string // issuer's name, for the log
 	log    *slog.Logger
 	every  time.Duration
 	fetch  func(ctx context.Context) ([]jose.JSONWebKey, error)
-	turn   chan struct{} // holds one: fetches follow one another
+	turn   chan struct{} // semaphore: one fetch at a time
 
 	mu       sync.Mutex
 	known    []jose.JSONWebKey
-	readAt   time.Time // when the fetch that found known began
-	began    time.Time // the last fetch
-	failures int       // in a row
+	readAt   time.Time // when the fetch of known began
+	began    time.Time // when the last fetch began
+	failures int       // consecutive
 	retryAt  time.Time // after a failure
 	failure  error
-	vain     int       // fetches in a row that found nothing new, and not what was looked for
-	vainAt   time.Time // the last one ended
-	next     *round    // that has not begun; nil: nobody waits
+	vain     int       // consecutive fetches with no new key and without the wanted key
+	vainAt   time.Time // when the last of them ended
+	next     *round    // has not begun; nil: no request waits
 }
 
-// round is one fetch and those who wait for it.
+// round is one fetch with the requests that wait for it.
 type round struct {
 	waiting int
 	wanted  []string // ids of keys
 	done    chan struct{}
-	err     error // once done is closed
+	err     error // valid after done is closed
 }
 
 func newKeySet(issuer string, log *slog.Logger, fetch func(context.Context) ([]jose.JSONWebKey, error)) *keySet {
 	return &keySet{issuer: issuer, log: log, every: fetchEvery, fetch: fetch, turn: make(chan struct{}, 1)}
 }
 
-// find answers the published keys of an id. When none is known, it waits for a fetch that begins after now: one that is under way
-// may have been answered before the key was published.
+// find returns the issuer's keys with an id. If it knows none, it waits for a fetch that begins after the call, because a running fetch may have read
+// the keys before the issuer published this one.
 func (s *keySet) find(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	found, old := named(s.known, id), time.Since(s.readAt) > believedFor
 	s.mu.Unlock()
 	if len(found) > 0 {
 		if old {
-			_, _ = s.join() // nobody waits for it; a failure is logged where it happens
+			_, _ = s.join() // does not wait; learn logs a failure
 		}
 		return found, nil
 	}
 	return s.refresh(ctx, id)
 }
 
-// refresh waits for a fetch that begins after now, and answers the keys of an id then; maybe none.
+// refresh waits for a fetch that begins after the call, and returns the keys with an id, possibly none.
 func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	if err := tenancy.AttemptsOf(ctx).Check(); err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (s *keySet) refresh(ctx context.Context, id string) ([]jose.JSONWebKey, err
 	return named(s.known, id), nil
 }
 
-// join answers the fetch that begins next, and sees to it that it does. It answers nil for a key that is unknown while fetches for such
-// keys were in vain: who forges tokens would have the issuer asked for as long as they come.
+// join returns the next fetch, which it starts if necessary. It returns nil for an unknown key while fetches for such keys pause: otherwise forged
+// tokens would cause a fetch as often as they arrive.
 //
-// wanted is the id of the key, "" if it has none; without any the keys are only to be read anew.
+// wanted is the id of the key, "" for a token without one. Without wanted, join only refreshes the keys.
 func (s *keySet) join(wanted ...string) (*round, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,7 +119,7 @@ func (s *keySet) join(wanted ...string) (*round, error) {
 	return s.next, nil
 }
 
-// pause is how long nothing is fetched for unknown keys, from the last fetch that was in vain. The caller holds mu.
+// pause returns for how long after the last fetch in vain an unknown key causes no fetch. The caller holds mu.
 func (s *keySet) pause() time.Duration {
 	if s.vain == 0 {
 		return 0
@@ -127,7 +127,7 @@ func (s *keySet) pause() time.Duration {
 	return min(s.every<<min(s.vain-1, 10), vainLatest)
 }
 
-// refused says that the issuer has failed and is left alone for a while. The caller holds mu.
+// refused returns an unavailable error while the issuer is not asked after a failure. The caller holds mu.
 func (s *keySet) refused() error {
 	if wait := time.Until(s.retryAt); wait > 0 {
 		return unavailable(wait, s.failure)
@@ -141,7 +141,7 @@ func unavailable(wait time.Duration, cause error) error {
 	return e.Because(cause)
 }
 
-// run makes one fetch: when the one before has ended, and not too soon after its beginning.
+// run makes one fetch, after the previous one has ended and at least s.every after it began.
 func (s *keySet) run(r *round) {
 	defer close(r.done)
 	s.turn <- struct{}{}
@@ -153,7 +153,7 @@ func (s *keySet) run(r *round) {
 		<-time.After(wait)
 	}
 	s.mu.Lock()
-	s.next = nil // who comes from now on is too late for this one
+	s.next = nil // later requests need the next fetch
 	began := time.Now()
 	r.err = s.refused()
 	if r.err == nil {
@@ -169,7 +169,7 @@ func (s *keySet) run(r *round) {
 	r.err = s.learn(ctx, r, began, found, err)
 }
 
-// learn remembers how a fetch ended. After a failure the keys that are known stay known.
+// learn records the result of a fetch. After a failure, the cached keys stay valid.
 func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []jose.JSONWebKey, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,8 +185,8 @@ func (s *keySet) learn(ctx context.Context, r *round, began time.Time, found []j
 	return unavailable(wait, err)
 }
 
-// weigh counts a fetch that was in vain: with nothing new, and without a key that was looked for. When the last such is long ago, counting
-// begins again. The caller holds mu.
+// weigh counts a fetch in vain: one with no new key and without a wanted key. If the last such fetch was long ago, the count restarts. The caller
+// holds mu.
 func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	unknown := func(id string) bool { return id == "" || len(named(found, id)) == 0 }
 	fresh := func(key jose.JSONWebKey) bool {
@@ -204,7 +204,7 @@ func (s *keySet) weigh(r *round, found []jose.JSONWebKey) {
 	}
 }
 
-// sameKey compares keys that have no id.
+// sameKey compares keys without ids.
 func sameKey(a, b jose.JSONWebKey) bool {
 	x, errX := a.Thumbprint(crypto.SHA256)
 	y, errY := b.Thumbprint(crypto.SHA256)

@@ -86,7 +86,7 @@ func (p *provider) publish(published ...signer) {
 	p.now.Store(s)
 }
 
-// claims of a good token, changed; a nil value leaves a claim out.
+// claims returns the claims of a valid token with changes; a nil value removes a claim.
 func (p *provider) claims(change map[string]any) string {
 	c := map[string]any{"iss": p.url, "aud": audience, "sub": "alice@example.com", "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(c, change)
@@ -98,17 +98,17 @@ func (p *provider) claims(change map[string]any) string {
 	return string(data)
 }
 
-// token signs the claims of a good token, changed.
+// token signs the claims of a valid token with changes.
 func (p *provider) token(by signer, change map[string]any) string {
 	return oidctest.SignIDToken(by.private, by.id, by.alg, p.claims(change))
 }
 
-// conf is the configuration of the issuer.
+// conf returns a configuration of the issuer.
 func (p *provider) conf(name string, rules ...Rule) Issuer {
 	return Issuer{Name: name, URL: p.url, Audience: audience, Roles: rules}
 }
 
-// members is a fixed set of them.
+// members maps a subject to its roles as a member.
 type members map[string]map[string]tenancy.Held
 
 func (m members) MemberRoles(_ context.Context, subject string) (map[string]tenancy.Held, error) {

@@ -21,10 +21,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// at moves a time claim away from now.
+// at returns a time claim at an offset from now.
 func at(by time.Duration) any { return time.Now().Add(by).Unix() }
 
-// unsigned writes a token by hand.
+// unsigned encodes a token with any header and signature.
 func unsigned(t *testing.T, header map[string]any, claims, signature string) string {
 	t.Helper()
 	h, err := json.Marshal(header)

@@ -13,15 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ring is the key that an issuer signs with. Who signs holds the lock until its token was verified, so that a key is not
-// withdrawn under it.
+// ring is the key that an issuer signs with. A signer holds the read lock until the verifier has checked its token, so that rotate does not withdraw
+// the key earlier.
 type ring struct {
 	mu  sync.RWMutex
 	now atomic.Pointer[signer]
 }
 
-// rotate publishes a new key beside the old one, signs with it from then on, and withdraws the old one when no token of it
-// is on its way.
+// rotate publishes a new key together with the old one, and signs with the new one. It withdraws the old key once no worker verifies a token of it.
 func (r *ring) rotate(p *provider, n int) {
 	old, fresh := *r.now.Load(), elliptical(fmt.Sprintf("key-%d", n))
 	p.publish(old, fresh)
@@ -38,7 +37,7 @@ func TestTokensOfPublishedKeysAreAcceptedWhileKeysRotate(t *testing.T) {
 	r := &ring{}
 	r.now.Store(&first)
 	v := verifier(t, nil, p.conf("corp"))
-	v.issuers[p.url].keys.every = time.Millisecond // many rotations in a moment
+	v.issuers[p.url].keys.every = time.Millisecond // allows many rotations in a short time
 
 	const rotations, workers = 40, 8
 	verified, stop := make(chan error), make(chan struct{})
@@ -74,7 +73,7 @@ func TestTokensOfPublishedKeysAreAcceptedWhileKeysRotate(t *testing.T) {
 	require.Equal(t, ipam.CodeUnauthenticated, ipam.CodeOf(err))
 }
 
-// A fetch that was answered before a key was published must not be what refuses its tokens.
+// A fetch that read the keys before the issuer published a new one must not cause the refusal of the new key's tokens.
 func TestUnknownKeyWaitsForAFetchStartedAfterItsToken(t *testing.T) {
 	t.Parallel()
 	old, fresh := elliptical("old"), elliptical("fresh")

@@ -10,13 +10,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// rule is a Rule that has been checked.
+// rule is a validated Rule.
 type rule struct {
 	claim   string
 	value   string
-	pattern *regexp.Regexp // nil: value is meant
-	project string         // "": the pattern's group
-	role    tenancy.Role   // "": the pattern's group
+	pattern *regexp.Regexp // nil: compare with value
+	project string         // "": from the pattern's group
+	role    tenancy.Role   // "": from the pattern's group
 }
 
 const (
@@ -57,8 +57,9 @@ func (r Rule) compile() (rule, error) {
 	return out, nil
 }
 
-// grant answers the role that a value of the claim gives; ok is false when it gives none. A pattern's group never names the
-// project platform: whoever may name a group at the issuer would become its admin. A rule that writes it does.
+// grant returns the role that a value of the claim gives; ok is false if it gives none. A pattern's group cannot select the project platform:
+// otherwise a user who may name groups at the issuer could become a platform admin. Only a rule with this project in its configuration gives roles in
+// it.
 func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 	project, role = r.project, r.role
 	if r.pattern == nil {
@@ -80,7 +81,7 @@ func (r rule) grant(value string) (project string, role tenancy.Role, ok bool) {
 	return project, role, ipam.ValidName(project) && role.Valid()
 }
 
-// rolesOf answers the roles that a token's claims give, by project.
+// rolesOf returns the roles that a token's claims give, by project.
 func rolesOf(rules []rule, claims map[string]any) map[string]tenancy.Role {
 	roles := map[string]tenancy.Role{}
 	for _, r := range rules {

@@ -20,8 +20,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// SignIn is how people sign in at one issuer: by an authorization code with PKCE. Of the tokens that it is exchanged for, nothing is kept but what the
-// ID token says of its holder, which is checked as every token is; its audience is the client.
+// SignIn signs users in at one issuer, by an authorization code with PKCE. It keeps only the claims about the user from the ID token, and checks that
+// token like any other, with the client as the audience.
 type SignIn struct {
 	from     *source
 	verifier *Verifier
@@ -33,24 +33,24 @@ type SignIn struct {
 	found  endpoints
 }
 
-// endpoints is what an issuer says of itself.
+// endpoints are an issuer's endpoints, from its discovery document.
 type endpoints struct {
 	oauth2.Endpoint
 
-	signs  bool // answers of the authorization endpoint say whose they are (RFC 9207)
+	signs  bool // authorization responses name their issuer (RFC 9207)
 	failed error
 	at     time.Time
 }
 
-// failureKept is for how long an issuer that does not answer is not asked again.
+// failureKept is the time for which a failed discovery is cached.
 const failureKept = 2 * time.Second
 
-// Attempt is what one person's signing in is held together by. The browser keeps what it is made of.
+// Attempt is the state of one sign-in. The browser keeps it.
 type Attempt struct {
 	State    string
 	Nonce    string
 	Verifier string // of PKCE
-	Redirect string // where the issuer sends the browser to, if the configuration does not say
+	Redirect string // redirect URL if the configuration has none
 }
 
 func newSignIn(v *Verifier, is *issuer, from *source) *SignIn {
@@ -65,7 +65,7 @@ func (v *Verifier) Stands(url string, rules ipam.ID) bool {
 	return ok && is.signIn != nil && is.mark == rules
 }
 
-// SignIns are the issuers that people sign in at, by their names.
+// SignIns returns the issuers with sign-in, by name.
 func (v *Verifier) SignIns() map[string]*SignIn {
 	out := map[string]*SignIn{}
 	for is := range maps.Values(v.issuers) {
@@ -76,7 +76,7 @@ func (v *Verifier) SignIns() map[string]*SignIn {
 	return out
 }
 
-// Begin answers where a browser is to go.
+// Begin returns the URL that the browser must go to.
 func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	there, err := s.endpoints(ctx)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *SignIn) Begin(ctx context.Context, a Attempt) (string, error) {
 	return s.config(there, "", a).AuthCodeURL(a.State, oauth2.S256ChallengeOption(a.Verifier), oidc.Nonce(a.Nonce)), nil
 }
 
-// End exchanges the code that the browser has brought back. from is who says to have sent it there; "": nobody.
+// End exchanges the code that the browser has returned with. from is the issuer in the authorization response, or "".
 func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy.Proof, error) {
 	there, err := s.endpoints(ctx)
 	switch {
@@ -106,7 +106,7 @@ func (s *SignIn) End(ctx context.Context, code, from string, a Attempt) (tenancy
 	return s.proof(ctx, token, a.Nonce)
 }
 
-// refusedCode says why there are no tokens, and nothing of what was sent for them or came back.
+// refusedCode explains a failed exchange without any secret of the request or the response.
 func refusedCode(err error) error {
 	if answer, ok := errors.AsType[*oauth2.RetrieveError](err); ok && answer.Response != nil && answer.Response.StatusCode < 500 {
 		return tenancy.NotValid(fmt.Sprintf("was not issued: the issuer returned %d %q", answer.Response.StatusCode, answer.ErrorCode))
@@ -117,7 +117,7 @@ func refusedCode(err error) error {
 	return unavailable(0, err)
 }
 
-// proof reads an ID token.
+// proof verifies an ID token and returns the user's identity and roles.
 func (s *SignIn) proof(ctx context.Context, token, nonce string) (tenancy.Proof, error) {
 	if len(token) > maxToken || !compact(token) {
 		return tenancy.Proof{}, tenancy.NotValid("is not an ID token")
@@ -153,7 +153,7 @@ func (s *SignIn) config(there endpoints, secret string, a Attempt) *oauth2.Confi
 	return &oauth2.Config{ClientID: s.client.ClientID, ClientSecret: secret, Endpoint: there.Endpoint, RedirectURL: redirect, Scopes: s.client.Scopes}
 }
 
-// endpoints asks the issuer, once for all who wait, and believes its answer for a while.
+// endpoints returns the cached endpoints, or asks the issuer. Concurrent calls share one request.
 func (s *SignIn) endpoints(ctx context.Context) (endpoints, error) {
 	asked := s.asking.DoChan("", func() (any, error) {
 		s.mu.Lock()

@@ -16,19 +16,19 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// maxToken is the longest token that is looked at.
+// maxToken is the maximum length of a token in bytes.
 const maxToken = 16 << 10
 
-// Members answers the roles that a subject holds as a member, by project.
+// Members returns the roles of a subject as a member, by project.
 type Members interface {
 	MemberRoles(ctx context.Context, subject string) (map[string]tenancy.Held, error)
 }
 
-// Options of a Verifier. Members must be set.
+// Options configures a Verifier. Members must be set.
 type Options struct {
 	Members Members
 	Clock   func() time.Time // nil: the system clock
-	Log     *slog.Logger     // nil: nothing is logged
+	Log     *slog.Logger     // nil: no log
 
 	transport http.RoundTripper // nil: the network
 }
@@ -40,18 +40,18 @@ type Verifier struct {
 	clock   func() time.Time
 }
 
-// issuer is one of them.
+// issuer is one configured issuer.
 type issuer struct {
 	Issuer
 
 	algorithms []jose.SignatureAlgorithm
 	rules      []rule
 	keys       *keySet
-	mark       ipam.ID // of what gives roles, and of whose tokens
-	signIn     *SignIn // nil: nobody signs in there
+	mark       ipam.ID // identifies the settings that determine subjects and roles
+	signIn     *SignIn // nil: no sign-in at this issuer
 }
 
-// New makes a Verifier. It asks no issuer anything yet.
+// New makes a Verifier. It sends no request to an issuer.
 func New(c Config, o Options) (*Verifier, error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func New(c Config, o Options) (*Verifier, error) {
 	return v, nil
 }
 
-// Authenticate answers whose token it is: unauthenticated when it is not valid, unavailable when its issuer has to be asked and does
-// not answer.
+// Authenticate returns the principal of a token. The error is unauthenticated if the token is invalid, and unavailable if verification needs the
+// issuer and the issuer does not respond.
 func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Principal, error) {
 	var nobody tenancy.Principal
 	if len(token) > maxToken {
@@ -117,7 +117,7 @@ func (v *Verifier) Authenticate(ctx context.Context, token string) (tenancy.Prin
 	return tenancy.Principal{Subject: subject, Method: "oidc", Roles: rolesOf(is.rules, claims), Held: members}, nil
 }
 
-// read answers whose a token of an issuer is, and what else it says.
+// read verifies a token of an issuer, and returns its subject and claims.
 func (v *Verifier) read(ctx context.Context, is *issuer, token string) (subject string, claims map[string]any, err error) {
 	if err := checkHeader(token); err != nil {
 		return "", nil, tenancy.NotValid(err.Error())
@@ -143,7 +143,7 @@ func (v *Verifier) read(ctx context.Context, is *issuer, token string) (subject 
 	return subject, claims, nil
 }
 
-// compact reports whether a token is in compact form: the JSON forms of a signature have no place in a header.
+// compact reports whether a token is in compact form. JSON serializations of signatures are not valid in an HTTP header.
 func compact(token string) bool {
 	for i := range len(token) {
 		c := token[i]
@@ -154,7 +154,7 @@ func compact(token string) bool {
 	return strings.Count(token, ".") == 2
 }
 
-// verify answers the claims of a token whose signature, issuer and audience are right. Its times are not looked at.
+// verify returns the claims of a token with a valid signature, issuer and audience. It does not check the times.
 func (is *issuer) verify(ctx context.Context, token string) (map[string]any, error) {
 	signed, err := jose.ParseSignedCompact(token, is.algorithms)
 	if err != nil {
@@ -167,7 +167,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	}
 	payload, err := is.check(ctx, token, candidates)
 	if err != nil && id == "" {
-		// It names no key, so only now is it known that its key is not among those that were read.
+		// The token has no key id, so only now it is certain that no cached key has signed it.
 		if candidates, err = is.keys.refresh(ctx, id); err != nil {
 			return nil, err
 		}
@@ -183,7 +183,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 	if err != nil {
 		return nil, tenancy.NotValid("has claims that cannot be read")
 	}
-	// The library reads `ISS` and `AUD` as well as `iss` and `aud`; a claim of a name that a user chose must not stand for another.
+	// The library accepts `ISS` and `AUD` for `iss` and `aud`. A claim with a name that a user chose must not replace another.
 	if claims["iss"] != is.URL || !slices.Contains(texts(claims["aud"]), is.Audience) {
 		return nil, tenancy.NotValid("has another issuer or another audience")
 	}
@@ -193,7 +193,7 @@ func (is *issuer) verify(ctx context.Context, token string) (map[string]any, err
 func (is *issuer) check(ctx context.Context, token string, candidates []jose.JSONWebKey) ([]byte, error) {
 	verified, err := oidc.NewVerifier(is.URL, keys{candidates, is.algorithms}, &oidc.Config{
 		ClientID: is.Audience, SupportedSigningAlgs: is.Algorithms,
-		SkipExpiryCheck: true, // checkTimes is stricter: it knows the configured skew, and `nbf` without five minutes of grace
+		SkipExpiryCheck: true, // checkTimes applies the configured skew, and no extra five minutes for `nbf`
 	}).Verify(ctx, token)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (is *issuer) check(ctx context.Context, token string, candidates []jose.JSO
 	return payload, err
 }
 
-// rawClaims takes claims as they were signed.
+// rawClaims keeps the signed JSON of the claims.
 type rawClaims []byte
 
 // UnmarshalJSON implements json.Unmarshaler.

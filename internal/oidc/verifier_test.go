@@ -25,11 +25,11 @@ func TestValidTokenYieldsSubjectAndRoles(t *testing.T) {
 	who, err := v.Authenticate(t.Context(), p.token(key, map[string]any{"groups": []string{"staff", "netops"}}))
 	require.NoError(t, err)
 	for _, p := range []ipam.ProjectKey{{ID: acme, Name: "acme"}, {ID: lab, Name: "lab"}, {ID: other, Name: "other"}} {
-		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name] // the larger of token and members
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Admin, "other": tenancy.Consumer}[p.Name] // the larger of the token's role and the member's role
 		require.Equal(t, want, who.RoleInThe(p))
 	}
 	for _, p := range []ipam.ProjectKey{{ID: ipam.NewID(), Name: "acme"}, {ID: ipam.NewID(), Name: "lab"}, {ID: ipam.NewID(), Name: "other"}} {
-		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name] // a token's are by name, a member's are not
+		want := map[string]tenancy.Role{"acme": tenancy.Provider, "lab": tenancy.Viewer}[p.Name] // a token's role applies to a project's name, a member's role to its id
 		require.Equal(t, want, who.RoleInThe(p))
 	}
 	require.Equal(t, []string{"acme", "lab", "other"}, who.Projects())

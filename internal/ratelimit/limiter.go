@@ -14,7 +14,7 @@ const defaultWindow = 2
 // defaultSize is the default number of buckets in a Limiter: some 10 MB when all are in use.
 const defaultSize = 65536
 
-// Options of a Limiter.
+// Options configures a Limiter.
 type Options struct {
 	Size   int              // maximum number of buckets; 0: 65536
 	Window int              // bucket capacity in seconds' worth of tokens; 0: 2

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ratelimit"
 )
 
-// clock is a time that stands still until it is moved.
+// clock is a clock that moves only when the test moves it.
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time        { return time.Unix(1_800_000_000, c.at.Load()) }

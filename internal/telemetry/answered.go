@@ -14,8 +14,8 @@ type answered struct {
 	status                   int
 }
 
-// answers caches the label sets of responses. Making one costs more than counting: it is sorted and copied several times. There are a few hundred,
-// because all values are fixed in this build.
+// answers caches the label sets of responses. Making a label set costs more than counting, because it is sorted and copied several times. The cache
+// has a few hundred entries at most, because all values are fixed in this build.
 type answers struct {
 	kept sync.Map // from answered to []metric.RecordOption
 }

@@ -6,7 +6,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// Certificate is the state of one of the server's certificates and of its renewals.
+// Certificate is the state of a server certificate and its renewals.
 type Certificate struct {
 	Name    string // server or client_ca
 	Expires time.Time

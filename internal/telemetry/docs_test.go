@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// everything is metrics in which each instrument has a value.
+// everything returns metrics in which each instrument has a value.
 func everything(t *testing.T) map[string]*dto.MetricFamily {
 	t.Helper()
 	m, err := New(t.Context(), Options{Version: "1.2.3", Commit: "abc", Env: environment("", "")})
@@ -70,7 +70,7 @@ var (
 	code      = regexp.MustCompile("`([^`]+)`")
 )
 
-// table is the lines of the table under a header in docs/telemetry.md: what is quoted in the first column, and the other columns.
+// table returns the rows under a table header in docs/telemetry.md: the other columns, by each name quoted in the first column.
 func table(t *testing.T, header string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/telemetry.md")
@@ -124,7 +124,7 @@ func TestDocumentedMetricsMatch(t *testing.T) {
 	}
 }
 
-// named are the constants of names.go whose names begin so.
+// namedIn returns the constants in names.go whose names have a prefix.
 func namedIn(t *testing.T, prefix string) (out []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "names.go", nil, 0)

@@ -13,10 +13,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// quiet is a log that nobody reads.
+// quiet returns a log that discards its lines.
 func (Options) quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// variables is an environment.
+// variables returns an environment with these variables.
 func variables(of map[string]string) func(string) string {
 	return func(name string) string { return of[name] }
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// environment is one with a single variable.
+// environment returns an environment with a single variable.
 func environment(name, value string) func(string) string {
 	return func(asked string) string {
 		if asked == name {
@@ -63,12 +63,12 @@ func TestOTELSDKDisabledTurnsMetricsOff(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, off, m.Handler() == nil, "%q", value)
 		require.NoError(t, m.WatchConnections(func() Connections { return Connections{} }))
-		m.ClaimDecided(t.Context(), "platform/small", "") // no matter whether anybody listens
+		m.ClaimDecided(t.Context(), "platform/small", "") // recording works even without a reader
 		require.NoError(t, m.Shutdown(t.Context()))
 	}
 }
 
-// slowReader is somebody who does not take the answer before it is told to.
+// slowReader is a client that does not read the response until the test allows it.
 type slowReader struct {
 	*httptest.ResponseRecorder
 	begun chan<- struct{}
@@ -78,7 +78,7 @@ type slowReader struct {
 func (s slowReader) Write(b []byte) (int, error) {
 	select {
 	case s.begun <- struct{}{}:
-	default: // it began with an earlier piece
+	default: // an earlier write has reported the begin
 	}
 	<-s.read
 	return s.ResponseRecorder.Write(b)

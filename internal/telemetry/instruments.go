@@ -24,8 +24,8 @@ type instruments struct {
 	exports  metric.Int64Counter
 }
 
-// Histogram buckets. The buckets of requests are those of the conventions and two smaller ones, because a claim takes milliseconds. A group has at
-// most 64 members. Jobs take milliseconds, or up to a minute for a large backlog.
+// Histogram buckets. Requests have the buckets of the conventions and two smaller ones, because a claim takes milliseconds. A group has at most 64
+// members. Jobs take milliseconds, or up to a minute for a large backlog.
 var (
 	requestBuckets = []float64{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	groupBuckets   = []float64{1, 2, 4, 8, 16, 32, 64}

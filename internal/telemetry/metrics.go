@@ -45,9 +45,9 @@ type Metrics struct {
 	shutdown func(context.Context) error
 }
 
-// Options of Metrics and Traces.
+// Options configures Metrics and Traces.
 type Options struct {
-	Version, Commit string                   // of this build
+	Version, Commit string                   // version of this build
 	Env             func(name string) string // OpenTelemetry's variables; nil: the process's environment
 	Log             *slog.Logger             // for failed exports; nil: no log
 	Console         io.Writer                // output of the exporter `console`; nil: stderr

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// measured are metrics whose figures a test can read.
+// measured returns metrics and a function that reads one of them.
 func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name string) metricdata.Metrics) {
 	t.Helper()
 	reader := sdk.NewManualReader()
@@ -37,7 +37,7 @@ func measured(t *testing.T, options ...sdk.Option) (m *Metrics, read func(name s
 	}
 }
 
-// values is the state of a sum, by the text of its labels.
+// values returns a sum's points, by the text of their labels.
 func values(t *testing.T, m metricdata.Metrics) map[string]int64 {
 	t.Helper()
 	sum, ok := m.Data.(metricdata.Sum[int64])
@@ -64,7 +64,7 @@ func TestClaimsAreCountedByClassAndOutcome(t *testing.T) {
 	}, values(t, read("carve.claims")))
 }
 
-// One tenant's classes, however many it makes and deletes, leave those of everybody else told apart.
+// However many classes one tenant creates and deletes, the classes of other tenants keep their own labels.
 func TestManyClassesOfOneTenantDoNotHideOthers(t *testing.T) {
 	t.Parallel()
 	n := newNames(maxClasses)
@@ -104,10 +104,10 @@ func TestClassesBeyondTheLimitAreCountedTogether(t *testing.T) {
 	for labels, want := range map[string]int64{
 		"class=team-0/class,outcome=bound":            1,
 		"class=team-999/class,outcome=bound":          1,
-		"class=team-999/class,outcome=pool_exhausted": 1, // one that is known goes on
+		"class=team-999/class,outcome=pool_exhausted": 1, // a class with its own label keeps it
 		"class=other,outcome=bound":                   50,
-		"class=other,outcome=pool_exhausted":          1, // what comes of the others is still told
-		"class=,outcome=bound":                        1, // none is not one of them
+		"class=other,outcome=pool_exhausted":          1, // the outcome of the others is still visible
+		"class=,outcome=bound":                        1, // a claim without a class does not count as other
 	} {
 		require.Equal(t, want, got[labels], labels)
 	}

@@ -79,7 +79,7 @@ const (
 	labelListener    = attribute.Key("listener")
 	labelCertificate = attribute.Key("certificate")
 	labelMove        = attribute.Key("move")
-	labelTask        = attribute.Key("task") // of jobs; Prometheus uses the label job for its own targets
+	labelTask        = attribute.Key("task") // job name; Prometheus uses the label job for its own targets
 	labelSignal      = attribute.Key("signal")
 	labelProject     = attribute.Key("project")
 	labelPool        = attribute.Key("pool")
@@ -90,7 +90,7 @@ const (
 	labelGo          = attribute.Key("go_version")
 )
 
-// Names of spans. A request's span has the name of its operation, and the span of a statement the name of the statement's file.
+// Names of spans. A request's span has its operation's name, and a statement's span the name of the statement's file.
 const (
 	spanUnmatched = "unmatched"   // a request that matches no operation
 	spanUseCase   = "use_case "   // followed by the operation

@@ -29,7 +29,7 @@ type Run struct {
 	Stopped bool // the server's shutdown cut the run short
 }
 
-// Outcome of a run that was cut short; the other outcomes are those of the metrics.
+// stopped is the outcome of a run that was cut short. The other outcomes have the names in the metrics.
 const stopped = "stopped"
 
 func (r Run) outcome() string {
@@ -72,10 +72,10 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs buffers the job run spans. All other spans pass at once. It implements sdktrace.SpanProcessor.
+// runs buffers the spans of a job run until the run ends. All other spans pass at once. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
-	held sync.Map // *heldRun by trace.TraceID: a handful, which the spans of requests look up without a lock
+	held sync.Map // *heldRun by trace.TraceID: few entries, which request spans look up without a lock
 }
 
 type heldRun struct {

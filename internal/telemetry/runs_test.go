@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// following is traces of all that is sampled, and where they arrive.
+// following returns traces with a sampler, and the exporter that receives them.
 func following(t *testing.T, sampler sdktrace.Sampler) (*Traces, *tracetest.InMemoryExporter) {
 	t.Helper()
 	arrived := tracetest.NewInMemoryExporter()
@@ -25,7 +25,7 @@ func following(t *testing.T, sampler sdktrace.Sampler) (*Traces, *tracetest.InMe
 	return tr, arrived
 }
 
-// attempt is one transaction of a run.
+// attempt records one transaction of a run.
 func attempt(ctx context.Context, tr *Traces) {
 	within := tr.AttemptBegan(ctx, "cooldown_free", 0, false)
 	tr.StatementRan(within, "free_delete_one", time.Now(), time.Now(), 1, 1, "")
@@ -138,7 +138,7 @@ func TestEndedJobRunIsReleased(t *testing.T) {
 	require.Zero(t, heldRuns(tr))
 }
 
-// heldRuns is how many runs are waited for.
+// heldRuns returns the number of runs whose spans are buffered.
 func heldRuns(tr *Traces) (n int) {
 	tr.runs.held.Range(func(any, any) bool {
 		n++

@@ -56,7 +56,7 @@ func (t *Traces) ClaimDecided(ctx context.Context, class, pool string, prefixLen
 	}
 }
 
-// served is the requests that one transaction of a pool serves, in its context.
+// served lists the requests that one transaction on a pool serves. The transaction's context contains it.
 type served struct {
 	tally
 	members []*tally
@@ -64,8 +64,8 @@ type served struct {
 
 type servedKey struct{}
 
-// GroupBegan starts the span of a transaction that serves a group of queued requests. The span belongs to the trace of the first sampled request. It
-// has links to the other requests, and they have links to it. waited is the queue time of each request.
+// GroupBegan starts the span for a transaction that serves a group of queued requests. The span belongs to the first sampled request's trace. It has
+// links to the other requests, and they have links to it. waited is the queue time of each request.
 func (t *Traces) GroupBegan(ctx context.Context, pool string, members []context.Context, waited []time.Duration) context.Context {
 	var followed []trace.Span
 	group := &served{}
@@ -119,7 +119,7 @@ func (t *Traces) AttemptBegan(ctx context.Context, op string, number int, read b
 	return ctx
 }
 
-// failures are the ends of attempts that are errors.
+// failures are the attempt ends that count as errors.
 var failures = map[string]bool{"again": true, "unknown": true, "panicked": true}
 
 // AttemptEnded ends the span of AttemptBegan.

@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Traces makes spans of requests and background jobs, of their waits and of their statements. Make it with NewTraces, and Shutdown it; it is safe for
-// concurrent use.
+// Traces makes spans for requests and background jobs, for their waits and for their statements. Make it with NewTraces, and Shutdown it; it is safe
+// for concurrent use.
 //
 // The traced packages declare the interfaces and pass the returned context on. A request that is not sampled leaves no data: callers check Follows
 // first, and the methods return the context unchanged.
@@ -65,7 +65,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }
 
-// newTraces returns Traces of a provider. All its spans pass through runs.
+// newTraces returns Traces for a provider. All its spans pass through runs.
 func newTraces(provider *sdktrace.TracerProvider, runs *runs, accepted bool) *Traces {
 	t := &Traces{
 		runs: runs, tracer: provider.Tracer(meterName), accept: propagation.NewCompositeTextMapPropagator(),
@@ -95,7 +95,7 @@ func (t *Traces) IDs(ctx context.Context) (traceID, spanID string) {
 	return at.TraceID().String(), at.SpanID().String()
 }
 
-// Options of spans by kind, made once.
+// Span options by kind, made once.
 var (
 	asServer = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	inside   = trace.WithSpanKind(trace.SpanKindInternal)

@@ -21,7 +21,7 @@ const (
 	platform = ipam.PlatformProject
 )
 
-// least repeats the policy by hand from the text of the design: the lowest role for each action, in the project of the request or in "platform".
+// least repeats the policy by hand from the design: the lowest role for each action, in the project of the request or in "platform".
 var least = map[tenancy.Action]struct {
 	in   string
 	role tenancy.Role

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for a Keyring's caches: the age of an entry, and the number of keys (and of subjects).
+// Limits for a Keyring's caches: the maximum age of an entry, and the maximum number of keys (and of subjects).
 const (
 	knownFor  = 5 * time.Second
 	knownSize = 16384

@@ -54,7 +54,7 @@ func (v *vault) KeysUsed(_ context.Context, used map[ipam.ID]time.Time) error {
 	return v.failure
 }
 
-// fail makes everything fail from now on; nil ends that.
+// fail makes every call fail from now on; nil restores them.
 func (v *vault) fail(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

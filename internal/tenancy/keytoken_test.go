@@ -66,7 +66,7 @@ func TestParseTokenRefusesMalformedTokens(t *testing.T) {
 	}
 }
 
-// The last digit of a secret has one bit of it and four bits that must be zero: another spelling of the same secret is not a token.
+// The last digit of a secret contains one bit of the secret and four bits that must be zero: another spelling of the same secret is no token.
 func TestTokenHasOneTextForm(t *testing.T) {
 	t.Parallel()
 	token, _ := tenancy.NewToken(ipam.NewID())

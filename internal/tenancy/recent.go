@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recent is a cache of reads from the database. An entry is valid for ttl from the beginning of its read, so that ttl limits the age of the data
-// rather than of the entry.
+// recent is a cache of database reads. An entry is valid for ttl from the beginning of its read, so that ttl limits the data's age rather than the
+// entry's.
 //
 // Found and missing keys have separate caches: anyone can ask for missing keys, and must not evict the existing ones.
 type recent[V any] struct {

@@ -54,7 +54,7 @@ func (b *book) SessionsUsed(_ context.Context, used map[string]time.Time) error 
 	return nil
 }
 
-// standing is a set of issuers with one set of rules in force.
+// standing implements Issuers with one valid version of the rules.
 type standing ipam.ID
 
 func (s standing) Stands(issuer string, rules ipam.ID) bool {

@@ -3,7 +3,7 @@
 //
 // # Allowed receivers
 //
-// A tenant who may write a webhook chooses an address that this server connects to. So the package checks the address twice: as it is written
+// A tenant with the right to write webhooks chooses an address that this server connects to. So the package checks the address twice: as it is written
 // (CheckURL), and at connection time, after the name was resolved. A name that resolves differently the second time therefore gains nothing. Public
 // addresses require TLS; the operator's networks do not. The client follows no redirects and uses no proxies.
 //

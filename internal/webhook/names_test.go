@@ -11,7 +11,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names is a resolver, and the name server on loopback that it asks. A name has each of its addresses once, one after another, and then the last.
+// names is a resolver with a name server on loopback. Each lookup of a name returns the name's next address; after the last address, every lookup
+// returns that one.
 type names struct {
 	*net.Resolver
 
@@ -44,7 +45,7 @@ func newNames(t *testing.T, known map[string][]netip.Addr) *names {
 	return n
 }
 
-// answer has no address of the other family than was asked for, and no name that is not known.
+// answer builds the response to a DNS query: an address of the requested family for a known name, otherwise no address or an error.
 func (n *names) answer(question []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(question) != nil || len(m.Questions) != 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// notPublic has an address of everything that is kept for something special.
+// notPublic has an address from each network that is reserved for a special purpose.
 var notPublic = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "192.0.0.192",
 	"192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
@@ -70,7 +70,7 @@ func requireRefusedURL(t *testing.T, raw string, allowed Networks) {
 	require.NotContains(t, refusal.Message, "secret", "a URL may have credentials in it")
 }
 
-// A name is refused for what it resolves to, whether or not something listens there.
+// A name with a forbidden address is refused, whether or not a server listens at that address.
 func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -108,7 +108,7 @@ func TestHostWithANonpublicAddressIsRefused(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, NewClient(nil).Send(t.Context(), delivery("https://localhost:"+port)))
 }
 
-// What everybody on the way can read does not go to the public Internet.
+// A delivery without TLS, which others on the path could read, does not go to the public Internet.
 func TestPublicAddressNeedsTLS(t *testing.T) {
 	t.Parallel()
 	resolver := newNames(t, map[string][]netip.Addr{"public.example.": {netip.MustParseAddr("2606:4700::1111")}})
@@ -117,7 +117,7 @@ func TestPublicAddressNeedsTLS(t *testing.T) {
 	require.Equal(t, Outcome{Reason: Unresolved}, c.Send(t.Context(), delivery("http://public.example")))
 }
 
-// A URL that was taken may not be good any more.
+// A URL that was valid when the webhook was created may be invalid now.
 func TestWebhookURLIsCheckedAgainBeforeDelivery(t *testing.T) {
 	t.Parallel()
 	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }))
@@ -128,7 +128,7 @@ func TestWebhookURLIsCheckedAgainBeforeDelivery(t *testing.T) {
 	}
 }
 
-// The address that counts is the one that is connected to, and not one that the name had before.
+// The client checks the address that it connects to, not an address that the name had earlier.
 func TestHostReboundToAPrivateAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	var taken atomic.Int32

@@ -17,9 +17,9 @@ const HeaderConsole = "X-Carve-Console"
 // passedOn are the headers that reveal a proxy.
 var passedOn = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
-// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. It always is, except for a
-// browser that requests its own machine over plain HTTP. With the prefix __Host- no other host, and no attacker who can change plain HTTP, can set
-// such a cookie.
+// CookieOf returns the name of a console cookie in responses to a request, and whether the cookie is for TLS alone. It is, except for a browser that
+// requests its own machine over plain HTTP. With the prefix __Host-, neither another host nor an attacker who can change plain HTTP can set such a
+// cookie.
 func CookieOf(r *http.Request, name string) (full string, secure bool) {
 	if r.TLS != nil || !local(r.Host) || isPassedOn(r.Header) {
 		return "__Host-" + name, true

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// taker takes one token and says by its name that it did.
+// taker accepts one token, and returns its own name as the subject.
 type taker struct{ name, token string }
 
 func (k taker) Authenticate(_ context.Context, token string) (tenancy.Principal, error) {
@@ -71,7 +71,7 @@ func TestEachTokenGoesToItsAuthenticator(t *testing.T) {
 	}
 }
 
-// Without credentials everybody is whoever the browser brings along, so it must not be a page of somebody else's.
+// In development mode a browser needs no credentials, so pages of other origins must not be able to write.
 func TestDevelopmentModeRefusesCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -12,7 +12,7 @@ import (
 
 var limits = certain.Limits{Tokens: 30, Name: 20}
 
-// checker compiles a schema that is written as in the contract.
+// checker compiles a schema written as in the contract.
 func checker(t *testing.T, schema string) *certain.Checker {
 	t.Helper()
 	s := &openapi3.Schema{}

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// expressions are the patterns of the contract.
+// expressions returns the patterns of the contract.
 func expressions(t *testing.T) []string {
 	t.Helper()
 	data, err := gen.GetSpecJSON()

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// anything makes values of a type with all of its fields, whatever they are; rapid cannot look into times.
+// anything generates values of a type with random fields. It generates times itself, because rapid cannot set their private fields.
 func anything[T any]() *rapid.Generator[T] {
 	times := rapid.Custom(func(t *rapid.T) time.Time {
 		at := time.Unix(rapid.Int64Range(-2e9, 4e9).Draw(t, "seconds"), rapid.SampledFrom([]int64{0, 1, 123456000, 999999999}).Draw(t, "nanoseconds"))
@@ -47,7 +47,7 @@ func TestHandWrittenEncodingMatchesTheLibrary(t *testing.T) {
 	})
 }
 
-// same compares an answer with what the library makes of its body.
+// same compares an encoded response with encoding/json's output for the same body.
 func same(t *rapid.T, body any) {
 	var want bytes.Buffer
 	require.NoError(t, json.NewEncoder(&want).Encode(body))
@@ -61,7 +61,7 @@ func same(t *rapid.T, body any) {
 	}
 }
 
-// A page is what the contract calls a list of its kind.
+// Page encodes like the contract's list for its kind.
 func TestPageEncodingMatchesTheContractList(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

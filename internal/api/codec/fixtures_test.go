@@ -16,7 +16,7 @@ func meta(name string) ipam.Metadata {
 	}
 }
 
-// childPool is a pool with everything that a child can have, partly used.
+// childPool returns a partly used pool that sets every field of a child.
 func childPool() ipam.Pool {
 	return ipam.Pool{
 		Metadata: meta("edge"), Block: netip.MustParsePrefix("10.20.4.0/22"), Space: ipam.Ref{Project: "team-a", Name: "default"},
@@ -35,7 +35,7 @@ func childPool() ipam.Pool {
 	}
 }
 
-// servedPool is a pool that is served in three regions: one that was lent blocks, and one that was lent none yet.
+// servedPool returns a pool in three regions: one has borrowed blocks, and one has none yet.
 func servedPool() ipam.Pool {
 	m := meta("global")
 	m.Region = "eu"
@@ -59,7 +59,7 @@ func servedPool() ipam.Pool {
 	}
 }
 
-// scopedPool is a pool that was carved for the claims of one class and scope.
+// scopedPool returns a pool that was carved for the claims of one class and scope.
 func scopedPool() ipam.Pool {
 	class := ipam.Ref{Project: "platform", Name: "per-cluster"}
 	return ipam.Pool{
@@ -76,7 +76,7 @@ func scopedPool() ipam.Pool {
 	}
 }
 
-// fullClass is a class that says everything that one without pools of its own can say.
+// fullClass returns a class with every field that a class without scope pools can set.
 func fullClass() ipam.Class {
 	return ipam.Class{
 		Metadata: meta("gold"),
@@ -90,7 +90,7 @@ func fullClass() ipam.Class {
 	}
 }
 
-// scopedClass is a class whose claims have a pool for each scope.
+// scopedClass returns a class with a pool for each scope.
 func scopedClass() ipam.Class {
 	return ipam.Class{
 		Metadata: meta("per-cluster"),
@@ -124,7 +124,7 @@ func boundClaim() ipam.Claim {
 	}
 }
 
-// classClaim is a claim that a class served, and that left all else to it.
+// classClaim returns a claim that leaves all choices to its class.
 func classClaim() ipam.Claim {
 	class := ipam.Ref{Project: "platform", Name: "per-cluster"}
 	return ipam.Claim{

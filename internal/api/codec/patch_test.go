@@ -54,7 +54,7 @@ func TestPatchesChangeMutableFields(t *testing.T) {
 		got, err := PatchClaim([]byte(`{"metadata": {"labels": null}, "spec": {"reclaimPolicy": null}}`))(boundClaim())
 		require.NoError(t, err)
 		want := boundClaim()
-		want.Labels, want.Spec.ReclaimPolicy = nil, "" // what comes of it is the use case's to say
+		want.Labels, want.Spec.ReclaimPolicy = nil, "" // the use case decides on the effect of ""
 		require.Equal(t, want, got)
 	})
 
@@ -120,7 +120,7 @@ func TestPatchesChangeMutableFields(t *testing.T) {
 	})
 }
 
-// Reading a resource, editing it and sending all of it back is a patch like any other.
+// A client may read a resource, edit it and send all of it back as a patch.
 func TestWholeResourceIsAValidPatch(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
@@ -158,13 +158,13 @@ func TestWholeResourceIsAValidPatch(t *testing.T) {
 	}
 }
 
-// withoutStock is the pool as a use case hands it to a mutate function.
+// withoutStock returns the pool as a use case passes it to a mutate function.
 func withoutStock(p ipam.Pool) ipam.Pool {
 	p.Stock, p.Regional = ipam.Stock{}, nil
 	return p
 }
 
-// A runway is another one with every second that passes: who sends one back has changed nothing by that.
+// A runway changes with every second, so a patch that contains an older one changes nothing.
 func TestPatchWithAReadRunwayChangesNothing(t *testing.T) {
 	t.Parallel()
 	wire := PoolOf(servedPool(), time.Now())
@@ -279,7 +279,7 @@ func TestPatchesOfImmutableFieldsAreRefused(t *testing.T) {
 	}
 }
 
-// The examples of RFC 7396, appendix A, as far as both documents are objects.
+// The examples of RFC 7396, appendix A, in which both documents are objects.
 func TestMergePatchFollowsTheRFC(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{

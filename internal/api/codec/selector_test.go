@@ -43,7 +43,7 @@ func TestLabelFilter(t *testing.T) {
 	}
 }
 
-// What we made of a selector decides as Kubernetes does.
+// A parsed selector selects the same labels as in Kubernetes.
 func TestLabelFilterMatchesLikeKubernetes(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{"a", "b", "c"})

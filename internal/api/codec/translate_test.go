@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What was read from the wire and written to it reads as the same again.
+// A spec that is encoded and decoded equals the original.
 func TestSpecsRoundTripThroughJSON(t *testing.T) {
 	t.Parallel()
 	for _, p := range []ipam.Pool{childPool(), rootPool(), scopedPool(), servedPool()} {
@@ -51,7 +51,7 @@ func TestSpecsRoundTripThroughJSON(t *testing.T) {
 	}
 }
 
-// Create-or-return compares by value: what says nothing must read as nothing.
+// Create-or-return compares by value, so an empty field must decode like an absent one.
 func TestEmptyAndAbsentFieldsAreEqual(t *testing.T) {
 	t.Parallel()
 	read := func(body string) ipam.ClaimSpec {
@@ -83,7 +83,7 @@ func TestPoolStatus(t *testing.T) {
 		t.Parallel()
 		s := poolStatusOf(childPool(), time.Now())
 		require.Equal(t, gen.Capacity{Total: "1024", Available: "608", Reserved: "51", CoolingDown: "69", Allocated: "296"}, s.Capacity)
-		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625, half up
+		require.InDelta(t, 40.63, s.UtilizationPercent, 0) // 40.625 rounds half up
 		require.Equal(t, 24, *s.LargestFreePrefixLength)
 		require.Equal(t, gen.IPPoolPhaseReady, s.Phase)
 		require.Equal(t, &gen.ResolvedRef{Project: "team-a", Name: "prod-eu"}, s.ParentRef)
@@ -162,7 +162,7 @@ func TestFreeSummary(t *testing.T) {
 		{PrefixLength: 28, FreeBlocks: "0", Available: "38"},
 		{PrefixLength: 29, FreeBlocks: "0", Available: "76"},
 		{PrefixLength: 30, FreeBlocks: "0", Available: "152"},
-		{PrefixLength: 31, FreeBlocks: "0", Available: "0"}, // the pool's bounds refuse it
+		{PrefixLength: 31, FreeBlocks: "0", Available: "0"}, // outside the pool's bounds
 		{PrefixLength: 32, FreeBlocks: "0", Available: "0"},
 	}, got.Summary)
 

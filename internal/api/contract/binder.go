@@ -9,7 +9,7 @@ import (
 )
 
 // Binder binds only the value that the validator has checked, or the body that passed the fast path, and matches names exactly. The generated
-// handlers would otherwise fall back to encoding/json, which ignores the case of names and so could bind a value that nobody validated. The fast
+// handlers would otherwise fall back to encoding/json, which ignores the case of names and so could bind a value that was not validated. The fast
 // path's body is therefore decoded by jsonv2, which compares names exactly.
 type Binder struct{}
 

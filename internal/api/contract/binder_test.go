@@ -17,7 +17,7 @@ type checkedBody struct {
 
 func (b checkedBody) ValidatedValue() any { return b.value }
 
-// The stock middleware validates {"qty": 1, "QTY": 99999} by its qty and binds 99999.
+// The library's middleware validates the qty of {"qty": 1, "QTY": 99999}, but binds 99999.
 func TestBinderBindsTheValidatedBody(t *testing.T) {
 	t.Parallel()
 	var into struct {

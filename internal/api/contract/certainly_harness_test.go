@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// bodies are what the handlers bind, by operation.
+// bodies are the types that the handlers bind, by operation.
 var bodies = map[string]func() any{
 	"createProject":    func() any { return new(gen.CreateProjectJSONRequestBody) },
 	"putMember":        func() any { return new(gen.PutMemberJSONRequestBody) },
@@ -40,14 +40,14 @@ var bodies = map[string]func() any{
 	"explainClaim":     func() any { return new(gen.ExplainClaimJSONRequestBody) },
 }
 
-// pair is one operation twice: as it is served, and as the validator alone would have it.
+// pair is one operation twice: with the fast path, and with the validator alone.
 type pair struct {
 	certain, plain *judge
 	op             *Operation
-	path           string // echo's spelling
+	path           string // in echo's syntax
 }
 
-// pairs arranges a contract twice. loosen changes what certainty is compiled from, so that it is wrong.
+// pairs loads a contract twice. loosen changes the document from which the fast path is compiled, so that it is wrong.
 func pairs(t *testing.T, loosen func(*openapi3.T)) []pair {
 	t.Helper()
 	read := func(change func(*openapi3.T)) *Contract {
@@ -72,7 +72,7 @@ func pairs(t *testing.T, loosen func(*openapi3.T)) []pair {
 	return all
 }
 
-// judge is everything that judges the form of a request, and what came of the last one.
+// judge is the complete validation of a request, with its last result.
 type judge struct {
 	handler http.Handler
 	last    outcome
@@ -81,7 +81,7 @@ type judge struct {
 type outcome struct {
 	certain bool
 	err     error
-	body    any // what the handler would be given
+	body    any // the handler's argument
 }
 
 func newJudge(op *Operation, path string) *judge {
@@ -118,7 +118,7 @@ func (j *judge) ask(r *http.Request) outcome {
 	return j.last
 }
 
-// disagreement is what is wrong when a request is certain, "" when nothing is.
+// disagreement returns the difference between both results for a request that the fast path accepts, or "".
 func (p pair) disagreement(q question) (wrong string, certain bool) {
 	got := p.certain.ask(q.request(p))
 	if !got.certain {
@@ -138,7 +138,7 @@ func (p pair) disagreement(q question) (wrong string, certain bool) {
 	return "", true
 }
 
-// question is the form of a request: path parameters in order, and the rest as it is sent.
+// question is a request: its path parameters in order, its query, headers and body.
 type question struct {
 	path   []string
 	query  string
@@ -176,7 +176,7 @@ func (q question) request(p pair) *http.Request {
 	return r
 }
 
-// questions makes requests of an operation: valid ones, and such with something wrong here and there.
+// questions generates requests of an operation: valid ones, and some with errors.
 func questions(p pair) *rapid.Generator[question] {
 	return rapid.Custom(func(t *rapid.T) question {
 		w := newWriter(t)

@@ -23,7 +23,7 @@ func TestFastPathMatchesFullValidationAndBinding(t *testing.T) {
 					certain++
 				}
 			})
-			// A patch never is, nor what must have a query parameter, or can have a list as one.
+			// The fast path never accepts a patch, nor an operation with a required query parameter or with one that may be a list.
 			if (p.op.MediaType == "" || p.op.MediaType == JSON) && !slices.Contains([]string{"getHistory", "listChanges", "search"}, p.op.ID) {
 				require.NotZero(t, certain, "nothing was certain, so nothing was compared")
 			}
@@ -31,7 +31,7 @@ func TestFastPathMatchesFullValidationAndBinding(t *testing.T) {
 	}
 }
 
-// A certainty that is wrong in one keyword is found, so the comparison above compares something.
+// The comparison detects a fast path that is wrong in one keyword.
 func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	t.Parallel()
 	many := uint64(1000)
@@ -65,7 +65,7 @@ func TestComparisonDetectsAWrongFastPath(t *testing.T) {
 	}
 }
 
-// finds reports whether one of so many requests of an operation shows a disagreement.
+// finds reports whether a disagreement shows in any of the first requests that questions generates for an operation.
 func finds(all []pair, id string, tries int) bool {
 	for _, p := range all {
 		if p.op.ID != id {

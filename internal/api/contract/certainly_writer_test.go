@@ -12,14 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// writer writes JSON texts by schemas, as text, so that it can also write what no encoder would. Nothing in them is wrong, or one place, or
-// many.
+// writer generates JSON texts for schemas. It builds them as text, so that they can contain errors that no encoder produces. A text has errors in no
+// place, in one place, or in many.
 type writer struct {
 	strings.Builder
 
 	t      *rapid.T
-	often  int // how many places of a hundred are wrong
-	only   int // the place that is wrong; -1: none
+	often  int // percentage of wrong places
+	only   int // the only wrong place; -1: none
 	places int
 }
 
@@ -40,14 +40,14 @@ func (w *writer) slips() bool {
 	return w.places-1 == w.only || w.often > 0 && rapid.IntRange(0, 99).Draw(w.t, "slip") < w.often
 }
 
-// odd are values that are wrong nearly everywhere, or spelled in a way that has more than one reading.
+// odd are values that are wrong in nearly every place, or whose spelling readers interpret differently.
 var odd = []string{
 	`null`, `true`, `false`, `""`, `"x"`, `"\u0061"`, `"\u0000"`, `"é"`, "\"\xff\"", `"a\nb"`, `0`, `-0`, `-1`, `1.0`, `1e2`, `24.5`, `007`, `+1`, `129`,
 	`999999999999999`, `1000000000000000`, `9007199254740993`, `99999999999999999999`, `[]`, `{}`, `[[]]`, `{"a":1}`, `[1,]`, `{"a":1,}`, `tru`, ``,
 	`"` + strings.Repeat("a", 64) + `"`, `"` + strings.Repeat("ä", 40) + `"`, `"` + strings.Repeat("ä", 63) + `"`, "\"\x7f\"", "\"\u0085\"", "\"\t\"",
 }
 
-// words are texts that some patterns admit and others do not.
+// words are texts that match some patterns and not others.
 var words = []string{
 	"a", "A", "a-", "-a", "web-1", "10.0.0.0/8", "10.0.0.1", "2001:db8::/32", "72h", "5", "2026-03-02T12:00:00Z", "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
 	"platform", "team-a", "example.com/x", `"tag"`, "*", "é", "x y", "\u0085", "true", "1", "01", "500", "501", strings.Repeat("a", 63), strings.Repeat("a", 64),
@@ -90,7 +90,7 @@ func (w *writer) quoted(text string) {
 	w.WriteString(`"` + text + `"`)
 }
 
-// word spells a value that is no array and no object, as a parameter does.
+// word returns the text of a scalar, as in a parameter.
 func (w *writer) word(s *openapi3.Schema) string {
 	if len(s.AllOf) == 1 {
 		return w.word(s.AllOf[0].Value)
@@ -170,7 +170,7 @@ func (w *writer) object(s *openapi3.Schema) {
 	w.WriteByte('}')
 }
 
-// scratch changes a byte now and then.
+// scratch changes a random byte of a text in some places.
 func (w *writer) scratch(text string) string {
 	if !w.slips() || text == "" {
 		return text

@@ -15,12 +15,12 @@ import (
 	"github.com/carve-ipam/carve/internal/api/refuse"
 )
 
-// Limits of a JSON body besides its size.
+// Limits of a JSON body, apart from its size.
 const (
 	maxDepth  = 64      // nesting of arrays and objects
 	maxNumber = 32      // characters of a number
 	maxMember = 512     // bytes of a member's name: error pointers repeat the names, so long names multiply their cost
-	maxTokens = 200_000 // values, names and brackets: the largest useful body of the contract, a batch of 1,000 claims, has a tenth of them
+	maxTokens = 200_000 // values, names and brackets: a batch of 1,000 claims, the largest useful body, has a tenth of that
 )
 
 // checkJSON refuses a body that two parsers could read differently, or that the database cannot store. It refuses text that is not UTF-8, U+0000 in a

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sentence returns the error text for a value: what the schema requires.
+// sentence returns the error text for a value: the schema's requirement.
 func (t *translation) sentence(e *openapi3.SchemaError) string {
 	s := e.Schema
 	switch e.SchemaField {

@@ -123,7 +123,7 @@ func TestDocs(t *testing.T) {
 
 var addressPattern = regexp.MustCompile(`\b(?:src|href|action|data|poster|srcset|content)\s*=\s*"([^"]*)"`)
 
-// The addresses a page names, one of each; a content attribute counts, since <meta http-equiv=refresh> fetches it too.
+// addresses returns the distinct addresses in a page. It includes content attributes, because a browser also fetches from <meta http-equiv=refresh>.
 func addresses(page string) []string {
 	var found []string
 	seen := map[string]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The hosts whose names stand in the bundle, each with why no browser fetches from it. A refresh of the vendored files
-// that brings a new one fails until somebody has looked at what it does there.
+// named lists the hosts in the bundle, with the reason why no browser fetches from each. When an update of the vendored files adds a host, the test
+// fails until a maintainer has reviewed it.
 var named = map[string]string{
 	"datatracker.ietf.org": "comments inside ABNF grammars",
 	"example.com":          "sample value for a string of format email",

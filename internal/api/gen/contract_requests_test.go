@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireBounded walks what a caller may send. Every string is an enum, or has a length and a pattern that refuses
-// control characters (U+0000 cannot be stored); every list and map is bounded; every object is closed, so that a
-// misspelled or a server-owned field is refused instead of ignored. A merge patch alone is open: there the server itself
-// tells a field that never changes from one that does not exist.
+// requireBounded checks the schema of request data. Every string is an enum, or has a maximum length and a pattern that refuses control characters
+// (the database cannot store U+0000). Every list and map has a size limit. Every object is closed, so that the server refuses misspelled and
+// read-only fields instead of ignoring them. Only merge patches are open: there the server itself distinguishes an immutable field from an unknown
+// one.
 func requireBounded(t *testing.T, at string, ref *openapi3.SchemaRef, patch bool) {
 	t.Helper()
 	s := ref.Value

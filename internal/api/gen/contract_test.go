@@ -1,4 +1,4 @@
-// Package gen_test keeps the contract's own promises: what openapi.yaml must say, whatever the server does.
+// Package gen_test checks the properties of openapi.yaml that do not depend on the server.
 package gen_test
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/api/gen"
 )
 
-// operation is one operation of the document with the place it stands at.
+// operation is one operation of the document, with its path and method.
 type operation struct {
 	*openapi3.Operation
 	path, method string
-	params       openapi3.Parameters // its own and its path's
+	params       openapi3.Parameters // the operation's parameters and its path's
 }
 
 // document loads openapi.yaml.
@@ -31,7 +31,7 @@ func document(t *testing.T) *openapi3.T {
 	return doc
 }
 
-// operations lists every operation of the document in order of operationId.
+// operations returns every operation of the document, ordered by operationId.
 func operations(doc *openapi3.T) []operation {
 	var all []operation
 	for path, item := range doc.Paths.Map() {
@@ -49,7 +49,7 @@ func (op operation) has(in, name string) bool {
 	return op.params.GetByInAndName(in, name) != nil
 }
 
-// hosted reports whether the operation is outside /v1: asked by machines that look after the process.
+// hosted reports whether the operation is outside /v1: for the programs that run and monitor the process.
 func (op operation) hosted() bool { return !strings.HasPrefix(op.path, "/v1/") }
 
 func TestContractIsValidAndItsExamplesFitTheirSchemas(t *testing.T) {
@@ -86,7 +86,7 @@ func TestEveryOperationHasIDSummaryAndDescription(t *testing.T) {
 			require.NotEmpty(t, tag.Description)
 			for _, p := range op.params {
 				require.NotEmpty(t, p.Value.Description, p.Value.Name)
-				// Swagger UI sends the examples of parameters. What an operation does not work without has one, and nothing else.
+				// Swagger UI sends the examples of parameters. Only the parameters that an operation requires have one.
 				needed := p.Value.Required || op.method == http.MethodPatch && p.Value.Name == "If-Match"
 				require.Equal(t, needed, p.Value.Example != nil, "whether %s has an example", p.Value.Name)
 				require.Empty(t, p.Value.Examples, p.Value.Name)
@@ -116,8 +116,8 @@ func TestEverySuccessHasAnExampleAndItsHeaders(t *testing.T) {
 	}
 }
 
-// What is read of one project can be read as the region knows it, and says so; what is written, what is the same everywhere, and what follows
-// from what was written last cannot.
+// Reads of one project offer the region's stale data and declare it. Writes do not offer it, nor do reads of global data and reads that follow the
+// latest write.
 func TestReadsDeclareStaleConsistency(t *testing.T) {
 	t.Parallel()
 	single := []string{"getPool", "getPoolMap", "getPoolUtilization", "getClaim", "getAllocation", "getClass"}
@@ -135,8 +135,8 @@ func TestReadsDeclareStaleConsistency(t *testing.T) {
 	}
 }
 
-// requireSuccess checks one success: an example, ETag with one resource, Location of a new one, and the marks of a
-// replay and of a dry run where there can be one.
+// requireSuccess checks a success response: it has an example, an ETag for one resource, a Location for a new one, and the headers of a replay and a
+// dry run where the operation offers them.
 func requireSuccess(t *testing.T, op operation, status string, response *openapi3.Response) {
 	t.Helper()
 	if op.has("query", "dryRun") {
@@ -146,7 +146,7 @@ func requireSuccess(t *testing.T, op operation, status string, response *openapi
 		require.Contains(t, response.Headers, "Idempotency-Replayed")
 	}
 	for name, header := range response.Headers {
-		// The generated code writes a required header always and an optional one only when it is set.
+		// The generated code always writes a required header, and an optional one only when it is set.
 		required := name == "ETag" || name == "Location"
 		require.Equal(t, required, header.Value.Required, name)
 	}

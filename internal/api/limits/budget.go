@@ -86,5 +86,5 @@ func overBudget(d ratelimit.Decision, cost int) error {
 	return e
 }
 
-// projectPolicy is the name of the limit that all callers of a project share.
+// projectPolicy is the name of the limit that a project's callers share.
 const projectPolicy = "project-work"

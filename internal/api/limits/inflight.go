@@ -69,8 +69,8 @@ func (f *InFlight) Load() Load {
 
 // Enter takes a slot and returns leave, which gives it back, or returns the refusal.
 //
-// It identifies a caller by the credentials in the request, valid or not: without a caller's credentials nobody can take its slots, and validation
-// would cost the work that the limit saves. A request without credentials is refused soon, or, in development mode, has no caller of its own.
+// It identifies a caller by the credentials in the request, valid or not: another client cannot take a caller's slots without its credentials, and
+// validation would cost the work that the limit saves. A request without credentials is refused soon, or, in development mode, has no caller of its own.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
 		if !f.place(ctx) {

@@ -46,8 +46,8 @@ func (r Rates) Limits(clock func() time.Time) Limits {
 	}
 }
 
-// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers. These are structured fields (RFC 9651) with a quota of q requests in a window
-// of w seconds, of which r remain; in t seconds more become available.
+// Describe writes the headers of draft-ietf-httpapi-ratelimit-headers, which are structured fields (RFC 9651). RateLimit-Policy allows q requests in
+// a window of w seconds. RateLimit states that r requests remain, and that more become available in t seconds.
 func Describe(h http.Header, d ratelimit.Decision) {
 	var line [128]byte
 	b := append(strconv.AppendInt(append(strconv.AppendQuote(line[:0], d.Policy), ";q="...), int64(d.Quota), 10), ";w="...)
