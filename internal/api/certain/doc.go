@@ -4,5 +4,5 @@
 // texts and for any text that it cannot decide, such as a rare or ambiguous one; the full validation decides those. So it needs no error messages,
 // and a rule that it does not know costs time and never correctness.
 //
-// The package exists because other validators check decoded values: docs/adr/0018-certain-requests.md has the figures.
+// The package exists because other validators check decoded values: ADR 18 has the figures.
 package certain

@@ -13,7 +13,7 @@ import (
 )
 
 // certainly is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt; they skip checkJSON and the
-// validator. All other requests pass both, which produce the refusals (docs/adr/0018-certain-requests.md).
+// validator. All other requests pass both, which produce the refusals (ADR 18).
 type certainly struct {
 	body   *certain.Checker // nil: bodies have no fast path
 	path   map[string]*certain.Checker
