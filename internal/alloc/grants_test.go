@@ -154,7 +154,7 @@ func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
 	words := func(e *ipam.Error, ref ipam.Ref) {
 		t.Helper()
 		require.Equal(t, "Space "+ref.String()+" was not found.", e.Message)
-		require.Equal(t, []ipam.Field{{Pointer: "/spec/spaceRef", Detail: "names nothing that exists here."}}, e.Fields)
+		require.Equal(t, []ipam.Field{{Pointer: "/spec/spaceRef", Detail: "does not exist here, or is not shared with this project: check the name."}}, e.Fields)
 	}
 	before := b.dump(t)
 	for _, ref := range []ipam.Ref{shared, {Project: project, Name: "none"}, {Project: "none", Name: "default"}} {

@@ -24,7 +24,7 @@ func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.Lis
 		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}),
 	}
 	if !f.Until.IsZero() && f.Until.Before(f.Since) { // such a range matches nothing, which would look as if nothing had happened
-		return ipam.Invalid("query:until", "is before since; nothing is in between.")
+		return ipam.Invalid("query:until", "must not be before since.")
 	}
 	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Event], error) {
 		return s.use.ListEvents(ctx, project, f, limit, cursor, r)

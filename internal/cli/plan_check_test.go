@@ -42,7 +42,7 @@ func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 		"Reservation":       {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ first: 4 }, { cidr: 10.0.0.9/30 }] }]", "pools[0].reservations[1].cidr has host bits set; did you mean 10.0.0.8/30?"},
 		"ReservedElsewhere": {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ cidr: 11.0.0.0/30 }] }]", "pools[0].reservations[0].cidr is not inside the pool (10.0.0.0/8)"},
 		"ReservedTwice":     {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ first: 4, last: 4 }] }]", "pools[0].reservations[0] must have exactly one of cidr, from with to, first, last"},
-		"ReservedBackwards": {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ from: 10.0.0.9, to: 10.0.0.1 }] }]", "pools[0].reservations[0].to is before from"},
+		"ReservedBackwards": {"pools: [{ name: a, cidr: 10.0.0.0/8, reservations: [{ from: 10.0.0.9, to: 10.0.0.1 }] }]", "pools[0].reservations[0].to must not be before from"},
 		"Overlap":           {"pools: [{ name: a, cidr: 10.0.0.0/8 }, { name: b, cidr: 10.1.0.0/16 }]", "pools[1].cidr 10.1.0.0/16 overlaps pool a (10.0.0.0/8)"},
 		"JSON":              {"{\n\"pools\": [\n{\"name\": \"a\",\n\"cidr\": \"10.0.0.1/8\"}]}", "-:4: pools[0].cidr has host bits set"},
 	} {

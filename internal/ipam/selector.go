@@ -77,7 +77,7 @@ func (s Selector) Check(pointer string) error {
 	for i, r := range s.MatchExpressions {
 		at := pointer + "/matchExpressions/" + strconv.Itoa(i)
 		if !ValidLabelKey(r.Key) {
-			return Invalid(at+"/key", "is not a label key.")
+			return Invalid(at+"/key", "is not a label key: [prefix/]name with a name of 1 to 63 characters from [A-Za-z0-9._-].")
 		}
 		switch r.Operator {
 		case OpIn, OpNotIn:

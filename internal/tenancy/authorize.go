@@ -15,7 +15,7 @@ import (
 func Authorize(ctx context.Context, action Action, project string) (Pass, error) {
 	p, ok := From(ctx)
 	if !ok || p.Subject == "" {
-		return Pass{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials.")
+		return Pass{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials. Send an API key or a token in the Authorization header.")
 	}
 	if err := decide(p, action, project, p.RoleIn(project)); err != nil {
 		return Pass{}, err
@@ -74,7 +74,7 @@ func ProjectNotFound(name string) *ipam.Error {
 
 func denied(p Principal, need Role, project string, have Role) error {
 	if have == "" {
-		return ipam.Errorf(ipam.CodePermissionDenied, "This needs the role %s in project %q. You are %s and hold no role there.", need, project, p.Subject)
+		return ipam.Errorf(ipam.CodePermissionDenied, "This needs the role %s in project %q. You are %s and hold no role there. Ask an admin of the project for the role.", need, project, p.Subject)
 	}
-	return ipam.Errorf(ipam.CodePermissionDenied, "This needs the role %s in project %q. You are %s, with the role %s there.", need, project, p.Subject, have)
+	return ipam.Errorf(ipam.CodePermissionDenied, "This needs the role %s in project %q. You are %s, with the role %s there. Ask an admin of the project for the role.", need, project, p.Subject, have)
 }

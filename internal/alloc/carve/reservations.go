@@ -83,7 +83,7 @@ func blocksOf(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefix,
 		return nil, ipam.Invalid(at+"/to", "is not inside the pool (%s).", pool)
 	}
 	if r.To.Less(r.From) {
-		return nil, ipam.Invalid(at+"/to", "is before from.")
+		return nil, ipam.Invalid(at+"/to", "must not be before from.")
 	}
 	return space.FromRange(r.From, r.To), nil
 }

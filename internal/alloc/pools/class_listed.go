@@ -72,7 +72,7 @@ func listed(
 		at := "/spec/classNames/" + strconv.Itoa(i)
 		c, ok := byName[name]
 		if !ok {
-			return nil, nil, storage.ClassNotFound(ipam.Ref{Project: key.Name, Name: name}).At(at, "names nothing that exists here.")
+			return nil, nil, storage.ClassNotFound(ipam.Ref{Project: key.Name, Name: name}).At(at, "does not exist here, or is not shared with this project: check the name.")
 		}
 		if err := listable(ctx, tx, key, c, family, at); err != nil {
 			return nil, nil, err

@@ -179,7 +179,7 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 	tiles := make([]netip.Prefix, 0, len(held))
 	for _, a := range held {
 		if a.Purpose != ipam.PurposeReservation {
-			return nil, nil, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref())
+			return nil, nil, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks. Release its claims and delete its child pools first.", p.Ref())
 		}
 		tiles = append(tiles, a.Block)
 	}
@@ -305,7 +305,7 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 			if err := r.IfMatch.Check(p.Revision); err != nil {
 				return p, false, err
 			}
-			return p, false, s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+			return p, false, s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks. Release its claims and delete its child pools first.", p.Ref()))
 		}
 		if r.DryRun {
 			return p, false, s.couldDelete(ctx, p, r)
@@ -329,7 +329,7 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 func (s *deleter) couldDelete(ctx context.Context, p ipam.Pool, r usecase.Request) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
 	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {
-		err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks.", p.Ref()))
+		err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks. Release its claims and delete its child pools first.", p.Ref()))
 	}
 	if err == nil {
 		err = r.IfMatch.Check(p.Revision)

@@ -9,7 +9,7 @@ import (
 
 // PoolNotFound returns the error for a poolRef to a missing pool, or to one that the claim may not see. The error is the same for both.
 func PoolNotFound(ref ipam.Ref) *ipam.Error {
-	return ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref).At("/spec/poolRef/name", "names nothing that exists here.")
+	return ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", ref).At("/spec/poolRef/name", "does not exist here, or is not shared with this project: check the name.")
 }
 
 // ClassNotFound returns the error for a class that is missing or invisible to the project. The error is the same for both.
@@ -44,7 +44,7 @@ func (o *Occupied) Error() string { return "another transaction holds the lock "
 // NotFoundAt adds to a not_found error the pointer to the field with the reference.
 func NotFoundAt(err error, pointer string) error {
 	if e, ok := err.(*ipam.Error); ok && e.Code == ipam.CodeNotFound { //nolint:errorlint // only the error itself, not a wrapped one, is about this reference
-		return e.At(pointer, "names nothing that exists here.")
+		return e.At(pointer, "does not exist here, or is not shared with this project: check the name.")
 	}
 	return err
 }

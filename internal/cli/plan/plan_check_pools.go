@@ -147,7 +147,7 @@ func (f *planFaults) reservations(at string, list []client.Reservation, pool pla
 		case (r.From == "") != (r.To == ""):
 			f.add(here, "must have both from and to")
 		case to.Less(from):
-			f.add(here+".to", "is before from")
+			f.add(here+".to", "must not be before from")
 		case r.First < 0 || r.First > ipam.MaxReservedAddresses:
 			f.add(here+".first", "must be 1 to %d", ipam.MaxReservedAddresses)
 		case r.Last < 0 || r.Last > ipam.MaxReservedAddresses:

@@ -85,7 +85,7 @@ func databaseError(op string, pg *pgconn.PgError) error {
 	case write.UniqueViolation, foreignKeyViolation, "23514", "23502":
 		// A foreign key also fires when the referenced row is deleted while it is in use.
 		if pg.Code == foreignKeyViolation && isDelete(op) {
-			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted.").Because(pg)
+			return ipam.Errorf(ipam.CodeInUse, "The resource is still in use and was not deleted. Delete the objects that use it first.").Because(pg)
 		}
 		if say, ok := constraints[pg.ConstraintName]; ok {
 			return say().Because(pg)
