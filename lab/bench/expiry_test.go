@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// A realm: the number of consumers that live in it, and of those that expire, each with a claim that its end releases.
+// The benchmark's realm: the number of consumers that stay, and the number that expire. Each expiring consumer has a claim, which its end releases.
 const (
 	living   = 90_000
 	expiring = 10_000
@@ -134,7 +134,7 @@ func (c *caller) populate(t testing.TB, dsn, project string) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, status)
 	}
-	// All together, and not spread over the time that the renewals took: the first ones would be less than a tenth.
+	// All consumers expire together. The renewals took longer than the expiry may spread, so less than a tenth would expire first.
 	_, err = conn.Exec(t.Context(), "UPDATE consumers SET expires_at = now() + make_interval(secs => $1) WHERE uid LIKE 'lost-%'", timeLeft.Seconds())
 	require.NoError(t, err)
 }

@@ -13,8 +13,8 @@ const (
 	shorter = time.Second
 )
 
-// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client has its block
-// before it has the answer to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
+// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client holds its block
+// before it gets the response to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
 func (run *run) cooled() {
 	after := map[string]time.Duration{}
 	for _, p := range run.plan.Pools {

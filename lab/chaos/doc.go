@@ -10,7 +10,7 @@
 //	regions      region.go: a server behind its own proxy to the one database (database.go)
 //	faults       weather.go: the faults, their targets and their times; the rules of the proxies
 //	operations   ops.go, client.go: the requests of clients, and how clients repeat unanswered ones
-//	recorder     ledger.go: the answers that clients got; histories by pool for package consistency
+//	recorder     ledger.go: the responses that clients got; histories by pool for package consistency
 //	checks       checks.go: the conditions that must hold afterwards
 //	report       report.go: the violations, with the part of the history that shows each
 //

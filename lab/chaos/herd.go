@@ -26,7 +26,7 @@ func (run *run) newHeirs(over <-chan struct{}) *heirs.Heirs {
 	}
 }
 
-// inherited records the wrong answers that the heirs got.
+// inherited records the wrong responses that the heirs got.
 func (run *run) inherited(res *Result) {
 	wrong, tally := run.heirs.Judge()
 	for _, one := range wrong {
@@ -49,7 +49,7 @@ func (run *run) agentAsks(ctx context.Context, server int, method, path string, 
 	return herd.Answer{Status: a.status, Code: a.code, Body: a.body, Unsure: slices.Contains([]meaning{unsure, unchanged}, a.meaning()) || a.code == ipam.CodeRateLimited}
 }
 
-// herded judges the answers that the agents got.
+// herded judges the responses that the agents got.
 func (run *run) herded(ctx context.Context, res *Result) error {
 	if run.herd == nil {
 		return nil

@@ -92,7 +92,8 @@ func NewPlan(m Mix, seed uint64) *Plan {
 	return p
 }
 
-// happens plans one event at a random time and region. It takes the kinds in turn, whether every seed or one in four belongs to the mix.
+// happens plans one event at a random time and region. The seed selects the kind, so that the kinds take turns whether the mix gets every seed or
+// every fourth one.
 func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
 	if len(ways) == 0 {
 		return
@@ -193,8 +194,8 @@ func Paused() Mix {
 	return m
 }
 
-// FailedOver returns a mix with pools that are never full, in a database whose synchronous standby is promoted. A refusal because of a block that the
-// failover then loses would have no order with later operations. For the same reason, no client asks for an exact CIDR.
+// FailedOver returns a mix with pools that are never full, in a database whose synchronous standby is promoted. The failover may lose an allocation
+// that caused a refusal, and then no order fits the refusal and the later operations. For the same reason, no client asks for an exact CIDR.
 func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second

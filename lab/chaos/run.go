@@ -51,7 +51,7 @@ type Result struct {
 	Dir        string
 }
 
-// runLimit limits the time of a run, so that a run that hangs ends.
+// runLimit limits the duration of a run, so that a run that hangs ends.
 const runLimit = 10 * time.Minute
 
 // perform runs a plan on a cluster. It creates dir, and removes it after a run without violations.

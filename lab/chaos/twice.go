@@ -59,7 +59,7 @@ func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
 	return r
 }
 
-// decide draws the conclusion from two answers.
+// decide draws the conclusion from two responses.
 func (run *run) decide(ctx context.Context, op *Op, entries []*entry, both [2]rival) {
 	if both[0].underWay || both[1].underWay {
 		run.ledger.taint(entries)

@@ -13,7 +13,7 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, indexed to make requests and to judge answers.
+// contractDoc is openapi.yaml, indexed to make requests and to judge responses.
 type contractDoc struct {
 	doc        *openapi3.T
 	operations []*operation // in order of id: a seed's decisions must not depend on the order of a map

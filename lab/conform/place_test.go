@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place returns a path for an operation: of an existing object, or of a new one for a PUT. ok is false if no object fits.
+// place returns a path for an operation: the path of an existing object, or a new path for a PUT.
 func (w *world) place(op *operation) (path string, ok bool) {
 	if !strings.Contains(op.template, "{") {
 		return op.template, true

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// report counts requests and answers, and records the mismatches.
+// report counts requests and responses, and records the mismatches.
 type report struct {
 	mu       sync.Mutex
 	requests int
@@ -83,7 +83,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// print writes a line for each operation: the number of requests of each kind, and of answers with each status.
+// print writes a line for each operation: the number of requests of each kind, and of responses with each status.
 func (t *report) print(to io.Writer) {
 	for _, id := range sorted(t.byOp) {
 		of := t.byOp[id]

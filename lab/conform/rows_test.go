@@ -56,7 +56,7 @@ func (w *world) rows() map[string]bool {
 	return out
 }
 
-// changes adds the trail's events of successful changes. Attempts without permission are recorded too, and write nothing else.
+// changes adds the trail's events of successful changes. The trail also records attempts without permission, which write nothing else.
 func (w *world) changes(to map[string]bool) {
 	answer, err := w.sql.Query(w.t.Context(), "SELECT id, count, events FROM audit_events")
 	require.NoError(w.t, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// senses make bodies that keep the rules beyond the schema, so that their answer must not be 400. project is the project in the path.
+// senses make bodies that keep the rules beyond the schema, so that their response must not be 400. project is the project in the path.
 var senses = map[string]func(w *world, project, path string) obj{
 	"createProject": func(w *world, _, _ string) obj {
 		return obj{"metadata": w.metadata("t"), "spec": w.some(obj{"displayName": w.phrase("ProjectSpec", "displayName"), "description": w.description()})}
@@ -278,7 +278,7 @@ func (w *world) sense(op *operation) (*request, bool) {
 func (w *world) parameter(project string, p *openapi3.Parameter) string {
 	s := flat(p.Schema.Value)
 	switch p.Name {
-	case "cursor", "after": // comes from an answer
+	case "cursor", "after": // comes from a response
 		return ""
 	case "waitSeconds":
 		return "0"

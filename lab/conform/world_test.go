@@ -133,7 +133,7 @@ func (w *world) plain(op *operation, path string) *request {
 	return r
 }
 
-// do sends a request, judges the answer and updates the list of existing objects.
+// do sends a request, judges the response and updates the list of existing objects.
 func (w *world) do(r *request) answer {
 	a, err := r.send(w.t.Context(), w.via, w.addr)
 	require.NoError(w.t, err, "%s", r)
@@ -145,7 +145,7 @@ func (w *world) do(r *request) answer {
 	return a
 }
 
-// remember updates the list of existing objects. A later request notices objects that went with another (a pool's grants).
+// remember updates the list of existing objects. The service may delete other objects with one (a pool's grants); a later request notices that.
 func (w *world) remember(r *request, a answer) {
 	switch {
 	case r.op == nil || r.op.reads():

@@ -1,5 +1,5 @@
-// Package consistency judges the answers that clients got: do all operations have an order in which each takes effect at one moment between its call
-// and its answer, and in which every answer is right?
+// Package consistency judges the responses that clients got: do all operations have an order in which each takes effect at one moment between its
+// call and its response, and in which every response is right?
 //
 // # The specification
 //
@@ -11,13 +11,13 @@
 //   - a release of a claim frees its block; "not found" is right only when the claim does not exist
 //
 // This is linearizability (Herlihy and Wing, 1990), which is more than the tiling that the audit finds in the database at the end. A block that two
-// claims had one after the other, a refusal while room existed, and an answer that was undone later all leave no trace.
+// claims had one after the other, a refusal while room existed, and a response that was undone later all leave no trace.
 //
 // # Unknown outcomes
 //
 // An operation with an unknown outcome (a cut connection, a timeout) may have taken effect at any moment since its call, or never: the model follows
 // both. Each such operation multiplies the search, so a client should repeat the request until the outcome is certain, where possible: call and
-// repeats are then one operation with one answer.
+// repeats are then one operation with one response.
 //
 // # Cost
 //

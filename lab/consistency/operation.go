@@ -38,7 +38,7 @@ const (
 	void                     // no effect, and no information about the state
 )
 
-// answer is the answer that a client got.
+// answer is the response that a client got.
 type answer struct {
 	outcome outcome
 	block   netip.Prefix

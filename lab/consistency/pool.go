@@ -12,7 +12,7 @@ type Pool struct {
 	Unit  int // the longest prefix length of its claims; Unit - Block.Bits() is at most 12
 }
 
-// maxDepth limits a pool to 4096 units: the model looks at each.
+// maxDepth limits a pool to 4096 units, because the model visits each unit.
 const maxDepth = 12
 
 func (p Pool) check() {

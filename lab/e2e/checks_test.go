@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The checks that all other tests use accept a correct answer and detect each wrong one.
+// The checks that all other tests use accept a correct response and detect each wrong one.
 func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	t.Parallel()
 	const path = "/v1/projects/acme/spaces/lab"
@@ -48,7 +48,7 @@ func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		a    answer
-		says string // "" for a correct answer
+		says string // "" for a correct response
 	}{
 		"ARightAnswer":               {space, ""},
 		"ARightRefusal":              {missing, ""},

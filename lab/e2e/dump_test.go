@@ -27,7 +27,7 @@ var byRequests = map[string]string{
 }
 
 // dump returns every row of every table as text, and every event of the trail. Two equal dumps show that nothing was written. Bytes stay as they are,
-// and ids look as in answers.
+// and ids look as in responses.
 func (w *world) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	rows, err := w.sql.Query(t.Context(),

@@ -119,7 +119,7 @@ func TestEveryOperationRefusesUnauthorizedCallers(t *testing.T) {
 	m.keepsSecrets(t)
 }
 
-// probe sets the request ID that an answer repeats, so that answers can be compared byte by byte.
+// probe sets the request ID that a response repeats, so that responses can be compared byte by byte.
 var probe = header("X-Request-Id", "probe")
 
 // refuses tries an operation as every unauthorized caller and checks the records.
@@ -213,7 +213,7 @@ func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, ou
 	require.Nil(t, e.After)
 }
 
-// whole returns the comparable parts of an answer: everything except the time.
+// whole returns the comparable parts of a response: everything except the time.
 func whole(a answer) map[string]any {
 	h := maps.Clone(a.header)
 	delete(h, "Date")

@@ -23,7 +23,7 @@ var followed = map[string][]string{
 	"IPConsumer": {"realms/default/consumers", "realms/two/consumers"},
 }
 
-// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that answers.
+// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that responds.
 type replica struct {
 	project string
 	sites   []*caller
@@ -36,7 +36,7 @@ type replica struct {
 	cursor  string
 	turns   int
 	lists   int // number of fresh starts by lists
-	told    int // changes
+	told    int // number of applied changes
 }
 
 func newReplica(project string, sites []*caller, with ...func(*replica)) *replica {

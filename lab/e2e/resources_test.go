@@ -74,7 +74,7 @@ func (c *caller) getPool(t testing.TB, name string) client.IPPool {
 	return decode[client.IPPool](t, c.ok(t, c.do(t, http.MethodGet, at("pools", name), nil)))
 }
 
-// postClaim requests a block; the answer may be a refusal.
+// postClaim requests a block; the response may be a refusal.
 func (c *caller) postClaim(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, at("claims"), named(name, spec), options...)

@@ -19,8 +19,8 @@ const (
 	roleFuzzEach  = 2500
 )
 
-// Random requests by callers of every role in two projects, without credentials and with random ones: no answer is a 5xx, no answer contains a word
-// of the other project unless the request does, and every invariant holds afterwards.
+// Random requests by callers of every role in two projects, without credentials and with random ones: no response is a 5xx, no response contains a
+// word of the other project unless the request does, and every invariant holds afterwards.
 func TestFuzzOfEveryRole(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(roleFuzzSeeds)
@@ -89,7 +89,7 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 		}
 		if f.IntN(20) == 0 {
 			if forged := f.credentials(); !f.good(forged) {
-				c = f.callers[len(f.callers)-1] // who may see nothing
+				c = f.callers[len(f.callers)-1] // this caller may see nothing
 				options = append(options, header("Authorization", forged))
 			}
 		}

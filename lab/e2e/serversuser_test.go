@@ -20,7 +20,7 @@ const (
 	serversUser  = "carve_e2e_app"
 )
 
-// migrateForServers migrates a database as an operator does whose servers have their own user.
+// migrateForServers migrates a database as an operator does if the servers have their own database user.
 func migrateForServers(ctx context.Context, dsn string) error {
 	o := schema.MigrateOptions{Regions: []string{region}}
 	if dbtest.Engine() != devdb.Postgres { // a CockroachDB node for tests only admits known users

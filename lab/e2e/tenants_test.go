@@ -125,7 +125,7 @@ func (p *tenant) body(name string, spec obj) obj {
 	}
 }
 
-// hearsNot fails the test if an answer to a caller of the tenant contains one of the words.
+// hearsNot fails the test if a response to a caller of the tenant contains one of the words.
 func (p *tenant) hearsNot(words ...string) {
 	for _, c := range p.by {
 		c.unseen = append(c.unseen, words...)

@@ -18,8 +18,8 @@ var unknownCommits = []func() pgfault.Fault{
 	pgfault.CommittedThenDrain57P01,
 }
 
-// Each of 400 requests has its COMMIT cut. It is repeated until it is answered, and once more: the repeat gets the first answer, and exactly 400
-// blocks are taken. The names are generated, so only the key identifies a repeat.
+// Each of 400 requests has its COMMIT cut. Its client repeats it until it gets a response, and once more: the last repeat returns the first response,
+// and exactly 400 blocks are taken. The names are generated, so only the key identifies a repeat.
 func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	t.Parallel()
 	const servers, each = 4, 100
@@ -63,7 +63,7 @@ func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 type cutSite struct {
 	*caller
 	proxy  *pgfault.Proxy
-	blocks []string // as in the answers to the clients
+	blocks []string // as in the responses to the clients
 	atOnce int
 }
 
@@ -78,7 +78,7 @@ func startCutSite(t testing.TB, dsn string, rules ...pgfault.Rule) *cutSite {
 	return s
 }
 
-// claimTwice cuts the next COMMIT, claims, repeats until there is an answer, and once more.
+// claimTwice cuts the next COMMIT, claims, repeats the claim until it gets a response, and repeats it once more.
 func (s *cutSite) claimTwice(t testing.TB, pool string, n int) {
 	t.Helper()
 	cut := unknownCommits[n%len(unknownCommits)]()
