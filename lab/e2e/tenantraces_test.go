@@ -154,7 +154,7 @@ func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	}
 }
 
-// A project is deleted while requests use it and make objects in it. It survives with all of them, or nothing of it remains.
+// A project is deleted while requests use it and make objects in it. The project and all these objects remain, or all of it is gone.
 func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

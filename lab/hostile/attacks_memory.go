@@ -25,7 +25,7 @@ func (s *server) fillLarge(ctx context.Context) error {
 	return nil
 }
 
-// largeBatch returns a batch of claims, each with that many annotations of that many bytes.
+// largeBatch returns a batch of claims, each with the given number of annotations, which have the given size in bytes.
 func largeBatch(name string, claims, annotations, bytes int) string {
 	var texts, all strings.Builder
 	for i := range annotations {

@@ -1,5 +1,5 @@
 // Package model checks, state by state, that Carve's algorithm keeps Carve's promises: a small pool, a few regions and clients, every order of steps,
-// every lost answer, a server crash at any point, a region restored to an older state. docs/model/Carve.tla is the same model in TLA+ (called "the
+// every lost response, a server crash at any point, a region restored to an older state. docs/model/Carve.tla is the same model in TLA+ (called "the
 // text" here). docs/model/README.md lists the findings and the parts that the model omits.
 //
 // The steps on blocks do not copy the product's arithmetic: they call its functions (package space) with the rows that the product would read. The
@@ -31,9 +31,9 @@
 //	Lend, Recall, Move           keeperSteps, move, exact, unlend  loans and recalls
 //	stale, Served                stale, served, newEpoch           epochs of pool_regions and stocks
 //	Return, Release, Unbind      releaseSteps, unbind, merge       the release's transaction
-//	Repeat, LookUp               claimSteps, releaseSteps          the client's step after a lost answer, and the server's after an unknown COMMIT
+//	Repeat, LookUp               claimSteps, releaseSteps          the client's step after a lost response, and the server's after an unknown COMMIT
 //	Crash                        lose                              a server that ends between two transactions
-//	Lose, Land, Vanish           lose, lateSteps                   a COMMIT with a lost answer; a request whose client has gone
+//	Lose, Land, Vanish           lose, lateSteps                   a COMMIT with a lost response; a request whose client has gone
 //	Backup, Restore              restoreSteps, restore             one region's rows and epoch, restored together
 //	no action yet                fencedSteps, fencedRelease        claims and releases on cached rows, under versions (marks); two pools in one transaction
 //	Reconcile, Truth             reconcile, truth                  ipamctl region reconcile: the record is authoritative

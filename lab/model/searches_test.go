@@ -4,7 +4,7 @@ import "flag"
 
 var large = flag.String("model.bounds", "default", "default, or large: minutes and gigabytes instead of seconds")
 
-// one is a search with its results. The counts are part of the test: a change of the model or of the functions that it calls shows in them.
+// one is a search with its results. The test checks the counts, because every change of the model or of the functions that it calls changes them.
 type one struct {
 	name   string
 	bounds Bounds

@@ -91,7 +91,7 @@ func (m *machine) truth(s *state, r int) uint16 {
 }
 
 // drained reports whether the pool becomes one free block at home again: by the release of every claim (each can be found by its name), the
-// reconciliation of stale regions, and the recall of all loans. Requests without an answer may vanish; this is the case in which they do.
+// reconciliation of stale regions, and the recall of all loans. Requests without a response may vanish; this is the case in which they do.
 func (m *machine) drained(s state) bool {
 	for r := range m.Regions {
 		if s.isStale(r) {

@@ -24,7 +24,7 @@ func number(p netip.Prefix) (uint64, error) {
 	return uint64(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(first[:])), nil
 }
 
-// doubles counts the numbers that were handed out twice, and those below first, which were held from the beginning.
+// doubles counts the numbers that were handed out twice, and the numbers below first, which were held from the beginning.
 func doubles(handed []uint64, first uint64) int {
 	sorted := slices.Sorted(slices.Values(handed))
 	n := 0

@@ -91,7 +91,7 @@ func openCarved(ctx context.Context, db *database, template string) (_ *carved, 
 	return f, f.service.EnsurePlatform(ctx)
 }
 
-// plant makes the project, the pool and the claims, in batches, as a client does that imports an address plan.
+// plant makes the project, the pool and the claims, in batches, as a client that imports an address plan would.
 func (f *carved) plant(ctx context.Context, n int) error {
 	if _, err := f.service.CreateProject(asAdmin(ctx), ipam.Project{Metadata: ipam.Metadata{Name: f.project}}, usecase.Request{}); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// rowsSchema is the simplest table that can give an answer: a generated key, and the caller's input.
+// rowsSchema is the simplest table that can serve a request: a generated key, and the caller's input.
 const rowsSchema = `CREATE TABLE rows (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, holder TEXT NOT NULL)`
 
 const rowInsert = `INSERT INTO rows (name, holder) VALUES ($1, $2) RETURNING id`

@@ -99,7 +99,7 @@ func median(figures []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// goalsOf divides within each round, where the compared cells were measured one after the other.
+// goalsOf divides the figures of each round, in which the compared cells were measured one after the other.
 func goalsOf(wanted []compared, results []*result) []goal {
 	type key struct {
 		contestant           string

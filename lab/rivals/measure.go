@@ -103,8 +103,8 @@ type tally struct {
 // errRanOut reports that the objects prepared for a cell are used up. The cell ends there.
 var errRanOut = errors.New("what was prepared is used up")
 
-// drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times are those of all
-// operations that began within it, so that slow ones count too.
+// drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times cover all operations that
+// began within it, so that slow ones count too.
 func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
 	from := time.Now().Add(o.warm)
 	to := from.Add(o.time)

@@ -1,5 +1,5 @@
 // Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges the clients'
-// answers: no request may fail, no block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
+// responses: no request may fail, no block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
 //
 // The balancer works like a Kubernetes Service for a Deployment with a surge: connections go to servers that were ready at the last probe, a new
 // server takes part when it is ready, and a probe notices a stopped server.

@@ -96,7 +96,7 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 	return full(got, p, err)
 }
 
-// full checks that a page has as many claims of the pool as the cell has for it.
+// full checks that a page has the expected number of claims, and that all are from the pool.
 func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 	if err != nil {
 		return false, err

@@ -33,7 +33,7 @@ func literal(block netip.Prefix) string {
 	return "'" + `\x` + hex.EncodeToString(block.Addr().AsSlice()) + "'::BYTEA"
 }
 
-// address returns SQL for the IPv4 address that many places after a first one.
+// address returns SQL for the IPv4 address at a distance, in places, from the first one.
 func address(first, places string) string {
 	return "decode(lpad(to_hex(('x' || encode(" + first + ", 'hex'))::BIT(32)::BIGINT + (" + places + ")), 8, '0'), 'hex')"
 }
@@ -108,7 +108,7 @@ func (s *seeder) columns(ctx context.Context, table string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// many is the number of rows from which indexes are made after loading, and not row by row.
+// many is the number of rows from which bulk builds the indexes after the load instead of row by row.
 const many = 200_000
 
 // job loads one table.

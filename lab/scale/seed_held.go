@@ -23,8 +23,8 @@ const (
 	claimRun    = 31  // with the anchor a block of 32
 )
 
-// nearBlock returns the block of the second pool, as large as the measured one: a search for the blocks that contain an address looks at each
-// possible size.
+// nearBlock returns the block of the second pool. It is as large as the measured pool, because a search for the blocks that contain an address tries
+// each possible size.
 func nearBlock(block netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{11}), block.Bits())
 }

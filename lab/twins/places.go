@@ -32,7 +32,7 @@ var places = []place{
 			"\t\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n\t\t}\n",
 	},
 	{
-		// The server treats a COMMIT without an answer as failed.
+		// The server treats a COMMIT without a response as failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
 		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t}\n",
 	},

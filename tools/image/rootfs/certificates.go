@@ -14,7 +14,7 @@ import (
 // go.mod and a hash in go.sum. They are a file, and not compiled in, so that an operator can mount another file over it (with an authority of the
 // company, for example) without a new build.
 //
-// It omits authorities that are distrusted from some date on: a file can only mark an authority as fully trusted, which would be too much.
+// It omits authorities that are distrusted from some date on, because a file can only mark an authority as fully trusted.
 func certificates() ([]byte, error) {
 	var all bytes.Buffer
 	count := 0
