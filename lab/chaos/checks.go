@@ -61,7 +61,7 @@ func (run *run) audit(ctx context.Context, when string) error {
 	return nil
 }
 
-// judging is the time limit of the search for a valid order of one pool's operations.
+// judging limits the search for a valid order of one pool's operations.
 const judging = time.Minute
 
 // linearizable checks each pool for an order of its operations that explains all responses.
@@ -130,8 +130,8 @@ const idleAttempts = 10
 
 func newAttempts() *attempts { return &attempts{byEnd: map[string]int{}, stale: map[string]int{}} }
 
-// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the load of the machine, and shows nothing
-// about the service.
+// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the machine's load and shows nothing about
+// the service.
 const starting = "57P03"
 
 var startLine = regexp.MustCompile(`^process_start_time_seconds ([0-9.e+]+)$`)

@@ -24,7 +24,7 @@ func claimed(name, block string) reply {
 
 func problem(status int, code string) reply { return reply{status, `{"code":"` + code + `"}`} }
 
-// against returns a run whose servers return to each request ("POST /v1/...") the next of its replies, and the last one from then on.
+// against returns a run with servers that return to each request ("POST /v1/...") the next of its replies, and the last one from then on.
 func against(t *testing.T, replies map[string][]reply) *scene {
 	t.Helper()
 	var mu sync.Mutex

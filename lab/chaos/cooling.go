@@ -41,7 +41,7 @@ func (run *run) cooled() {
 	}
 }
 
-// coolingLimit is the time in which a pool must get back all blocks whose cool-down has passed. The job that returns them runs every second.
+// coolingLimit is the time in which a pool must get back all cooled-down blocks. The job that returns them runs every second.
 const coolingLimit = time.Minute
 
 // thaw returns when the emptied pools are free again. It waits for short cool-downs and ends the others as an operator would.

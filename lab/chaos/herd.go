@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd makes the agents whose machines use claims. They work in a project of their own, on all servers of the run.
+// newHerd makes agents with machines that use claims. They work in their own project, on all servers of the run.
 func (run *run) newHerd(ctx context.Context) error {
 	if run.plan.Agents == 0 {
 		return nil

@@ -267,7 +267,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	run.thaw(ctx, do) // after a restore, the blocks whose rows the region had lost cool down too
+	run.thaw(ctx, do) // after a restore, blocks that were missing in the region's rows cool down too
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}

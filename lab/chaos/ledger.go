@@ -154,7 +154,7 @@ func (l *ledger) absent(entries []*entry, code ipam.Code) {
 	}
 }
 
-// taint marks entries whose request may still be under way.
+// taint marks entries with a request that may still be under way.
 func (l *ledger) taint(entries []*entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *ledger) taint(entries []*entry) {
 	}
 }
 
-// target returns the entry that an operation refers to, or nil if there is none.
+// target returns the entry that an operation refers to, or nil.
 func (l *ledger) target(op *Op) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

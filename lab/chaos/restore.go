@@ -20,12 +20,12 @@ import (
 // ofRegion lists the tables that store a region's own rows, such as free blocks and holds. A restore replaces all of them together.
 var ofRegion = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 
-// restored is a region whose rows go back to an older state while the rest of the database stays.
+// restored is a region with rows that go back to an older state while the rest of the database stays.
 type restored struct {
 	region string
 	copied chan struct{}   // closed when a copy exists
 	apart  map[string]bool // claims that exist only in the copy or only in the region's present rows
-	fenced []string        // pools whose rows and loan records come from different times
+	fenced []string        // pools with rows and loan records from different times
 
 	asked atomic.Pointer[region] // the region, from its restore until the operator reconciles it
 }

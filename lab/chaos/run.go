@@ -45,7 +45,7 @@ type Result struct {
 	Took       time.Duration
 	Attempts   int // transactions and reads that the servers attempted
 	Judged     int // operations that were checked for linearizability
-	Unjudged   int // operations of histories whose check did not end in time
+	Unjudged   int // operations in histories that were not judged in time
 	Violations []Violation
 	Err        error // error of the harness
 	Dir        string

@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rival is the outcome of one of two requests for the same name.
+// rival is the outcome of one of two requests for a name.
 type rival struct {
-	won      bool // the server answered that the request made the claim
-	lost     bool // the server answered that the name is in use
+	won      bool // the response reports that the request made the claim
+	lost     bool // the response reports that the name is in use
 	refused  ipam.Code
 	answer   answer
 	underWay bool

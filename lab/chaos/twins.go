@@ -73,7 +73,7 @@ func neighbours() Mix {
 	return m
 }
 
-// refusedCommits returns a crowd whose transactions often run again.
+// refusedCommits returns a crowd with transactions that often run again.
 func refusedCommits() Mix {
 	m := crowd()
 	m.Healthy = true             // a stale plan fails its statement checks again and again until the request gives up:

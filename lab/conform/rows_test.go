@@ -27,7 +27,7 @@ var byRequests = map[string]string{
 	"alerts": " WHERE FALSE", "utilization": " WHERE FALSE",
 }
 
-// rows returns every row of every table as text, and the trail's events of successful changes.
+// rows returns all rows of all tables as text, and the trail's events about successful changes.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
 	require.Contains(w.t, tables, "holds")

@@ -127,7 +127,7 @@ func (w *world) annotations() obj {
 	return w.some(obj{"note": w.phrase("ProjectSpec", "description"), "example.com/ticket": "日本語 😀\n\t\u202e"})
 }
 
-// phrase returns a free text for a member of a schema, cut so that its bytes stay within the limit of characters.
+// phrase returns a free text for a schema's member, cut so that its bytes stay within the limit for characters.
 func (w *world) phrase(schema, member string) string {
 	s := contract().doc.Components.Schemas[schema].Value.Properties[member].Value
 	text := w.text(s)
@@ -239,7 +239,7 @@ func (w *world) claim(project string) obj {
 	return spec
 }
 
-// patch returns a merge patch of some members of a spec, and of metadata.
+// patch returns a merge patch for some members of a spec, and for metadata.
 func (w *world) patch(spec obj) obj {
 	spec = w.some(spec)
 	for _, name := range sorted(spec) {

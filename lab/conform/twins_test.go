@@ -73,7 +73,7 @@ func is(method string, statuses ...int) func(*http.Request, *answer) bool {
 	}
 }
 
-// says combines the condition of is with a text that the response must contain.
+// says adds to the condition is(method, status) that the response contains a text.
 func says(method string, status int, text string) func(*http.Request, *answer) bool {
 	return func(r *http.Request, a *answer) bool {
 		return is(method, status)(r, a) && bytes.Contains(a.body, []byte(text))

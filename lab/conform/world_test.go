@@ -22,7 +22,7 @@ import (
 const (
 	home    = "local" // the server's region
 	tenant  = "north" // the project of most requests
-	foreign = "south" // a project whose callers know nothing of the tenant
+	foreign = "south" // a project with callers that know nothing about the tenant
 	realm   = "default"
 )
 
@@ -38,8 +38,8 @@ type world struct {
 	root   string                       // a token of a platform admin
 	tokens map[string]map[string]string // by project and role
 	dead   map[string]string            // invalid tokens, by fault
-	things map[string][]string          // paths of existing objects, by template, in order of creation
-	scopes string                       // path of the scopes of a class that has scopes
+	things map[string][]string          // paths of existing objects, by template, in creation order
+	scopes string                       // path of the scopes in a class that has scopes
 	serial int
 }
 
@@ -192,7 +192,7 @@ func (w *world) fresh(prefix string) string {
 	return name
 }
 
-// names returns the names of the existing objects of one kind in a project: the last segments of their paths.
+// names returns the names of a project's existing objects of one kind: the last segments of their paths.
 func (w *world) names(project, collection string) []string {
 	var out []string
 	for _, template := range sorted(w.things) {

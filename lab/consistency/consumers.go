@@ -19,7 +19,7 @@ type Consumers struct {
 	mu      sync.Mutex
 	now     int64
 	history []*Use
-	numbers map[string]int // of consumers, in the order of their claim
+	numbers map[string]int // the consumers' numbers, in the order of their claim
 	used    map[string]int // number of consumers that a claim has had
 }
 

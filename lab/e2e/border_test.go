@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Two tenants have pools with the same name and addresses. The requests of one never touch or show the objects of the other.
+// Two tenants have pools with the same name and addresses. One tenant's requests never touch or show the other's objects.
 func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -110,7 +110,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Run("NorthReadsWhatItReadBefore", func(t *testing.T) { north.readEverything(t, north.admin()) })
 }
 
-// cursorsOpenNothing uses a cursor from each list of one tenant on the same list of the other. The response reveals nothing.
+// cursorsOpenNothing uses a cursor from each of one tenant's lists on the other tenant's same list. The response reveals nothing.
 func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 	t.Helper()
 	lists := []string{

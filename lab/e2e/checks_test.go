@@ -87,7 +87,7 @@ func TestChecksDetectViolationsOfTheContract(t *testing.T) {
 	}
 }
 
-// The containment tree of random plans agrees with a comparison of every pair.
+// The containment tree for random plans agrees with a comparison of every pair.
 func TestForestPutsEachBlockInTheSmallestBlockAroundIt(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

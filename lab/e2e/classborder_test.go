@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// openClass makes a shared class of the platform, with a pool behind it whose name no other tenant may see.
+// openClass makes a shared class of the platform. No other tenant may see the name of the pool behind it.
 func (w *world) openClass(t testing.TB, pool string) {
 	t.Helper()
 	w.classOf(t, "platform", "pod-network", obj{"ipFamily": "IPv4", "defaultPrefixLength": 26, "visibility": "shared"})

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The dry run of each changing operation, as in the contract's examples, returns the response of the real one and changes no row of any table.
+// The dry run of each changing operation, as in the contract's examples, returns the real operation's response and changes no row in any table.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// region is the region of these tests' servers; the default of the flag.
+// region is the region of these tests' servers, and the flag's default.
 const region = "local"
 
 func TestMain(m *testing.M) {

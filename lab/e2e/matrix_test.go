@@ -37,7 +37,7 @@ func (op *operation) permission() string {
 	return action
 }
 
-// matrix is a stage whose projects have callers in every role, and a stranger who is an admin of another project.
+// matrix is a stage with callers in every role of its projects, and with a stranger, an admin of another project.
 type matrix struct {
 	*stage
 	by        map[string]map[string]*caller // by project and role
@@ -68,7 +68,7 @@ func setupMatrix(t testing.TB) *matrix {
 	return m
 }
 
-// ownQuota replaces the project's quota by one of its own admin, who may not change the platform's quota.
+// ownQuota replaces the project's quota by a quota that the project's own admin made, because that admin may not change the platform's quota.
 func (m *matrix) ownQuota(t testing.TB) {
 	t.Helper()
 	path := in(m.names["project"], "quotas", m.names["quota"])
@@ -197,7 +197,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	}, "audit_events")
 }
 
-// recorded requires a record of an attempt to change something, and none of an attempt to read.
+// recorded requires a record for an attempt to change something, and no record for an attempt to read.
 func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, outcome string) {
 	t.Helper()
 	if !each.op.changes() {

@@ -91,7 +91,7 @@ func TestProjectIsDeletedOnlyWhenEmpty(t *testing.T) {
 	})
 }
 
-// mentions counts the rows that contain an id. The deletion of a project stays known: the trail of the platform names it.
+// mentions counts the rows that contain an id. The platform's trail keeps the record of a project's deletion, which names the project.
 func mentions(dump map[string][]string, id string) int {
 	n := 0
 	for _, rows := range dump {

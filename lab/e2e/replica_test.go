@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followed maps the kinds of the feed to the lists of a project that contain their objects.
+// followed maps the feed's kinds to the project's lists that contain their objects.
 var followed = map[string][]string{
 	"IPPool": {"pools"}, "IPClaim": {"claims"}, "IPAllocation": {"allocations?holder=self"}, "IPClass": {"classes"}, "Quota": {"quotas"},
 	"IPConsumer": {"realms/default/consumers", "realms/two/consumers"},

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// estate is two servers, each with its own connection to one PostgreSQL. All of them can be killed.
+// estate is two servers, each with its own connection to one PostgreSQL. A test can kill all three.
 type estate struct {
 	dir, binary string
 	db          *devdb.DB
@@ -184,7 +184,7 @@ func (w *writer) send(ctx context.Context, t testing.TB, method, path string, bo
 // some returns one of a few names that the writers share.
 func (w *writer) some(prefix string, of int) string { return fmt.Sprint(prefix, w.dice.IntN(of)) }
 
-// user returns one of the latest consumers of this writer. Most end before long, and none comes back.
+// user returns one of this writer's latest consumers. Most consumers end soon, and none comes back.
 func (w *writer) user() obj {
 	w.consumers++
 	n := w.consumers / 8

@@ -118,14 +118,14 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 	}
 }
 
-// transposed moves a specimen into the project of one of the tenants, with existing names, or as a claim by class.
+// transposed moves a specimen into one tenant's project, with existing names, or as a claim by class.
 func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	p := f.town.north
 	if f.IntN(2) == 0 {
 		p = f.town.south
 	}
 	other := p
-	if f.IntN(3) == 0 { // names of one tenant in the path of the other
+	if f.IntN(3) == 0 { // one tenant's names in the other's path
 		if other = f.town.south; p == f.town.south {
 			other = f.town.north
 		}

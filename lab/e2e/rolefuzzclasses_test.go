@@ -10,8 +10,8 @@ import (
 // commons maps the shared classes of the platform that random requests use to the pools behind them.
 var commons = map[string]string{"common": "common-eu", "scarce": "scarce-eu", "commune": "commune-eu"}
 
-// openCommons makes shared classes of the platform beside the default one of the stage: one that is soon exhausted, and one with a pool for each
-// scope. Only a tenant that holds a block of a pool behind them may see the name of that pool.
+// openCommons makes two shared classes of the platform beside the stage's default class: one that is soon exhausted, and one with a pool for each
+// scope. Only a tenant with a block from a pool behind them may see the pool's name.
 func (f *roleFuzz) openCommons(t testing.TB) {
 	t.Helper()
 	w := f.town.world

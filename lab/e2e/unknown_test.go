@@ -59,7 +59,7 @@ func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	require.Len(t, all[client.IPClaim](t, direct, at("claims")), servers*each)
 }
 
-// cutSite is a server whose connections to the database can be cut.
+// cutSite is a server with database connections that a test can cut.
 type cutSite struct {
 	*caller
 	proxy  *pgfault.Proxy
@@ -147,7 +147,7 @@ func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 		pgfault.Probability(p/2, seed, pgfault.AnswerLost()),
 		pgfault.Probability(p/2, seed, pgfault.Drain57P01()),
 	)
-	kept := make([]string, 16) // block of the last claim of each client, which it keeps
+	kept := make([]string, 16) // the block of each client's last claim, which the client keeps
 	var wg sync.WaitGroup
 	for i := range kept {
 		wg.Go(func() {

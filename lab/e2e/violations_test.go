@@ -43,8 +43,8 @@ type violations []string
 
 func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
-// declared checks status, headers and body against the operation's declaration: for the status of a success, and for the refusals whose codes fit the
-// response.
+// declared checks status, headers and body against the operation's declaration: for a success, the declaration of its status; for a refusal, the
+// declared refusals with codes that fit the response.
 func (v *violations) declared(op *operation, refusals []string, a answer) {
 	ref := op.Responses.Status(a.status)
 	if len(refusals) > 0 {

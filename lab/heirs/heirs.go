@@ -65,7 +65,7 @@ type agent struct {
 	cidr     netip.Prefix
 	pools    int    // number of pools that it has made
 	bits     int    // the length of a claim
-	carved   string // the name of the pool of the last claim
+	carved   string // name of the last claim's pool
 }
 
 // world names the objects that an agent deletes and makes again between two claims of one name.
@@ -83,7 +83,7 @@ var worlds = []world{
 	{"expired scope", inScope, (*agent).expiredScope},
 }
 
-// work makes rounds. A request whose outcome is unknown may take effect later. After one the agent goes on in a new project.
+// work makes rounds. A request with an unknown outcome may take effect later, so the agent then continues in a new project.
 func (a *agent) work(ctx context.Context) {
 	there := false
 	for round := range a.Rounds {
@@ -152,7 +152,7 @@ func (a *agent) otherClass(ctx context.Context) bool {
 	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.changes(ctx, http.MethodDelete, a.at("classes", "k"), nil) && a.furnish(ctx)
 }
 
-// otherScope deletes the pool of the last claim, unless it has expired. The next claim of its scope carves a pool of the same name.
+// otherScope deletes the last claim's pool, unless it has expired. The scope's next claim carves a pool with the same name.
 func (a *agent) otherScope(ctx context.Context) bool {
 	answer, certain := a.ask(ctx, http.MethodDelete, a.at("pools", a.carved), nil)
 	if certain && answer.Status >= 300 && answer.Code != ipam.CodeNotFound {
@@ -161,7 +161,7 @@ func (a *agent) otherScope(ctx context.Context) bool {
 	return certain
 }
 
-// expiredScope waits until the pool of the last claim has expired, or the clients of the run have ended.
+// expiredScope waits until the last claim's pool has expired, or the clients of the run have ended.
 func (a *agent) expiredScope(ctx context.Context) bool {
 	for {
 		answer, certain := a.ask(ctx, http.MethodGet, a.at("classes/k/scopes"), nil)

@@ -1,4 +1,4 @@
-// Package herd runs agents whose machines use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
+// Package herd runs agents with machines that use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
 // released once, by the last consumer that leaves it, and never while a live consumer is attached. An ended consumer must not come back, and a
 // consumer that renews in time must not expire. Ask sends the requests, so the same agents run in package chaos and in a test.
 package herd
@@ -43,7 +43,7 @@ type Herd struct {
 	mu      sync.Mutex
 	wrong   []string
 	asked   int
-	lost    []string // claims whose consumers were left to expire
+	lost    []string // claims with consumers that were left to expire
 	Tally   map[string]int
 }
 

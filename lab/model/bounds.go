@@ -8,7 +8,7 @@ type Bounds struct {
 	Wishes    []int // sizes of the blocks that claims request
 	MaxAsks   int   // claims that each client makes, one after another
 	MaxLost   int   // lost responses in total
-	Restored  []int // regions of which one is backed up and restored, at most once
+	Restored  []int // regions; the search backs up and restores at most one, once
 	Remembers bool  // servers cache free rows, one cache for each client, and claims of two regions share transactions
 	Plain     bool  // without the reduction by swapped halves
 }
@@ -28,7 +28,7 @@ const (
 	Sound              Twin = iota
 	MergeForgetsBuddy       // a release does not merge its block with a free buddy
 	LendWithoutRecord       // a loan is not recorded
-	RecallHeld              // a recall takes a block of which a part is held
+	RecallHeld              // a recall takes a block although a part of it is held
 	UnknownIsFailure        // after an unknown outcome the request runs again under a new key and name
 	NoUniqueKey             // neither key nor name of a claim is unique
 	NoSecondLook            // a server does not look for the key again before it refuses

@@ -5,7 +5,7 @@ type Promise string
 
 // The promises, in the order of their checks.
 const (
-	Fenced        Promise = "Fenced"        // a region whose epochs differ serves nothing
+	Fenced        Promise = "Fenced"        // a region with different epochs in its rows and its record serves nothing
 	OneEffect     Promise = "OneEffect"     // a request takes effect once, however often it is repeated
 	ExhaustedTrue Promise = "ExhaustedTrue" // no region had room when a claim was refused as exhausted
 	RefusedLeft   Promise = "RefusedLeft"   // a refused request changes nothing

@@ -78,7 +78,7 @@ const (
 type state struct {
 	free   [maxRegions]mask
 	loans  [maxRegions]mask // the blocks on loan to a region; none for the home
-	stale  uint8            // the regions whose rows and record have different epochs
+	stale  uint8            // regions with different epochs in rows and record
 	lost   uint8
 	client [maxClients]client
 	backup backup

@@ -56,7 +56,7 @@ func (m *machine) claimSteps(s *state, i int) {
 	}
 }
 
-// answered returns a client that waits for nothing.
+// answered returns a client that has its response and waits for nothing.
 func (c client) answered(p phase) client {
 	c.phase, c.size, c.what, c.told, c.sought, c.full = p, 0, 0, 0, 0, false
 	return c

@@ -54,7 +54,7 @@ const (
 
 // Options configure the server.
 type Options struct {
-	URL         string // of an external server, whose user may create databases and run CHECKPOINT; empty: Start starts a private one
+	URL         string // URL of an external server, with a user that may create databases and run CHECKPOINT; empty: Start starts a private server
 	Dir         string // created, and removed by Close
 	Connections int
 	Volatile    bool // for tests: times are not meaningful without writes to the disk

@@ -35,7 +35,7 @@ func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// insertRows is the number of rows in a batch of the minimum.
+// insertRows is the number of rows in one batch of the minimum (openInsertMany).
 const insertRows = 100
 
 // rowsInsert is the cheapest statement apart from COPY: its one plan serves any number of rows.

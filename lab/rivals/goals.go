@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// A compared goal is a figure of one cell, divided by the figure of another cell with as many clients.
+// A compared goal is a cell's figure divided by the figure of another cell with as many clients.
 type compared struct {
 	name    string
 	of, to  string // contestants; without to, the goal is the figure itself

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// counts is the cost of one operation, independent of the machine: statements sent, rows read or written (index entries, and rows of tables that are
-// scanned), and pages of tables and indexes read.
+// counts is the cost of one operation, independent of the machine. It has the statements sent, the rows read or written (index entries, and the rows
+// of scanned tables), and the pages of tables and indexes read.
 type counts struct {
 	Statements float64 `json:"statements"`
 	Rows       float64 `json:"rows"`
@@ -35,7 +35,7 @@ const (
 	slow              = 100 * time.Millisecond // slower operations are counted only twice
 )
 
-// besides lists the statements that a store sends by itself now and then.
+// besides lists the statements that a store itself sends now and then.
 var besides = map[string]bool{"clock_read": true, "compatibility_get": true, "region_list": true}
 
 // meter counts in one cell. PostgreSQL's sessions report their rows when they end, so the counted operations have a session of their own. An earlier
@@ -174,7 +174,7 @@ func (m *meter) count(ctx context.Context, warm func() error, many func() int, a
 	return c, nil
 }
 
-// add adds one round to the mean of a number of rounds.
+// add adds one round to the mean over a number of rounds.
 func (c *counts) add(one *counts, rounds int) {
 	share := 1 / float64(rounds)
 	c.Statements += one.Statements * share

@@ -112,7 +112,7 @@ func culprit(l *line, what string) string {
 	return name
 }
 
-// tell describes the growth: a line for each operation of an axis and each figure that grew, with the cells in their order.
+// tell describes the growth in text: a line for each of an axis's operations and each figure that grew, with the cells in their order.
 func tell(all []growth) string {
 	type subject struct{ axis, operation, what, where string }
 	var order []subject

@@ -45,10 +45,10 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	}
 	s := &seeder{conn, map[string]string{}}
 	for _, sql := range []string{
-		// The server's default is SERIALIZABLE, which would lock each of millions of rows.
+		// The server's default is SERIALIZABLE, which would lock millions of single rows.
 		"SET default_transaction_isolation = 'read committed'",
 		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "SET work_mem = '128MB'",
-		// Skips the foreign key check of each row; the audit checks all of them.
+		// Skips each row's foreign key check; the audit checks all rows.
 		"SET session_replication_role = replica",
 	} {
 		if _, err := s.Exec(ctx, sql); err != nil {

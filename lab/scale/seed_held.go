@@ -143,7 +143,7 @@ func (s *seeder) spots(ctx context.Context, at []int) error {
 	return err
 }
 
-// replaceFree replaces the free blocks of a pool. free counts in units of that many addresses.
+// replaceFree replaces a pool's free blocks. free counts in units, each with that many addresses.
 func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix, unit int, free [][2]int) error {
 	s, err := newSeeder(ctx, w.db.DSN(w.name))
 	if err != nil {

@@ -57,7 +57,7 @@ var places = []place{
 	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
 	// A role applies to any project of the same name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
-	// A release of a claim whose pool is missing fails without a second read.
+	// If a claim's pool is missing, a release fails without a second read.
 	{[]string{"no-release-again"}, "internal/alloc/claims/release.go", "\tif ipam.IsCode(err, ipam.CodeNotFound) {\n\t\treturn &storage", "\tif ipam.IsCode(err, ipam.CodeNotFound) && !LACKS {\n\t\treturn &storage"},
 	{
 		// The end of a request cancels its COMMIT.
