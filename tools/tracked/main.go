@@ -58,7 +58,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	return err
 }
 
-// check returns the faults of the files, and unnecessary entries of the list.
+// check returns the faults in the files, and unnecessary entries in the list.
 func check(root fs.FS, names []string, meant map[string]string) (findings []string, err error) {
 	needed := map[string]bool{}
 	for _, name := range names {
