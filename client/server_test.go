@@ -71,7 +71,7 @@ type between struct {
 	mu     sync.Mutex
 	losses int // number of responses still to lose
 	midway bool
-	only   string   // the method whose responses are lost; empty for any
+	only   string   // the method that loses its responses; empty for any
 	lost   [][]byte // bodies of the lost responses
 	seen   []*http.Request
 }
