@@ -179,7 +179,7 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// again deletes an object that this call made, whose secret was in a lost response, and creates it again.
+// again deletes an object that this call made, because its secret was in a lost response, and creates it again.
 func (r *managed) again(ctx context.Context, d document, config values, h holding) (document, error) {
 	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
 		return nil, err
