@@ -31,8 +31,8 @@ type realm struct {
 }
 
 // BenchmarkExpiry lets 10,000 of 100,000 consumers expire together, checks that none has ended, confirms the expiry, and waits until the consumers
-// and their claims are gone. It reports the duration and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
-// the consumers are held, and while they end; and, as noise, the ratio of two measurements without expiry.
+// and their claims are gone. It reports the duration, and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
+// the consumers are held, and while they end. As noise it reports the ratio of two measurements without expiry.
 func BenchmarkExpiry(b *testing.B) {
 	dsn := dbtest.New(b)
 	free := []string{"--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0"}

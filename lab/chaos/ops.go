@@ -166,8 +166,8 @@ func (p *Plan) kind(r *rand.Rand, now tide) Kind {
 // lead is the number of rounds by which another client's operation must precede an operation that uses its object. The object mostly exists by then.
 const lead = 3
 
-// aim chooses the operation's target. A release gets an object that no other operation releases: two simultaneous releases of one claim that both
-// lose their responses would both learn that the claim is gone, which is true but has no order.
+// aim chooses the operation's target. A release gets an object that no other operation releases. If two simultaneous releases of one claim both lost
+// their responses, both would learn that the claim is gone, and no order explains that.
 func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 	fits := func(t target) bool {
 		switch op.Kind {

@@ -137,8 +137,8 @@ func (run *run) fencedOff(ctx context.Context, r *region) {
 	}
 }
 
-// reconcile does the operator's work until every pool is open in the region. A block that is in the region's rows but not in its stock may belong to
-// another region, so the claim that the copy brought back has to go.
+// reconcile does the operator's work until every pool is open in the region. A block in the region's rows that is not in its stock may belong to
+// another region. The claim that the copy brought back for such a block has to go.
 func (run *run) reconcile(ctx context.Context) error {
 	var last string
 	for range 5 {

@@ -91,7 +91,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	})
 }
 
-// A class of another project, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
+// Another project's class, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
 func TestForeignClassGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

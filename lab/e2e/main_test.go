@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// overlap runs more tests at the same time than the machine has processors, unless -parallel sets the number: some tests mostly wait for other
-// processes or for timeouts.
+// overlap runs more tests at the same time than the machine has processors, unless -parallel sets the number. The reason is that some tests mostly
+// wait for other processes or for timeouts.
 func overlap() {
 	flag.Parse()
 	said := false

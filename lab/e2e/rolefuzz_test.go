@@ -19,8 +19,8 @@ const (
 	roleFuzzEach  = 2500
 )
 
-// Random requests by callers of every role in two projects, without credentials and with random ones: no response is a 5xx, no response contains a
-// word of the other project unless the request does, and every invariant holds afterwards.
+// Callers of every role in two projects send random requests, and so do callers without credentials and with random ones. No response is a 5xx, and
+// none contains a word of the other project unless the request does. Every invariant holds afterwards.
 func TestFuzzOfEveryRole(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(roleFuzzSeeds)

@@ -39,8 +39,8 @@ func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	return out
 }
 
-// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default, with and without a
-// scope's roles, of valid and invalid lengths. A new name lets it be bound again and again.
+// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default. The claim has or
+// lacks a scope's roles, and its length is valid or not. A new name lets it be bound again and again.
 func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	spec := obj{}
 	classes := append(slices.Sorted(maps.Keys(commons)), "", own.named("class"), own.named("scoped"), other.named("class"), "nothing")

@@ -52,8 +52,8 @@ func (s specimen) always() []option {
 	return out
 }
 
-// otherNames maps an operation or specimen to the names that replace the examples' names in its path: a deletion needs an idle object, and a creation
-// a new name.
+// otherNames maps an operation or specimen to the names that replace the examples' names in its path. A deletion needs an idle object, and a creation
+// needs a new name.
 var otherNames = map[string]map[string]string{
 	"deleteProject":    {"project": idleProject},
 	"deleteSpace":      {"space": "idle"},

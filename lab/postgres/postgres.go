@@ -1,5 +1,5 @@
-// Package postgres provides a database server for measurements, on which databases are created, copied and dropped: a private, durable PostgreSQL, or
-// an external server, which may be CockroachDB.
+// Package postgres provides a database server for measurements, and creates, copies and drops databases on it. The server is a private, durable
+// PostgreSQL or an external server, which may be CockroachDB.
 package postgres
 
 import (
@@ -202,8 +202,8 @@ func (d *Database) Settle(ctx context.Context, name string) error {
 	return err
 }
 
-// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint: after one, PostgreSQL logs the full content
-// of each page at its first change, which dominates the log for some seconds and matters little after minutes.
+// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint. After a checkpoint, PostgreSQL logs the
+// full content of each page at its first change. This dominates the log for some seconds and matters little after minutes.
 func (d *Database) Analyze(ctx context.Context, name string) error {
 	if d.Cockroach {
 		return nil

@@ -30,8 +30,8 @@ type result struct {
 	HandedOut  int     `json:"handedOut"`
 	Doubles    int     `json:"doubles"` // handed out although already held
 	Skipped    string  `json:"skipped,omitempty"`
-	// The cost of an operation, independent of the machine: bytes of the database's log, and processor time of this process, which contains the
-	// generator and the code beside it (the library, or the server).
+	// The cost of an operation, independent of the machine: bytes of the database's log, and this process's processor time. The process contains the
+	// generator and the measured code (the library, or the server).
 	WAL      float64 `json:"walBytesPerOperation"`
 	CPU      float64 `json:"processMicrosecondsPerOperation"`
 	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes

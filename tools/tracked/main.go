@@ -1,4 +1,4 @@
-// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones: `make` rebuilds programs, and a
+// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones. `make` rebuilds programs, and a
 // committed file stays in every clone. A list contains the permitted exceptions with their reasons. The command checks the index, so that it reports
 // a fault before the commit.
 package main

@@ -49,8 +49,8 @@ type listed struct {
 	}
 }
 
-// linked finds the modules with packages that are linked into products, and reads these packages' licences: the files in each package's directory,
-// and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
+// linked finds the modules with packages that are linked into products, and reads these packages' licences. It reads the files in each package's
+// directory, and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
 func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, p := range products() {
