@@ -79,8 +79,8 @@ func patience(pods int) time.Duration {
 	return 10*time.Minute + time.Duration(pods)*100*time.Millisecond
 }
 
-// expected reports whether a request may come when nothing changes: the controllers renew the pods, wait for the feed, compare the pools of IPPools with
-// Carve, and keep the lease of the leader.
+// expected reports whether a request may come when nothing changes. The controllers renew the pods, wait for the feed, compare IPPools with Carve,
+// and keep the leader's lease.
 func expected(what string) bool {
 	return strings.HasPrefix(what, "WATCH ") || slices.Contains([]string{"POST consumer-renewals", "GET changes", "GET leases", "PUT leases", "GET pools"}, what)
 }

@@ -23,8 +23,8 @@ type proxy struct {
 	cutOff context.CancelFunc
 	lag    time.Duration
 	counts map[string]int
-	// around, unless it is nil, is called twice for each write except those to leases, events and renewals: before the proxy forwards the request,
-	// and before it forwards the response. If it returns true, the proxy drops that message.
+	// around, if set, runs twice for each write except those to leases, events and renewals: before the proxy forwards the request, and before it
+	// forwards the response. If it returns true, the proxy drops that message and the connection.
 	around func() (lost bool)
 }
 

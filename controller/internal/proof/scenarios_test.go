@@ -80,8 +80,8 @@ func (w *world) neverComesBack(t *testing.T, fleet []*controller) {
 	}, 10*time.Minute, 500*time.Millisecond)
 }
 
-// TestControllerKilledAtAnyCallResumes tests scenario 58: a pod starts and ends, and the test kills the controller at one of its writes. It loses the
-// request of the first write, then its response, then the request of the second write, and so on, until the controller makes no more writes.
+// TestControllerKilledAtAnyCallResumes tests scenario 58: a pod starts and ends, and the test kills the controller at one of its writes. In turn it
+// loses the request of the first write, its response, the request of the second write, and so on, until the controller makes no more writes.
 func TestControllerKilledAtAnyCallResumes(t *testing.T) {
 	w := begin(t, 16)
 	c := w.runs(t, "only", "--leader-elect=false")
@@ -139,8 +139,8 @@ func TestOldLeaderBesideTheNewOneDoesNoHarm(t *testing.T) {
 	w.drains(t.Context(), t, 40)
 }
 
-// BenchmarkPodToBlock measures the time from a pod's creation with a request for a claim until the claim's status has the block, and the time that
-// the API server needs to create the pod. It creates PROOF_RATE pods a second (50):
+// BenchmarkPodToBlock measures the time from the creation of a pod that requests a claim until the claim's status has the block. Beside it, it
+// measures the time that the API server needs to create the pod. It creates PROOF_RATE pods a second (50):
 //
 //	go test -run - -bench PodToBlock -benchtime 3000x ./internal/proof
 func BenchmarkPodToBlock(b *testing.B) {

@@ -137,9 +137,9 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 }
 
 // mine reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
-// consumer have no annotations: such an object belongs to this configuration if the same credential made it and either the provider has an owner or
-// an attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential
-// may end the consumer, and the attachment with it.
+// consumer have no annotations. Such an object belongs to this configuration if the same credential made it, and if the provider has an owner or an
+// attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential may
+// end the consumer, and the attachment with it.
 func (r *managed) mine(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
