@@ -134,7 +134,7 @@ func (c *caller) populate(t testing.TB, dsn, project string) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, status)
 	}
-	// All consumers expire together. The renewals took longer than the expiry may spread, so less than a tenth would expire first.
+	// All consumers expire together. If their times were spread as the renewals were, the first group to expire would be less than a tenth.
 	_, err = conn.Exec(t.Context(), "UPDATE consumers SET expires_at = now() + make_interval(secs => $1) WHERE uid LIKE 'lost-%'", timeLeft.Seconds())
 	require.NoError(t, err)
 }
