@@ -18,7 +18,7 @@ STAMP := -ldflags '-X github.com/carve-ipam/carve/internal/app.version=$(VERSION
 
 TS := clients/typescript
 
-# All targets except files, and builds that go build checks faster than make would.
+# All targets except files. Builds are in the list too, because go build checks their inputs faster than make would.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' Makefile) bin/measure bin/faults bin/witness bin/docscheck bin/mkimage bin/prometheus
 help:
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \

@@ -112,7 +112,7 @@ func TestPoolsClassesAndQuotasAreFollowed(t *testing.T) {
 	until(t, toldQuotas, func() bool { _, ok := quotas.Get("few"); return ok })
 }
 
-// A watch whose cursor is too old lists again and yields a Delete for objects that have gone meanwhile.
+// A watch with an expired cursor lists again and yields a Delete for objects that have gone meanwhile.
 func TestWatchListsAgainWhenItsCursorHasExpired(t *testing.T) {
 	t.Parallel()
 	answers := []struct {

@@ -57,7 +57,7 @@ func (rekey) RoundTrip(req *http.Request) (*http.Response, error) {
 	return oneEach.RoundTrip(req)
 }
 
-// The test above would detect a client that changes its key: with rekey there are as many claims as attempts.
+// The test above would detect a client that changes its key: with rekey, each attempt makes a claim.
 func TestRetryWithANewKeyClaimsASecondBlock(t *testing.T) {
 	t.Parallel()
 	got, lost, rows := claimThroughLoss(t, 1, false, client.WithHTTP(&http.Client{Transport: rekey{}}))

@@ -19,8 +19,8 @@ func (p *Problem) Is(target error) bool {
 	return ok && p.Code == code
 }
 
-// Error makes a code usable as the target of [errors.Is]. The constants ProblemCode... are the codes of this version of the contract. A later server
-// may send other codes; they are kept unchanged.
+// Error makes a code usable as the target of [errors.Is]. The constants ProblemCode... are the codes in this contract version. A later server may
+// send other codes; they are kept unchanged.
 func (e ProblemCode) Error() string { return string(e) }
 
 // AsProblem returns the refusal in an error, if there is one.

@@ -85,7 +85,7 @@ func TestAStaleRevisionIsAConflict(t *testing.T) {
 	require.True(t, client.IsConflict(err), err)
 }
 
-// The client does not take the response of a proxy for a response of Carve.
+// The client recognizes a proxy's response and does not take it for Carve's.
 func TestResponseOfAProxyIsAForeignError(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]http.HandlerFunc{

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// typed returns the error in err that has type T, and whether there is one.
+// typed returns the error in err that has type T, and whether err contains one.
 func typed[T error](err error) (any, bool) {
 	found, ok := errors.AsType[T](err)
 	return found, ok
@@ -84,7 +84,7 @@ func TestRefusalMatchesOnlyTheErrorTypeOfItsCode(t *testing.T) {
 	require.Subset(t, slices.Collect(maps.Keys(seen)), slices.Collect(maps.Keys(types)))
 }
 
-// The contract's table lists the figures of each code. Only members of a problem count as figures, not headers.
+// The contract's table lists each code's figures. Only a problem's members count as figures, not headers.
 func TestEveryCodeWithFiguresHasAnErrorType(t *testing.T) {
 	t.Parallel()
 	doc, err := contract()

@@ -17,7 +17,7 @@ import (
 type RetryPolicy struct {
 	// Attempts is the highest number of attempts, including the first. 1 means no retry.
 	Attempts int
-	// FirstPause is the pause after the first attempt, of which a random part, up to a half, is subtracted. Each pause is four times the one before.
+	// FirstPause is the pause after the first attempt, minus a random part of up to a half. Each pause is four times the one before.
 	FirstPause time.Duration
 	// LongestPause bounds a pause. The client waits as long as Retry-After asks, but gives up if that is longer than LongestPause.
 	LongestPause time.Duration

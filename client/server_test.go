@@ -64,14 +64,14 @@ func start(t testing.TB, dsn string, flags ...string) (a *app.App, stop func()) 
 	return a, stop
 }
 
-// between is a proxy that loses responses. The server carries out the request, the proxy reads the whole response, and then it cuts the connection:
-// before the first byte of the response or in the middle of its body.
+// between is a proxy that loses responses. The server carries out the request, and the proxy reads the whole response. Then the proxy cuts the
+// connection, before the first byte of the response or in the middle of its body.
 type between struct {
 	*httptest.Server
 	mu     sync.Mutex
 	losses int // number of responses still to lose
 	midway bool
-	only   string   // the method whose responses are lost; empty for any
+	only   string   // the method that loses its responses; empty for any
 	lost   [][]byte // bodies of the lost responses
 	seen   []*http.Request
 }

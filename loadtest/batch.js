@@ -1,5 +1,5 @@
-// Batches of LOAD_BATCH claims: all or nothing, no block twice, and each claim of a batch cheaper than one alone. The claims
-// stay until the end.
+// Batches of LOAD_BATCH claims: all or nothing, no block twice, and a claim in a batch costs less than a single claim. The
+// claims stay until the end.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { Holdings } from './lib/blocks.js';

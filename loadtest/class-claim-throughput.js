@@ -14,9 +14,9 @@ import { holds, makePool, makeProject, takeAway } from './lib/world.js';
 const clients = knobs.count('CLIENTS', 32);
 const length = knobs.duration('DURATION', { full: '60s', short: '6s' });
 const pairs = 2; // blocks of each kind that a client holds before it releases them
-const own = clients + 1; // pools: k6 numbers the clients of all scenarios together, and one of them uses the class of three
+const own = clients + 1; // pools: k6 numbers the clients of all scenarios together, and one client uses the class of three
 const three = ['three-1', 'three-2', 'three-3']; // in the order of use
-const room = 4; // addresses in each of them
+const room = 4; // addresses in each
 const cidrOf = (client) => `10.${client >> 8}.${client & 255}.0/24`;
 operations('by_class', 'by_pool', 'release', 'fall', 'deny');
 const classOverPool = new Pairs('class_over_pool');

@@ -1,5 +1,5 @@
 // LOAD_PROJECTS projects with the same addresses, each in its own space. Each client claims in its own project and in a random
-// one: the second must not cost more. No client finds a claim under another project's path.
+// one, which must not cost more. No client finds a claim under another project's path.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { bits, inside } from './lib/blocks.js';

@@ -1,5 +1,5 @@
-// The cost of a refusal: claims on a full pool, and on one with half its addresses free but no two together. Each is compared
-// with a successful claim that the same client sent just before.
+// The cost of a refusal: claims on a full pool, and on a pool with half its addresses free but no two together. The test compares
+// each with a successful claim that the same client sent just before.
 import exec from 'k6/execution';
 import { check } from 'k6';
 import { insist, must, send } from './lib/http.js';

@@ -1,5 +1,5 @@
-// The workload of mixed for a long time (LOAD_DURATION). One client beside it only claims and releases: its claims must not be
-// slower in the last fifth than in the first. The held blocks at the end must add up to the address.
+// The workload of mixed for a long time (LOAD_DURATION). One additional client only claims and releases. Its claims must not
+// be slower in the last fifth than in the first. The held blocks at the end must add up to the address.
 import exec from 'k6/execution';
 import { insist, send } from './lib/http.js';
 import * as knobs from './lib/knobs.js';

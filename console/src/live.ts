@@ -14,7 +14,7 @@ const pause = (ms: number, stop: AbortSignal) => new Promise<void>((done) => {
 });
 
 async function step(project: string, after: string | undefined, stop: AbortSignal): Promise<string | undefined> {
-  const skipped = live.value && after === undefined; // the changes during a pause are not in the feed's answer
+  const skipped = live.value && after === undefined; // the changes during a pause are not in the feed's response
   const wait = live.value ? { waitSeconds: skipped ? 5 : waitSeconds } : {}; // the first request only checks that it can follow
   const query = { ...(after === undefined ? {} : { after }), ...wait, limit };
   const answer = (await ask(api.GET("/v1/projects/{project}/changes", {

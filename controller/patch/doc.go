@@ -24,6 +24,6 @@
 //   - [While] names fields that must be unchanged although the caller does not write them, because the decision depends on them.
 //
 // Patch compares conditions by type, owner references by UID and finalizers by value, so writers to different entries do not disturb each other. Any
-// other list is one value. Patch adds a map or list that did not exist as one value: if two writers add the first annotation at the same time, one gets
-// a conflict.
+// other list is one value. Patch adds a missing map or list as one value. So if two writers add the first annotation at the same time, one gets a
+// conflict.
 package patch

@@ -55,7 +55,7 @@ func TestAuthenticationCostsAtMostOneStatement(t *testing.T) {
 	require.True(t, strings.HasPrefix(extra[0], "select "), "it reads")
 }
 
-// least returns the fewest statements ahead of a claim in ten attempts: statements of background jobs may come between some.
+// least returns the fewest statements before a claim in ten attempts, because background jobs may send statements in between.
 func least(try func(n int) []string) (fewest []string) {
 	for n := range 10 {
 		if said := ahead(try(n)); n == 0 || len(said) < len(fewest) {

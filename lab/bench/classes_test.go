@@ -16,8 +16,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkClasses claims and releases over HTTP with 32 clients, in turn by poolRef, by a class with one pool and by a class with three, each with
-// its own pools. It reports the pairs a second by poolRef, and the fraction by class.
+// BenchmarkClasses claims and releases over HTTP with 32 clients, in turn by poolRef, by a class with one pool and by a class with three. Each way
+// has its own pools. It reports the pairs a second by poolRef, and the fraction by class.
 func BenchmarkClasses(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)

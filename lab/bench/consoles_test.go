@@ -68,7 +68,7 @@ func look(t testing.TB, project string, open []*caller) (sent *atomic.Int64, lea
 	return sent, func() { cancel(); all.Wait() }
 }
 
-// show acts as console/src/live.ts and the page of a pool: it waits for changes and then reads the pool and its map again, at most once a second, or
+// show acts as console/src/live.ts and the page of a pool. It waits for changes and then reads the pool and its map again: at most once a second, or
 // every 5 seconds after many changes.
 func (c *caller) show(ctx context.Context, project string, sent *atomic.Int64, began func()) error {
 	const most = 50

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/lab/latency"
 )
 
-// A realm: the number of consumers that live in it, and of those that expire, each with a claim that its end releases.
+// The benchmark's realm: the number of consumers that stay, and the number that expire. Each expiring consumer has a claim, which its end releases.
 const (
 	living   = 90_000
 	expiring = 10_000
@@ -31,8 +31,8 @@ type realm struct {
 }
 
 // BenchmarkExpiry lets 10,000 of 100,000 consumers expire together, checks that none has ended, confirms the expiry, and waits until the consumers
-// and their claims are gone. It reports the duration and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
-// the consumers are held, and while they end; and, as noise, the ratio of two measurements without expiry.
+// and their claims are gone. It reports the duration, and the 95th percentile of claims by 100 other projects at a steady pace: without expiry, while
+// the consumers are held, and while they end. As noise it reports the ratio of two measurements without expiry.
 func BenchmarkExpiry(b *testing.B) {
 	dsn := dbtest.New(b)
 	free := []string{"--rate-limit-writes=0", "--rate-limit-work=0", "--rate-limit-project-work=0", "--rate-limit-reads=0"}
@@ -134,7 +134,7 @@ func (c *caller) populate(t testing.TB, dsn, project string) {
 		require.NoError(t, err)
 		require.Equal(t, http.StatusOK, status)
 	}
-	// All together, and not spread over the time that the renewals took: the first ones would be less than a tenth.
+	// All consumers expire together. If their times were spread as the renewals were, the first group to expire would be less than a tenth.
 	_, err = conn.Exec(t.Context(), "UPDATE consumers SET expires_at = now() + make_interval(secs => $1) WHERE uid LIKE 'lost-%'", timeLeft.Seconds())
 	require.NoError(t, err)
 }

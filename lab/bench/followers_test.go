@@ -16,9 +16,9 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkFollowers claims and releases over HTTP with 32 clients, in turn with no follower, with one that follows the whole project, and with 1,000
-// that follow one claim each (the clients use 32 of these claims). It reports the pairs a second without followers, the fraction beside them, and the
-// changes that the server sent for each pair.
+// BenchmarkFollowers claims and releases over HTTP with 32 clients. It does so in turn with no follower, with one follower of the whole project, and
+// with 1,000 followers of one claim each (the clients use 32 of these claims). It reports the pairs a second without followers, the fraction beside
+// them, and the changes that the server sent for each pair.
 func BenchmarkFollowers(b *testing.B) {
 	const clients, turns, turn = 32, 4, 3 * time.Second
 	dsn := dbtest.New(b)

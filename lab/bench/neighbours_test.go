@@ -26,9 +26,9 @@ const (
 	abuse      = 10 * allowance
 )
 
-// BenchmarkNeighbours claims over HTTP for 100 projects at a steady pace, with and without one more project that sends ten times its rate limit and
-// has used up its quota. It reports the 95th percentile of the other projects' claims in both cases, and their ratio; and, as noise, the ratio of two
-// measurements without the additional project.
+// BenchmarkNeighbours claims over HTTP for 100 projects at a steady pace, with and without one more project. That project sends ten times its rate
+// limit and has used up its quota. The benchmark reports the 95th percentile of the other projects' claims in both cases, and their ratio. As noise
+// it reports the ratio of two measurements without the additional project.
 func BenchmarkNeighbours(b *testing.B) {
 	dsn := dbtest.New(b)
 	server := serve(b, dsn, "--auth=keys", fmt.Sprintf("--rate-limit-writes=%d", allowance), "--rate-limit-reads=0", "--rate-limit-anonymous=0")

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// BenchmarkTracing claims and releases over HTTP with 32 clients, in turn at a server without traces, at one that samples no request and at one that
+// BenchmarkTracing claims and releases over HTTP with 32 clients. It uses in turn a server without traces, one that samples no request and one that
 // samples all. Each has its own database and exports to a collector on this machine. It reports the pairs a second without traces, and the fraction
 // at the other servers. It also reports this process's processor time for a pair, which other load on the machine changes less. That time includes
 // clients and collector, but not the database.

@@ -37,7 +37,7 @@ type answer struct {
 	err      error
 }
 
-// meaning classifies an answer for the client.
+// meaning is the effect of a request as far as its response proves it.
 type meaning int
 
 const (
@@ -60,7 +60,7 @@ func (a answer) meaning() meaning {
 	}
 }
 
-// underWay reports whether a server may still be working on the request after this answer.
+// underWay reports whether a server may still be working on the request after this response.
 func (a answer) underWay() bool {
 	return a.err != nil && !errors.Is(a.err, errNotSent) || a.code == ipam.CodeDeadline
 }
@@ -77,7 +77,7 @@ var fiveHundreds = map[int][]ipam.Code{
 // inner matches words from inside the service. No error response may contain them.
 var inner = regexp.MustCompile(`(?i)sqlstate|\b40001\b|\b40003\b|\b57p0|\bxxuuu\b|pgx|pgconn|pgfault|restart transaction|conn closed|unexpected eof|deadlock detected|could not serialize|dial (tcp|unix)|broken pipe|reset by peer|context (deadline|canceled)|panic|goroutine`)
 
-// improper returns the fault of an answer that is wrong for every request, or "".
+// improper returns the fault of a response that no request may get, or "".
 func (a answer) improper() string {
 	switch {
 	case a.err != nil:
@@ -103,7 +103,7 @@ func newCaller(connections int) *caller {
 
 func (c *caller) close() { c.http.CloseIdleConnections() }
 
-// do sends a request to a region's server and waits for the answer, up to the request's patience.
+// do sends a request to a region's server and waits for the response, up to the request's patience.
 func (c *caller) do(ctx context.Context, r *region, q request) answer {
 	ctx, cancel := context.WithTimeout(ctx, q.patience)
 	defer cancel()

@@ -28,18 +28,18 @@ import (
 //	attempts     transactions are attempted more often than the budget allows
 //	fenced       a region draws from rows that were restored without its loan records
 //	halves       only a part of a batch exists
-//	leaked       an object is stored that no client was informed of
-//	linearizable no order of the operations on a pool explains all answers
+//	leaked       the database stores an object that no client knows
+//	linearizable no order of the operations on a pool explains all responses
 //	lost         an acknowledged object is missing
 //	stale        a plan was out of date when it ran, although its locks exclude all other writers
 //	starved      a request gives up while the database is well and other requests succeed
-//	repeat       a repeat by key gets another answer than the first request, or gets one although the claim was released
+//	repeat       a repeat by key gets another response than the first request, or gets one although the claim was released
 //	twice        two requests got one name
-//	told         the stored object differs from the answer that the client got
+//	told         the stored object differs from the response to the client
 //	unreachable  an unacknowledged object cannot be reached by its key or name
 //	unusable     a pool cannot be emptied and handed out as a whole
 //	herd         a claim is not released exactly once by its last consumer; or a consumer comes back, or ends early (package herd)
-//	heirs        a server answers from an object that was deleted, after another took its name (package heirs)
+//	heirs        a response shows a deleted object although another object has its name (package heirs)
 //	harness      the harness could not do its work
 type Violation struct {
 	Check  string
@@ -61,12 +61,12 @@ func (run *run) audit(ctx context.Context, when string) error {
 	return nil
 }
 
-// judging limits the time of the search for an order of one pool's operations.
+// judging limits the search for a valid order of one pool's operations.
 const judging = time.Minute
 
-// linearizable checks each pool for an order of its operations that explains all answers.
+// linearizable checks each pool for an order of its operations that explains all responses.
 func (run *run) linearizable(res *Result) {
-	if run.plan.Weather.Restore { // a restore undoes operations that were answered correctly, so no order fits them and the later ones
+	if run.plan.Weather.Restore { // a restore undoes acknowledged operations, so no order fits both them and the later ones
 		return
 	}
 	var wg sync.WaitGroup
@@ -130,8 +130,8 @@ const idleAttempts = 10
 
 func newAttempts() *attempts { return &attempts{byEnd: map[string]int{}, stale: map[string]int{}} }
 
-// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the load of the machine, and shows nothing
-// about the service.
+// starting is the SQLSTATE of a database that is starting. The number of attempts that meet it depends on the machine's load and shows nothing about
+// the service.
 const starting = "57P03"
 
 var startLine = regexp.MustCompile(`^process_start_time_seconds ([0-9.e+]+)$`)

@@ -36,7 +36,7 @@ func (run *run) client(ctx context.Context, ops []Op) {
 	}
 }
 
-// ask sends one attempt of an operation's request. It checks every answer for faults that no answer may have.
+// ask sends one attempt of an operation's request. It checks each response for faults that no response may have.
 func (run *run) ask(ctx context.Context, op *Op, try int, q request) answer {
 	server := op.Server
 	if op.Hop && (q.key == "" || run.alike) { // a key belongs to the region that received it first
@@ -194,7 +194,7 @@ func (run *run) insist(ctx context.Context, op *Op, e *entry, repeated bool) {
 	}
 }
 
-// again repeats an answered request with its key. It expects the same answer while the objects that the request made are held. If a claim (not a
+// again repeats an answered request with its key. It expects the same response while the objects that the request made are held. If a claim (not a
 // pool) was released before the repeat was sent, the repeat must be refused. If a release runs at the same time, both outcomes are right.
 func (run *run) again(ctx context.Context, op *Op) {
 	e := run.ledger.target(op)
@@ -269,7 +269,7 @@ func (run *run) get(ctx context.Context, op *Op) {
 	}
 }
 
-// gist summarizes an answer for a report.
+// gist summarizes a response for a report.
 func (a answer) gist() string {
 	if a.code != "" {
 		return string(a.code)

@@ -24,7 +24,7 @@ func claimed(name, block string) reply {
 
 func problem(status int, code string) reply { return reply{status, `{"code":"` + code + `"}`} }
 
-// against returns a run whose servers answer each request ("POST /v1/...") with the next of its replies, and with the last one from then on.
+// against returns a run with servers that return to each request ("POST /v1/...") the next of its replies, and the last one from then on.
 func against(t *testing.T, replies map[string][]reply) *scene {
 	t.Helper()
 	var mu sync.Mutex
@@ -101,7 +101,7 @@ func TestClientRecordsOnlyCertainOutcomes(t *testing.T) {
 	}
 }
 
-// A repeat by key returns the answer of the first request until the claim is released. Afterwards it is refused: the block may belong to another
+// A repeat by key returns the response of the first request until the claim is released. Afterwards it is refused: the block may belong to another
 // claim.
 func TestRepeatReturnsTheClaimUntilItsRelease(t *testing.T) {
 	t.Parallel()

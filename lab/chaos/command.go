@@ -73,7 +73,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// sayEvery is the number of seeds between two progress lines of a long run.
+// sayEvery is the number of seeds from one progress line to the next.
 const sayEvery = 50
 
 // suite runs the mixes in turn, one seed each.

@@ -13,8 +13,8 @@ const (
 	shorter = time.Second
 )
 
-// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client has its block
-// before it has the answer to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
+// cooled checks that no block was handed out again too early. The cool-down begins after the client sent the release, and a client holds its block
+// before it gets the response to its claim. So less than reuseAfter between the two events, by the client's clock, is too early.
 func (run *run) cooled() {
 	after := map[string]time.Duration{}
 	for _, p := range run.plan.Pools {
@@ -41,7 +41,7 @@ func (run *run) cooled() {
 	}
 }
 
-// coolingLimit is the time in which a pool must get back all blocks whose cool-down has passed. The job that returns them runs every second.
+// coolingLimit is the time in which a pool must get back all cooled-down blocks. The job that returns them runs every second.
 const coolingLimit = time.Minute
 
 // thaw returns when the emptied pools are free again. It waits for short cool-downs and ends the others as an operator would.

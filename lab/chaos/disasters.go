@@ -40,7 +40,7 @@ func (p *progress) wake() {
 	p.changed = make(chan struct{})
 }
 
-// await returns true when n operations are done, and false when fewer will be.
+// await waits for n completed operations. It returns false if fewer than n will complete.
 func (p *progress) await(ctx context.Context, n int) bool {
 	for {
 		p.mu.Lock()

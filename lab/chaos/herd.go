@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/herd"
 )
 
-// newHerd makes the agents whose machines use claims. They work in a project of their own, on all servers of the run.
+// newHerd makes agents with machines that use claims. They work in their own project, on all servers of the run.
 func (run *run) newHerd(ctx context.Context) error {
 	if run.plan.Agents == 0 {
 		return nil
@@ -26,7 +26,7 @@ func (run *run) newHeirs(over <-chan struct{}) *heirs.Heirs {
 	}
 }
 
-// inherited records the wrong answers that the heirs got.
+// inherited records the wrong responses that the heirs got.
 func (run *run) inherited(res *Result) {
 	wrong, tally := run.heirs.Judge()
 	for _, one := range wrong {
@@ -49,7 +49,7 @@ func (run *run) agentAsks(ctx context.Context, server int, method, path string, 
 	return herd.Answer{Status: a.status, Code: a.code, Body: a.body, Unsure: slices.Contains([]meaning{unsure, unchanged}, a.meaning()) || a.code == ipam.CodeRateLimited}
 }
 
-// herded judges the answers that the agents got.
+// herded judges the responses that the agents got.
 func (run *run) herded(ctx context.Context, res *Result) error {
 	if run.herd == nil {
 		return nil

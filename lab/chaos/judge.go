@@ -146,7 +146,7 @@ func findStored(e *entry, stored map[string]thing) (thing, bool) {
 	return thing{}, false
 }
 
-// findOut sends open requests again. A request with a key or a name must now get a certain answer that matches the stored object, if one exists.
+// findOut sends open requests again. A request with a key or a name must now get a certain response that matches the stored object, if one exists.
 func (run *run) findOut(ctx context.Context, stored map[string]thing) {
 	for _, ops := range run.plan.Ops {
 		for i := range ops {
@@ -205,7 +205,7 @@ func (run *run) findOutMade(ctx context.Context, op *Op, open []*entry, stored m
 	}
 }
 
-// compare compares the answers that clients got with the stored objects.
+// compare compares the responses that clients got with the stored objects.
 func (run *run) compare(stored map[string]thing) {
 	seen := map[string]bool{}
 	for _, e := range run.ledger.all() {
@@ -267,7 +267,7 @@ func (run *run) usable(ctx context.Context, stored map[string]thing) {
 			}
 		}
 	}
-	run.thaw(ctx, do) // after a restore, the blocks whose rows the region had lost cool down too
+	run.thaw(ctx, do) // after a restore, blocks that were missing in the region's rows cool down too
 	for i, p := range run.plan.Pools {
 		run.whole(do, i, p)
 	}

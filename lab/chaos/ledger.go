@@ -16,10 +16,10 @@ import (
 type state string
 
 const (
-	isOpen      state = "open"      // no answer, or no certain one
+	isOpen      state = "open"      // no response, or no certain one
 	isHeld      state = "held"      // it exists
 	isAbsent    state = "absent"    // refused, with nothing changed
-	isReleasing state = "releasing" // held; its release has no certain answer
+	isReleasing state = "releasing" // held; its release has no certain response
 	isReleased  state = "released"
 )
 
@@ -42,7 +42,7 @@ type entry struct {
 	when     moments
 }
 
-// moments are the times of an entry's requests and answers, by the client's clock. A zero time means that the event did not happen.
+// moments are the times of an entry's requests and responses, by the client's clock. A zero time means that the event did not happen.
 type moments struct{ asked, told, givenUp, gone time.Time }
 
 func (e *entry) label() string { return e.op.Names[e.index] }
@@ -54,7 +54,7 @@ type line struct {
 	op   string
 }
 
-// ledger records the answers that clients got.
+// ledger records the responses that clients got.
 type ledger struct {
 	began     time.Time
 	histories map[string]*consistency.Recorder // by pool
@@ -154,7 +154,7 @@ func (l *ledger) absent(entries []*entry, code ipam.Code) {
 	}
 }
 
-// taint marks entries whose request may still be under way.
+// taint marks entries with a request that may still be under way.
 func (l *ledger) taint(entries []*entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *ledger) taint(entries []*entry) {
 	}
 }
 
-// target returns the entry that an operation refers to, or nil if there is none.
+// target returns the entry that an operation refers to, or nil.
 func (l *ledger) target(op *Op) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

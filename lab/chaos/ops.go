@@ -42,9 +42,9 @@ type Op struct {
 	Bits           int
 	Block          netip.Prefix
 	Keyed          bool          // with an Idempotency-Key
-	Server         int           // asked first
+	Server         int           // index of the server for the first attempt
 	Hop            bool          // repeats go to the next server
-	Patience       time.Duration // of the client, at the first attempt; 0: longer than the server's deadline
+	Patience       time.Duration // client timeout of the first attempt; 0: longer than the server's deadline
 	Leave          bool          // the end of the run resolves an unknown outcome
 	Target         *Op           // Release, Again, Get, ChildClaim: the operation that made the object
 	Index          int           // index among the target's claims
@@ -53,7 +53,7 @@ type Op struct {
 // ID returns the operation's name in reports and keys.
 func (o *Op) ID() string { return fmt.Sprintf("c%d-%d", o.Client, o.Number) }
 
-// Count returns the number of operations for which it counts.
+// Count returns the operation's weight in the progress of the run: its number of names, and at least 1.
 func (o *Op) Count() int { return max(1, len(o.Names)) }
 
 func (o *Op) String() string {
@@ -166,8 +166,8 @@ func (p *Plan) kind(r *rand.Rand, now tide) Kind {
 // lead is the number of rounds by which another client's operation must precede an operation that uses its object. The object mostly exists by then.
 const lead = 3
 
-// aim chooses the operation's target. A release gets an object that no other operation releases: two simultaneous releases of one claim that both
-// lose their answers would both learn that the claim is gone, which is true but has no order.
+// aim chooses the operation's target. A release gets an object that no other operation releases. If two simultaneous releases of one claim both lost
+// their responses, both would learn that the claim is gone, and no order explains that.
 func (p *Plan) aim(r *rand.Rand, op *Op, made *[]target) bool {
 	fits := func(t target) bool {
 		switch op.Kind {

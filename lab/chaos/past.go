@@ -97,7 +97,7 @@ func (run *run) inOrder(address netip.Addr, holds []hold) {
 	}
 }
 
-// asSeen compares an address's history with the answers that its holders got.
+// asSeen compares an address's history with the responses that its holders got.
 func (run *run) asSeen(address netip.Addr, holds []hold, all []entry) {
 	for _, e := range all {
 		if !e.block.Contains(address) {

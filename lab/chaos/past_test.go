@@ -18,7 +18,7 @@ var began = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
 func minute(n float64) time.Time { return began.Add(time.Duration(n * float64(time.Minute))) }
 
-// cooling returns a run with a pool whose blocks cool down for fifteen minutes.
+// cooling returns a run with a pool in which blocks cool down for fifteen minutes.
 func cooling(t *testing.T) *scene {
 	t.Helper()
 	s := newScene(t)

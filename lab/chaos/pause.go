@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// paused is the time for which a server was stopped or cut off. Both look the same to other servers.
+// paused is a period in which a server was stopped or cut off. Both look the same to other servers.
 type paused struct {
 	region   int
 	from, to time.Time
@@ -22,11 +22,11 @@ type asked struct {
 	pool     string
 	server   int
 	from, to time.Time
-	served   bool // the answer proves that a server worked on the pool
+	served   bool // the response proves that a server worked on the pool
 }
 
-// pause stops a server (SIGSTOP) in the middle of a transaction that holds its locks, as a hypervisor does that moves a machine, and resumes it after
-// a while (SIGCONT). If no such transaction runs in time, it stops the server in any state.
+// pause stops a server (SIGSTOP) in the middle of a transaction that holds its locks, and resumes it after a while (SIGCONT). A hypervisor does the
+// same when it moves a machine. If no such transaction runs in time, it stops the server in any state.
 func (run *run) pause(ctx context.Context, r *region, d time.Duration) error {
 	gate := pgfault.NewGate()
 	r.storm(pgfault.First(1, pgfault.Named("held in a transaction", underLocks(pgfault.Hold(gate)))))
@@ -98,7 +98,7 @@ func (run *run) sent(op *Op, server int, from time.Time, a answer) {
 // patience is the longest time for which a stopped server may block a pool for other servers.
 const patience = 6 * time.Second
 
-// heldUp checks that no stopped server blocked a pool for too long: a violation is a request that waited longer than patience while no other request
+// heldUp checks that no stopped server blocked a pool for too long. A violation is a request that waited longer than patience while no other request
 // for the pool succeeded.
 func (run *run) heldUp() {
 	run.ledger.mu.Lock()

@@ -27,7 +27,7 @@ type Mix struct {
 	Attempts   int           // largest average number of transactions and reads for each request
 	Repeats    int           // largest average number of retries for each request
 	Settle     bool          // check usability, which empties the pools
-	Agents     int           // agents of a herd, whose machines use claims (package herd)
+	Agents     int           // agents of a herd with machines that use claims (package herd)
 	Heirs      int           // agents that make deleted objects again (package heirs)
 }
 
@@ -92,7 +92,8 @@ func NewPlan(m Mix, seed uint64) *Plan {
 	return p
 }
 
-// happens plans one event at a random time and region. It takes the kinds in turn, whether every seed or one in four belongs to the mix.
+// happens plans one event at a random time and region. The seed selects the kind, so that the kinds take turns whether the mix gets every seed or
+// every fourth one.
 func (p *Plan) happens(r *rand.Rand, ways []Disaster, long time.Duration) {
 	if len(ways) == 0 {
 		return
@@ -193,8 +194,8 @@ func Paused() Mix {
 	return m
 }
 
-// FailedOver returns a mix with pools that are never full, in a database whose synchronous standby is promoted. A refusal because of a block that the
-// failover then loses would have no order with later operations. For the same reason, no client asks for an exact CIDR.
+// FailedOver returns a mix with pools that are never full. The run promotes the database's synchronous standby. The failover may lose an allocation
+// that caused a refusal, and then no order fits the refusal and the later operations. For the same reason, no client asks for an exact CIDR.
 func FailedOver() Mix {
 	m := Ordinary()
 	m.Name, m.Operations, m.Timeout = "failover", 44, 2*time.Second
@@ -232,7 +233,7 @@ func (p *Plan) pick(r *rand.Rand) Pool {
 	return p.Pools[at+r.IntN(len(p.Pools)-at)]
 }
 
-// unit returns the length of the smallest blocks of a pool.
+// unit returns the prefix length of a pool's smallest blocks.
 func (m Mix) unit(name string) int {
 	for _, p := range m.Pools {
 		if p.Name == name {

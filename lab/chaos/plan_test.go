@@ -20,7 +20,7 @@ func TestSameSeedGivesTheSamePlan(t *testing.T) {
 	}
 }
 
-// told returns a plan in words.
+// told describes each operation and event of a plan in words.
 func told(p *Plan) (out []string) {
 	for _, ops := range p.Ops {
 		for i := range ops {
@@ -53,7 +53,7 @@ func TestPlansHaveEveryOperationOfTheirMix(t *testing.T) {
 	}
 }
 
-// Two releases of one claim that both lose their answers would both learn that the claim is gone, which has no order.
+// If two releases of one claim both lost their responses, both would learn that the claim is gone, and no order explains that.
 func TestPlanReleasesNoClaimTwice(t *testing.T) {
 	t.Parallel()
 	type what struct {

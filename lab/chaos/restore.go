@@ -17,21 +17,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ofRegion lists the tables with a region's own rows, which record its holders. They are restored together.
+// ofRegion lists the tables that store a region's own rows, such as free blocks and holds. A restore replaces all of them together.
 var ofRegion = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys"}
 
-// restored is a region whose rows go back to an older state while the rest of the database stays.
+// restored is a region with rows that go back to an older state while the rest of the database stays.
 type restored struct {
 	region string
 	copied chan struct{}   // closed when a copy exists
 	apart  map[string]bool // claims that exist only in the copy or only in the region's present rows
-	fenced []string        // pools whose rows and loan records come from different times
+	fenced []string        // pools with rows and loan records from different times
 
 	asked atomic.Pointer[region] // the region, from its restore until the operator reconciles it
 }
 
-// divert sends half of the claims to the restored region until it is reconciled, as clients do that know nothing of the restore. The region serves
-// them from rows of another time.
+// divert sends half of the claims to the restored region until it is reconciled, as clients without knowledge of the restore would. The region serves
+// them from rows of an earlier time.
 func (run *run) divert(op *Op) {
 	r := run.restored.asked.Load()
 	if r == nil || op.Number%2 == 0 {
@@ -114,7 +114,7 @@ func (run *run) isApart(label string) bool {
 	return false
 }
 
-// fencedOff makes a dry run of a claim in the region for each pool that must be fenced there. The answer must be 503 unavailable.
+// fencedOff makes a dry run of a claim in the region for each pool that must be fenced there. The response must be 503 unavailable.
 func (run *run) fencedOff(ctx context.Context, r *region) {
 	for _, pool := range run.restored.fenced {
 		spec := obj{"poolRef": obj{"name": pool}, "prefixLength": run.plan.unit(pool)}
@@ -137,8 +137,8 @@ func (run *run) fencedOff(ctx context.Context, r *region) {
 	}
 }
 
-// reconcile does the operator's work until every pool is open in the region. A block that is in the region's rows but not in its stock may belong to
-// another region, so the claim that the copy brought back has to go.
+// reconcile does the operator's work until every pool is open in the region. A block in the region's rows that is not in its stock may belong to
+// another region. The claim that the copy brought back for such a block has to go.
 func (run *run) reconcile(ctx context.Context) error {
 	var last string
 	for range 5 {

@@ -45,13 +45,13 @@ type Result struct {
 	Took       time.Duration
 	Attempts   int // transactions and reads that the servers attempted
 	Judged     int // operations that were checked for linearizability
-	Unjudged   int // operations of histories whose check did not end in time
+	Unjudged   int // operations in histories that were not judged in time
 	Violations []Violation
 	Err        error // error of the harness
 	Dir        string
 }
 
-// runLimit limits the time of a run, so that a run that hangs ends.
+// runLimit limits the duration of a run, so that a run that hangs ends.
 const runLimit = 10 * time.Minute
 
 // perform runs a plan on a cluster. It creates dir, and removes it after a run without violations.

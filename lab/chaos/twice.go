@@ -9,10 +9,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// rival is the outcome of one of two requests for the same name.
+// rival is the outcome of one of two requests for a name.
 type rival struct {
-	won      bool // the server answered that the request made the claim
-	lost     bool // the server answered that the name is in use
+	won      bool // the response reports that the request made the claim
+	lost     bool // the response reports that the name is in use
 	refused  ipam.Code
 	answer   answer
 	underWay bool
@@ -59,7 +59,7 @@ func (run *run) compete(ctx context.Context, op *Op, server int) (r rival) {
 	return r
 }
 
-// decide draws the conclusion from two answers.
+// decide draws the conclusion from two responses.
 func (run *run) decide(ctx context.Context, op *Op, entries []*entry, both [2]rival) {
 	if both[0].underWay || both[1].underWay {
 		run.ledger.taint(entries)

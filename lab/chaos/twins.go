@@ -73,7 +73,7 @@ func neighbours() Mix {
 	return m
 }
 
-// refusedCommits returns a crowd whose transactions often run again.
+// refusedCommits returns a crowd with transactions that often run again.
 func refusedCommits() Mix {
 	m := crowd()
 	m.Healthy = true             // a stale plan fails its statement checks again and again until the request gives up:
@@ -82,7 +82,7 @@ func refusedCommits() Mix {
 	return m
 }
 
-// lostLocks returns a crowd that only claims, while no lock excludes anyone. The statement checks must find a free block that two claims take.
+// lostLocks returns a crowd that only claims, while no lock excludes anyone. The statement checks must detect that two claims take one free block.
 // (Releases need their locks, because only under them do two simultaneous releases of buddies find each other.)
 func lostLocks() Mix {
 	m := crowd()
@@ -92,8 +92,8 @@ func lostLocks() Mix {
 	return m
 }
 
-// restoredAlone returns a mix with pools of three regions. One region goes back to an older state while the others go on. It leaves child pools out:
-// all regions know them, and their owner has to delete one that the restored region has lost.
+// restoredAlone returns a mix with pools of three regions. One region goes back to an older state while the others go on. It makes no child pools:
+// all regions know them, so their owner would have to delete each one that the restored region has lost.
 func restoredAlone() Mix {
 	m := Served()
 	m.Weather = Weather{
@@ -119,7 +119,7 @@ func offClock() Mix {
 	return m
 }
 
-// remade returns a quiet mix. Its subject comes before the first operation (remake).
+// remade returns a quiet mix. Before the first operation, the run deletes a project and makes it again (remake).
 func remade() Mix {
 	m := Ordinary()
 	m.Operations, m.Weather = 4, Weather{}

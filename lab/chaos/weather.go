@@ -16,7 +16,7 @@ type Weather struct {
 
 	Latency   time.Duration // added to every round trip to the database, so that transactions overlap
 	Clocks    bool          // one server's clock is wrong
-	LostLocks bool          // PostgreSQL's advisory locks exclude nobody
+	LostLocks bool          // PostgreSQL's advisory locks exclude no transaction
 	Hidden    float64       // chance that a transaction's read of free blocks finds none
 
 	Still    []Disaster // ways to stop a server once; seeds take them in turn
@@ -118,7 +118,7 @@ const (
 	Restart                          // the database stops immediately and starts again
 	Sever                            // all connections of a region are cut
 	Slow                             // COMMITs of a region take longer than a request may, for a time
-	Apart                            // messages from a region to other regions are as slow, for a time; its own data are near
+	Apart                            // messages from a region to other regions are equally slow, for a time; those within the region are fast
 	Copy                             // a region's rows are copied
 	PutBack                          // the copy replaces the region's rows; after a time the operator reconciles
 	Step                             // the clock of a server jumps to this offset
@@ -148,7 +148,7 @@ func (e Event) String() string {
 	return fmt.Sprintf("after %d operations: %s %d for %v", e.At, e.Disaster, e.Region, e.For)
 }
 
-// events spreads the disasters over the middle of a run with a number of operations.
+// events spreads the disasters over the middle of a run, which has the given number of operations.
 func (w Weather) events(r *rand.Rand, regions, operations int) []Event {
 	var all []Event
 	if w.Restore {

@@ -37,7 +37,7 @@ func (n *node) url() string {
 	return "postgresql://root@" + n.address + "/defaultdb?sslmode=disable"
 }
 
-// waiter waits until a node answers. Its error is the reason why the node does not.
+// waiter waits until a node responds. Its error explains why the node does not respond.
 type waiter func(ctx context.Context, n *node) error
 
 const (
@@ -167,7 +167,7 @@ func (c *cluster) logs() string {
 	return all.String()
 }
 
-// answers reads a node's region.
+// answers checks that a node responds and is in the expected region.
 func answers(ctx context.Context, n *node) error {
 	c, err := pgx.Connect(ctx, n.url())
 	if err != nil {

@@ -64,7 +64,7 @@ func limited(t *testing.T) context.Context {
 	return ctx
 }
 
-// gone requires that none of the recorded processes is left.
+// gone requires that all recorded processes have ended.
 func gone(t *testing.T, record []string) {
 	t.Helper()
 	for _, line := range record {

@@ -47,7 +47,7 @@ func Run(ctx context.Context, args []string) error {
 
 const startLimit = 3 * time.Minute
 
-// run starts the cluster, runs a command on each node, and stops the cluster. await waits until a node answers.
+// run starts the cluster, runs a command on each node, and stops the cluster. await waits until a node responds.
 func run(ctx context.Context, bin string, commands []string, await waiter) (err error) {
 	if bin, err = exec.LookPath(bin); err != nil {
 		return fmt.Errorf("no CockroachDB: %w", err)

@@ -13,10 +13,10 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, indexed to make requests and to judge answers.
+// contractDoc is openapi.yaml, indexed to make requests and to judge responses.
 type contractDoc struct {
 	doc        *openapi3.T
-	operations []*operation // in order of id: a seed's decisions must not depend on the order of a map
+	operations []*operation // in id order, because a seed's decisions must not depend on a map's order
 	statuses   map[string]int
 }
 

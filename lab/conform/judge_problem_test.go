@@ -71,7 +71,7 @@ func (m *mismatches) figures(p problem, r *request, a answer) {
 			m.add("Allow is %q, want %v", allow, r.allow)
 		}
 	case http.StatusPreconditionFailed:
-		// A missing object has no ETag, and only a PUT can name one.
+		// A missing object has no ETag, and only a PUT can name a missing object.
 		if p.CurrentETag != a.etag() || p.CurrentETag == "" && r.method != http.MethodPut {
 			m.add("currentETag %q, ETag %q", p.CurrentETag, a.etag())
 		}

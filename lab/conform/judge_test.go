@@ -11,13 +11,13 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// plainHeaders may be in any answer.
+// plainHeaders may be in any response.
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary", "X-Request-Id", "X-Content-Type-Options",
 	"X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Strict-Transport-Security", "Cross-Origin-Resource-Policy", "Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// inside matches words of the driver, the database and the program, which no answer may contain.
+// inside matches words of the driver, the database and the program, which no response may contain.
 var inside = regexp.MustCompile(`(?i)sqlstate|\bpgx\b|pgconn|libpq|\bpq:|relation "|column "|syntax error at|duplicate key value|violates|goroutine \d|runtime error|panic|\.go:\d+|` +
 	`invalid memory|nil pointer|json: |strconv\.|openapi3|kin-openapi|echo\.|code=\d{3}, message=|unmarshal|/root/|/home/|/tmp/|postgres(ql)?://`)
 
@@ -25,7 +25,7 @@ type mismatches []string
 
 func (m *mismatches) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
 
-// judge lists all differences between an answer and the contract or its request's expectations.
+// judge lists all differences between a response and the contract or its request's expectations.
 func (k *contractDoc) judge(r *request, a answer) []string {
 	var m mismatches
 	if beforeUs(a) { // net/http refuses invalid HTTP before any handler of the service
@@ -69,7 +69,7 @@ func (k *contractDoc) judge(r *request, a answer) []string {
 	return m
 }
 
-// beforeUs recognises net/http's own answer to invalid HTTP.
+// beforeUs recognises net/http's own response to invalid HTTP.
 func beforeUs(a answer) bool {
 	return a.status == http.StatusBadRequest && a.header.Get("Content-Type") == "text/plain; charset=utf-8" && strings.HasPrefix(string(a.body), "400 Bad Request")
 }

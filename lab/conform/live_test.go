@@ -30,7 +30,7 @@ func (w *world) live(op *operation) {
 	}
 }
 
-// sensible sends a request that keeps all rules, so that its answer must not be 400.
+// sensible sends a request that keeps all rules, so that its response must not be 400.
 func (w *world) sensible(r *request) answer {
 	a := w.do(r)
 	if a.status == http.StatusBadRequest && !w.bounded(a) {

@@ -18,7 +18,7 @@ type mutation struct {
 
 type removal struct{}
 
-// mutations lists, for every place of a value, all possible violations of the schema.
+// mutations lists all possible violations of the schema, at every position in a value.
 func mutations(v any, s *openapi3.Schema, path []any) (out []mutation) {
 	s = flat(s)
 	add := func(kind string, value any) {

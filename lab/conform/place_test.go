@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place returns a path for an operation: of an existing object, or of a new one for a PUT. ok is false if no object fits.
+// place returns a path for an operation: the path of an existing object, or a new path for a PUT.
 func (w *world) place(op *operation) (path string, ok bool) {
 	if !strings.Contains(op.template, "{") {
 		return op.template, true
@@ -36,7 +36,7 @@ func (w *world) place(op *operation) (path string, ok bool) {
 	return w.holder(op.template)
 }
 
-// attached returns the path of a consumer of a claim.
+// attached returns the path of a claim's consumer.
 func (w *world) attached() string {
 	team, name := "/v1/projects/"+tenant, w.fresh("used")
 	w.serial++
@@ -91,7 +91,7 @@ func (w *world) unused(parameter string) string {
 	}
 }
 
-// holder returns the path of an existing object, mostly of the tenant.
+// holder returns the path of an existing object, mostly in the tenant's project.
 func (w *world) holder(template string) (string, bool) {
 	if template == "/v1/projects/{project}" && !w.one(8) {
 		return "/v1/projects/" + tenant, true
@@ -121,7 +121,7 @@ func (w *world) missing(op *operation) (path string, ok bool) {
 	return path + strings.TrimPrefix(op.template, one.template), ok
 }
 
-// supply makes an object of a kind of which none exists.
+// supply makes an object of a kind that has none yet.
 func (w *world) supply(template string) {
 	for _, op := range contract().operations {
 		collection := template[:strings.LastIndex(template, "/")]

@@ -66,7 +66,7 @@ func (w *world) wrongBodies(base *request) (out []*request) {
 	return out
 }
 
-// full returns a valid body with as many places as possible for faults.
+// full returns a large valid body, with many positions for faults.
 func (w *world) full(base *request) obj {
 	best := obj{}
 	for range 4 {

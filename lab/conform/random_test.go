@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// random is the source of all random decisions of a run.
+// random makes all random decisions in a run.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64) random {

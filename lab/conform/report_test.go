@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// report counts requests and answers, and records the mismatches.
+// report counts requests and responses, and records the mismatches.
 type report struct {
 	mu       sync.Mutex
 	requests int
@@ -83,7 +83,7 @@ func short(text []byte) string {
 	return string(text)
 }
 
-// print writes a line for each operation: the number of requests of each kind, and of answers with each status.
+// print writes a line for each operation: the number of requests by kind, and of responses by status.
 func (t *report) print(to io.Writer) {
 	for _, id := range sorted(t.byOp) {
 		of := t.byOp[id]
@@ -126,7 +126,7 @@ func (of *tally) unseen(id string) (out []string) {
 	return out
 }
 
-// alike returns one mismatch of each operation and sort, with its number of occurrences.
+// alike returns one mismatch for each operation and sort, with the number of occurrences.
 func (t *report) alike() []string {
 	count, first := map[string]int{}, map[string]string{}
 	for _, each := range t.found {

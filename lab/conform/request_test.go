@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// request is a request with the expectations for its answer.
+// request is a request with the expectations for its response.
 type request struct {
 	op     *operation // nil if the contract has none
 	kind   string

@@ -27,7 +27,7 @@ var byRequests = map[string]string{
 	"alerts": " WHERE FALSE", "utilization": " WHERE FALSE",
 }
 
-// rows returns every row of every table as text, and the trail's events of successful changes.
+// rows returns all rows of all tables as text, and the trail's events about successful changes.
 func (w *world) rows() map[string]bool {
 	tables := collect[string](w, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'")
 	require.Contains(w.t, tables, "holds")
@@ -56,7 +56,7 @@ func (w *world) rows() map[string]bool {
 	return out
 }
 
-// changes adds the trail's events of successful changes. Attempts without permission are recorded too, and write nothing else.
+// changes adds the trail's events of successful changes. The trail also records attempts without permission, which write nothing else.
 func (w *world) changes(to map[string]bool) {
 	answer, err := w.sql.Query(w.t.Context(), "SELECT id, count, events FROM audit_events")
 	require.NoError(w.t, err)

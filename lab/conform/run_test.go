@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// Every operation of the contract gets every kind of request, and no answer differs from the contract.
+// Every operation of the contract gets every kind of request, and no response differs from the contract.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	all := newReport()

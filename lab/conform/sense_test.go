@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// senses make bodies that keep the rules beyond the schema, so that their answer must not be 400. project is the project in the path.
+// senses make bodies that keep the rules beyond the schema, so that their response must not be 400. project is the project in the path.
 var senses = map[string]func(w *world, project, path string) obj{
 	"createProject": func(w *world, _, _ string) obj {
 		return obj{"metadata": w.metadata("t"), "spec": w.some(obj{"displayName": w.phrase("ProjectSpec", "displayName"), "description": w.description()})}
@@ -127,7 +127,7 @@ func (w *world) annotations() obj {
 	return w.some(obj{"note": w.phrase("ProjectSpec", "description"), "example.com/ticket": "日本語 😀\n\t\u202e"})
 }
 
-// phrase returns a free text for a member of a schema, cut so that its bytes stay within the limit of characters.
+// phrase returns a free text for a schema's member, cut so that its bytes stay within the limit for characters.
 func (w *world) phrase(schema, member string) string {
 	s := contract().doc.Components.Schemas[schema].Value.Properties[member].Value
 	text := w.text(s)
@@ -239,7 +239,7 @@ func (w *world) claim(project string) obj {
 	return spec
 }
 
-// patch returns a merge patch of some members of a spec, and of metadata.
+// patch returns a merge patch for some members of a spec, and for metadata.
 func (w *world) patch(spec obj) obj {
 	spec = w.some(spec)
 	for _, name := range sorted(spec) {
@@ -278,7 +278,7 @@ func (w *world) sense(op *operation) (*request, bool) {
 func (w *world) parameter(project string, p *openapi3.Parameter) string {
 	s := flat(p.Schema.Value)
 	switch p.Name {
-	case "cursor", "after": // comes from an answer
+	case "cursor", "after": // comes from a response
 		return ""
 	case "waitSeconds":
 		return "0"

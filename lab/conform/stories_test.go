@@ -107,7 +107,7 @@ func (w *world) retainedStory(team, name string, third int, claim func(string, o
 	w.writesNothing([]*request{due(claim("x", again), http.StatusConflict, "in_use")})
 }
 
-// quotaStory makes a project whose quota allows no further pool and no claim.
+// quotaStory makes a project with a quota that allows no further pool and no claim.
 func (w *world) quotaStory(name string) {
 	project := "/v1/projects/" + name
 	w.made("createProject", "/v1/projects", obj{"metadata": obj{"name": name}})

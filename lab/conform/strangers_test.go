@@ -60,7 +60,7 @@ func (w *world) strangers(base *request) (out []*request) {
 	return out
 }
 
-// indistinguishable sends one request as another tenant, for an existing and for a missing object. The answers must be the same.
+// indistinguishable sends one request as another tenant, for an existing and for a missing object. The responses must be the same.
 func (w *world) indistinguishable(base *request) {
 	if projectOf(base.path) != tenant {
 		return
@@ -76,7 +76,7 @@ func (w *world) indistinguishable(base *request) {
 	}
 }
 
-// lasting returns an answer without the parts that differ in each.
+// lasting returns a response without the parts that differ in each.
 func lasting(a answer) []byte {
 	id := a.header.Get("X-Request-Id")
 	text := bytes.ReplaceAll(a.body, []byte(id), nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twin is a service with one fault: it changes answers on their way, or has a forbidden effect.
+// twin is a service with one fault: it changes responses on their way, or has a forbidden effect.
 type twin struct {
 	http.RoundTripper
 	when  func(r *http.Request, a *answer) bool
@@ -73,7 +73,7 @@ func is(method string, statuses ...int) func(*http.Request, *answer) bool {
 	}
 }
 
-// says is is, restricted to answers with a text in them.
+// says adds to the condition is(method, status) that the response contains a text.
 func says(method string, status int, text string) func(*http.Request, *answer) bool {
 	return func(r *http.Request, a *answer) bool {
 		return is(method, status)(r, a) && bytes.Contains(a.body, []byte(text))
@@ -213,7 +213,7 @@ func (w *world) behind(via http.RoundTripper) {
 	require.Equal(w.t, http.StatusCreated, a.status)
 }
 
-// refusal returns the service's answer to an invalid space.
+// refusal returns the service's response to an invalid space.
 func (w *world) refusal(via http.RoundTripper) answer {
 	r := w.plain(contract().named("createSpace"), "/v1/projects/"+tenant+"/spaces")
 	r.body = []byte("{}")

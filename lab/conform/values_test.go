@@ -77,7 +77,7 @@ func (r random) text(s *openapi3.Schema) string {
 	return r.matching(s.Pattern, int(s.MinLength), most)
 }
 
-// moment returns an existing time in any spelling of RFC 3339.
+// moment returns a valid time in any spelling of RFC 3339.
 func (r random) moment() string {
 	t := time.Unix(r.Int64N(4e9), r.Int64N(1e9))
 	switch r.IntN(4) {

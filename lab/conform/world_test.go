@@ -22,7 +22,7 @@ import (
 const (
 	home    = "local" // the server's region
 	tenant  = "north" // the project of most requests
-	foreign = "south" // a project whose callers know nothing of the tenant
+	foreign = "south" // a project with callers that know nothing about the tenant
 	realm   = "default"
 )
 
@@ -38,8 +38,8 @@ type world struct {
 	root   string                       // a token of a platform admin
 	tokens map[string]map[string]string // by project and role
 	dead   map[string]string            // invalid tokens, by fault
-	things map[string][]string          // paths of existing objects, by template, in order of creation
-	scopes string                       // path of the scopes of a class that has scopes
+	things map[string][]string          // paths of existing objects, by template, in creation order
+	scopes string                       // path of the scopes in a class that has scopes
 	serial int
 }
 
@@ -133,7 +133,7 @@ func (w *world) plain(op *operation, path string) *request {
 	return r
 }
 
-// do sends a request, judges the answer and updates the list of existing objects.
+// do sends a request, judges the response and updates the list of existing objects.
 func (w *world) do(r *request) answer {
 	a, err := r.send(w.t.Context(), w.via, w.addr)
 	require.NoError(w.t, err, "%s", r)
@@ -145,7 +145,7 @@ func (w *world) do(r *request) answer {
 	return a
 }
 
-// remember updates the list of existing objects. A later request notices objects that went with another (a pool's grants).
+// remember updates the list of existing objects. The service may delete other objects with one (a pool's grants); a later request notices that.
 func (w *world) remember(r *request, a answer) {
 	switch {
 	case r.op == nil || r.op.reads():
@@ -192,7 +192,7 @@ func (w *world) fresh(prefix string) string {
 	return name
 }
 
-// names returns the names of the existing objects of one kind in a project: the last segments of their paths.
+// names returns the names of a project's existing objects of one kind: the last segments of their paths.
 func (w *world) names(project, collection string) []string {
 	var out []string
 	for _, template := range sorted(w.things) {

@@ -27,7 +27,7 @@ func (r *Recorder) Check(limit time.Duration) Verdict {
 	return v
 }
 
-// Draw writes a picture of the history into an HTML file: the clients' operations over time, the longest orders that were found, and the operation
+// Draw writes a picture of the history into an HTML file. It shows the clients' operations over time, the longest valid orders, and the operation
 // that fits none.
 func (v Verdict) Draw(path string) error { return porcupine.VisualizePath(v.model, v.info, path) }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Consumers records the requests of consumers and the answers that they got. Claims are independent: a consumer uses only one claim, and the last
+// Consumers records the requests of consumers and the responses that they got. Claims are independent: a consumer uses only one claim, and the last
 // consumer that leaves a claim releases it. The clock works as in a Recorder.
 //
 //   - an entry makes the claim if it does not exist, and attaches the consumer; it is right only for a consumer that has not ended
@@ -19,7 +19,7 @@ type Consumers struct {
 	mu      sync.Mutex
 	now     int64
 	history []*Use
-	numbers map[string]int // of consumers, in the order of their claim
+	numbers map[string]int // the consumers' numbers, in the order of their claim
 	used    map[string]int // number of consumers that a claim has had
 }
 
@@ -40,7 +40,7 @@ type Use struct {
 // use is a consumer's request.
 type use struct{ kind, claim, consumer string }
 
-// The kinds of uses, and their answers.
+// The kinds of uses, and their responses.
 const (
 	enters = "enters"
 	leaves = "leaves"
@@ -189,7 +189,7 @@ func (s usage) without(bit uint64) usage {
 	return s
 }
 
-// step returns the possible usages after an operation with this answer; none if the answer is wrong.
+// step returns the possible usages after an operation with this response; none if the response is wrong.
 func (s usage) step(kind string, bit uint64, answer string) []usage {
 	next, can := s, true
 	switch kind {

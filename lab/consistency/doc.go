@@ -1,5 +1,5 @@
-// Package consistency judges the answers that clients got: do all operations have an order in which each takes effect at one moment between its call
-// and its answer, and in which every answer is right?
+// Package consistency judges the responses that clients got. It searches for an order of all operations in which every response is right. In that
+// order, each operation takes effect at one moment between its call and its response.
 //
 // # The specification
 //
@@ -10,14 +10,14 @@
 //   - a claim of an exact CIDR gets it; "taken" is right only when a part of it is held
 //   - a release of a claim frees its block; "not found" is right only when the claim does not exist
 //
-// This is linearizability (Herlihy and Wing, 1990), which is more than the tiling that the audit finds in the database at the end. A block that two
-// claims had one after the other, a refusal while room existed, and an answer that was undone later all leave no trace.
+// This is linearizability (Herlihy and Wing, 1990). It requires more than the tiling that the audit checks in the database at the end. A block that
+// two claims had one after the other, a refusal while room existed, and a response that was undone later all leave no trace.
 //
 // # Unknown outcomes
 //
-// An operation with an unknown outcome (a cut connection, a timeout) may have taken effect at any moment since its call, or never: the model follows
-// both. Each such operation multiplies the search, so a client should repeat the request until the outcome is certain, where possible: call and
-// repeats are then one operation with one answer.
+// An operation with an unknown outcome (a cut connection, a timeout) may have taken effect at any moment since its call, or never. The model follows
+// both cases, so each such operation multiplies the search. A client should therefore repeat the request until the outcome is certain, where
+// possible. Call and repeats are then one operation with one response.
 //
 // # Cost
 //

@@ -62,7 +62,7 @@ type bundle struct {
 	targets []consistency.Target
 }
 
-// setup makes the pools, and services whose stores wrap has modified.
+// setup makes the pools, and services with stores that wrap has modified.
 func setup(t *testing.T, pools []consistency.Pool, strategy ipam.Strategy, services int, wrap func(storage.Store) storage.Store) *bundle {
 	t.Helper()
 	b := &bundle{

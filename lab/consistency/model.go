@@ -36,7 +36,7 @@ func model(names []string) porcupine.Model {
 	return m.ToModel()
 }
 
-// step returns the possible states after an operation with this answer; none if the answer is wrong.
+// step returns the possible states after an operation with this response; none if the response is wrong.
 func step(s state, op operation, a answer) []state {
 	s.pool = op.pool
 	switch op.kind {
@@ -68,7 +68,7 @@ func (s state) stepLength(op operation, a answer) []state {
 			}
 		}
 		return next
-	default: // an invalid answer to this operation
+	default: // an invalid response to this operation
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func (s state) stepBlock(op operation, a answer) []state {
 			return []state{s, s.take(holding{first, size, op.claim})}
 		}
 		return []state{s}
-	default: // an invalid answer to this operation
+	default: // an invalid response to this operation
 	}
 	return nil
 }

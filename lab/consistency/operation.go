@@ -29,7 +29,7 @@ type outcome int
 
 const (
 	unknown   outcome = iota // it took effect, or may do so later, or did not
-	got                      // a claim: it holds answer.block
+	got                      // a claim: it holds the block in the answer
 	exhausted                // claimLength: no room
 	taken                    // claimBlock: held, at least in part
 	released                 // release: done
@@ -38,7 +38,7 @@ const (
 	void                     // no effect, and no information about the state
 )
 
-// answer is the answer that a client got.
+// answer is the response that a client got.
 type answer struct {
 	outcome outcome
 	block   netip.Prefix

@@ -12,7 +12,7 @@ type Pool struct {
 	Unit  int // the longest prefix length of its claims; Unit - Block.Bits() is at most 12
 }
 
-// maxDepth limits a pool to 4096 units: the model looks at each.
+// maxDepth limits a pool to 4096 units, because the model visits each unit.
 const maxDepth = 12
 
 func (p Pool) check() {
@@ -51,7 +51,7 @@ func (p Pool) at(unit, bits int) netip.Prefix {
 // At returns the block of a length that begins with a unit, counted from the pool's first.
 func (p Pool) At(unit, bits int) netip.Prefix { return p.at(unit, bits) }
 
-// unit returns the first unit of a block; false if the block is not one of the pool's.
+// unit returns the first unit of a block, and false for a block that does not belong to the pool.
 func (p Pool) unit(block netip.Prefix) (int, bool) {
 	if !block.IsValid() || block.Masked() != block || p.size(block.Bits()) == 0 || !p.Block.Contains(block.Addr()) {
 		return 0, false

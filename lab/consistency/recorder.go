@@ -37,7 +37,7 @@ type Call struct {
 	r                *Recorder
 	client           int
 	op               operation
-	called, answered int64 // 0: not answered
+	called, answered int64 // 0: no response
 	answer           answer
 }
 
@@ -134,8 +134,8 @@ func (c *Call) end(a answer) {
 	c.answer, c.answered = a, c.r.now
 }
 
-// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A history without
-// some of them proves little.
+// Tally counts the operations by outcome: "unknown", "got", "exhausted", "taken", "released", "not found", "gone", "no effect". A history that lacks
+// some outcomes proves little.
 func (r *Recorder) Tally() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

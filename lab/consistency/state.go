@@ -52,7 +52,7 @@ func (s state) free(first, size int) bool {
 	return true
 }
 
-// places returns the first units of all free blocks of a size.
+// places returns the first units of all free blocks with a size.
 func (s state) places(size int) []int {
 	var out []int
 	for first := 0; size > 0 && first < s.pool.units(); first += size {
@@ -67,7 +67,7 @@ func (s state) holds(claim int) bool {
 	return slices.ContainsFunc(s.holdings(), func(h holding) bool { return h.claim == claim })
 }
 
-// take returns the state with one more claim, whose block must be free.
+// take returns the state with one more claim, for a free block.
 func (s state) take(h holding) state {
 	list := s.holdings()
 	i, _ := slices.BinarySearchFunc(list, h, func(a, b holding) int { return a.first - b.first })

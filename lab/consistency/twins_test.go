@@ -49,7 +49,7 @@ func wrapped(ctx context.Context, s storage.Store, op string, locks storage.Lock
 	return s.InTx(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error { return fn(ctx, wrap(tx)) })
 }
 
-// staleTwin makes every other plan from earlier free blocks, and writes those parts of the plan that still can be written: its deletes may miss.
+// staleTwin makes every other plan from earlier free blocks, and writes the parts of the plan that it still can write: a delete may affect no row.
 type staleTwin struct {
 	storage.Store
 

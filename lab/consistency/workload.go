@@ -55,7 +55,7 @@ func (n *names) add(pool, name string) {
 	n.list = append(n.list, [2]string{pool, name})
 }
 
-// pick returns one of them. It stays in the list half of the times, so that it is released again.
+// pick returns a random claim from the list. In half of the cases the claim stays in the list, so that a client releases it again.
 func (n *names) pick(random *rand.Rand) (pool, name string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

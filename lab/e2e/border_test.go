@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// Two tenants have pools with the same name and addresses. The requests of one never touch or show the objects of the other.
+// Two tenants have pools with the same name and addresses. One tenant's requests never touch or show the other's objects.
 func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)
@@ -60,7 +60,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 			nothing := south.admin().do(t, http.MethodGet, south.at(list)+"north/nothing", nil, probe)
 			nowhere := south.admin().do(t, http.MethodGet, south.at(list)+"never/default", nil, probe)
 			asked := strings.NewReplacer("north/nothing", "that", "never/default", "that", "north/default", "that")
-			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each contains the name that it is about
+			for _, a := range []*answer{&foreign, &nothing, &nowhere} { // each response contains the name in its request
 				a.body = []byte(asked.Replace(string(a.body)))
 			}
 			require.Equal(t, whole(nothing), whole(foreign), list)
@@ -110,7 +110,7 @@ func TestTenantsWithEqualNamesSeeOnlyTheirOwnObjects(t *testing.T) {
 	t.Run("NorthReadsWhatItReadBefore", func(t *testing.T) { north.readEverything(t, north.admin()) })
 }
 
-// cursorsOpenNothing uses a cursor from each list of one tenant on the same list of the other. The answer reveals nothing.
+// cursorsOpenNothing uses a cursor from each of one tenant's lists on the other tenant's same list. The response reveals nothing.
 func cursorsOpenNothing(t *testing.T, north, south *tenant) {
 	t.Helper()
 	lists := []string{
@@ -242,7 +242,7 @@ func references(t testing.TB, owner *tenant) map[string]reference {
 	}
 }
 
-// A request cannot use another project's object by naming it. The answer is the same as for an object that does not exist.
+// A request cannot use another project's object by naming it. The response is the same as for an object that does not exist.
 func TestForeignObjectGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

@@ -17,15 +17,15 @@ import (
 // obj is a JSON object as tests write it.
 type obj = map[string]any
 
-// caller sends requests to one server and checks every answer against the contract.
+// caller sends requests to one server and checks every response against the contract.
 type caller struct {
 	addr atomic.Pointer[string] // host:port; a restarted server has another one
 	http *http.Client
-	// outages is set by tests that break the database: 503 and 504 are then allowed, and are checked like other answers.
+	// outages is set by tests that break the database: 503 and 504 are then allowed, and are checked like other responses.
 	outages bool
 	token   string   // credentials of the requests; "": none
-	unseen  []string // words of other tenants: no answer contains one, unless the request does
-	behind  []string // pools behind classes: an answer names one only as the origin of the caller's block
+	unseen  []string // words of other tenants: no response contains one, unless the request does
+	behind  []string // pools behind classes: a response names one only as the origin of the caller's block
 	seen    tally
 }
 
@@ -60,7 +60,7 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status <= 299 }
 
-// etag returns the ETag of the resource in the answer.
+// etag returns the ETag of the resource in the response.
 func (a answer) etag() string { return a.header.Get("ETag") }
 
 // option changes a request before it is sent.
@@ -97,7 +97,7 @@ func chunked(r *http.Request) {
 	}
 }
 
-// do sends a request and requires an answer, of any status. body is nil for none, []byte for raw bytes, and otherwise a JSON value.
+// do sends a request and requires a response, of any status. body is nil for none, []byte for raw bytes, and otherwise a JSON value.
 func (c *caller) do(t testing.TB, method, path string, body any, options ...option) answer {
 	t.Helper()
 	a, err := c.try(t.Context(), t, method, path, body, options...)
@@ -105,7 +105,7 @@ func (c *caller) do(t testing.TB, method, path string, body any, options ...opti
 	return a
 }
 
-// try sends a request. err means that there was no answer. Any goroutine of the test may call it.
+// try sends a request. err means that there was no response. Any goroutine of the test may call it.
 func (c *caller) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (answer, error) {
 	t.Helper()
 	r, err := c.request(ctx, method, path, body, options...)
@@ -184,7 +184,7 @@ func (c *caller) read(t testing.TB, r *http.Request, resp *http.Response) (answe
 	return a, nil
 }
 
-// says reports whether an answer contains a word.
+// says reports whether a response contains a word.
 func (a answer) says(word string) bool {
 	if bytes.Contains(a.body, []byte(word)) {
 		return true
@@ -197,7 +197,7 @@ func (a answer) says(word string) bool {
 	return false
 }
 
-// said reports whether a request contained a word.
+// said reports whether a request contains a word.
 func said(r *http.Request, word string) bool {
 	if strings.Contains(r.URL.String(), word) {
 		return true
@@ -218,7 +218,7 @@ func said(r *http.Request, word string) bool {
 	return err == nil && bytes.Contains(text, []byte(word))
 }
 
-// decode parses an answer's body.
+// decode parses a response's body.
 func decode[T any](t testing.TB, a answer) T {
 	t.Helper()
 	var v T
@@ -226,7 +226,7 @@ func decode[T any](t testing.TB, a answer) T {
 	return v
 }
 
-// doer lets the generated client send its requests through the caller, which checks the answers.
+// doer lets the generated client send its requests through the caller, which checks the responses.
 func (c *caller) doer(t testing.TB) doerFunc {
 	t.Helper()
 	return func(r *http.Request) (*http.Response, error) {

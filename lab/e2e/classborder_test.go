@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// openClass makes a shared class of the platform, with a pool behind it whose name no other tenant may see.
+// openClass makes a shared class of the platform. No other tenant may see the name of the pool behind it.
 func (w *world) openClass(t testing.TB, pool string) {
 	t.Helper()
 	w.classOf(t, "platform", "pod-network", obj{"ipFamily": "IPv4", "defaultPrefixLength": 26, "visibility": "shared"})
@@ -91,7 +91,7 @@ func TestClassOfThePlatformNeedsNoGrant(t *testing.T) {
 	})
 }
 
-// A class of another project, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
+// Another project's class, a class that the platform keeps to itself, and a missing class look the same to a project that may not use them.
 func TestForeignClassGetsTheResponseOfAMissingOne(t *testing.T) {
 	t.Parallel()
 	town := setupTown(t)

@@ -34,7 +34,7 @@ func (c *caller) poolOf(t testing.TB, project, name, cidr string, classes ...str
 	c.created(t, c.do(t, http.MethodPost, in(project, "pools"), named(name, spec)))
 }
 
-// claimOf requests a block for any project; the answer may be a refusal.
+// claimOf requests a block for any project; the response may be a refusal.
 func (c *caller) claimOf(t testing.TB, project, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, in(project, "claims"), named(name, spec), options...)

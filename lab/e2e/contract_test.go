@@ -13,7 +13,7 @@ import (
 	carve "github.com/carve-ipam/carve"
 )
 
-// contractDoc is openapi.yaml, indexed to find operations and to check answers.
+// contractDoc is openapi.yaml, indexed to find operations and to check responses.
 type contractDoc struct {
 	doc        *openapi3.T
 	operations []*operation
@@ -71,7 +71,7 @@ func (k *contractDoc) operation(method, path string) *operation {
 	return nil
 }
 
-// refusals returns the codes that an operation lists and that fit an answer: its status, and the code in its body if it has one.
+// refusals returns the codes that an operation lists and that fit a response: its status, and the code in its body if it has one.
 func (k *contractDoc) refusals(op *operation, a answer) []string {
 	p, _ := problemOf(a)
 	return slices.DeleteFunc(listed(op.Extensions), func(code string) bool {
@@ -126,7 +126,7 @@ func (op *operation) changes() bool {
 	return op.method != http.MethodGet && !strings.HasSuffix(op.permission(), ".read")
 }
 
-// repeatable lists the POSTs that may be repeated by their nature, and take no key.
+// repeatable lists the POSTs that are idempotent by their nature and take no key.
 var repeatable = []string{"releaseClaims", "renewConsumers", "confirmExpiry", "retryWebhookDelivery"}
 
 // creates reports whether an operation creates an object, and so takes an Idempotency-Key.

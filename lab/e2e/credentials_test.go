@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Any fault of the credentials gets the same answer. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked one.
+// Any fault of the credentials gets the same response. It does not distinguish an unknown key, a wrong secret, an expired key and a revoked one.
 func TestInvalidCredentialsGetTheSameResponse(t *testing.T) {
 	t.Parallel()
 	w, log := setupLogged(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A stopping server accepts no new connections and answers the running requests.
+// A stopping server accepts no new connections and completes the running requests.
 func TestStopLetsRunningRequestsEnd(t *testing.T) {
 	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The dry run of each changing operation, as in the contract's examples, returns the answer of the real one and changes no row of any table.
+// The dry run of each changing operation, as in the contract's examples, returns the real operation's response and changes no row in any table.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	s := setupStage(t)
 	for _, each := range s.specimens(t) {
-		if !each.op.changes() || each.op.id == "releaseClaims" { // its dry run cannot return the answer of the real one
+		if !each.op.changes() || each.op.id == "releaseClaims" { // its dry run cannot return the response of the real one
 			continue
 		}
 		t.Run(each.String(), func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// lasting returns the parts of an answer that a repeat of the request would return again: no ids, times or generated names.
+// lasting returns the parts of a response that a repeat of the request would return again: no ids, times or generated names.
 func lasting(t testing.TB, a answer) any {
 	t.Helper()
 	if len(a.body) == 0 {

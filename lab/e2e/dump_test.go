@@ -19,15 +19,15 @@ var moving = []string{"last_used_at", "empty_since", "due_at", "lease", "epoch",
 // request; new rows are.
 var purged = []string{"removals", "audit_events", "history"}
 
-// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, which the
-// background job also moves when it maintains those pools, and the recorded utilization of pools.
+// byRequests restricts tables to the rows that only requests change. It excludes the version rows (fences) of projects and of scope pools, because
+// the background job also changes them when it maintains those pools. It also excludes the recorded utilization of pools.
 var byRequests = map[string]string{
 	"fences":      " WHERE length(stock) > 0 AND id NOT IN (SELECT id FROM pools WHERE scope_key IS NOT NULL)",
 	"utilization": " WHERE FALSE",
 }
 
 // dump returns every row of every table as text, and every event of the trail. Two equal dumps show that nothing was written. Bytes stay as they are,
-// and ids look as in answers.
+// and ids look as in responses.
 func (w *world) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	rows, err := w.sql.Query(t.Context(),

@@ -26,7 +26,7 @@ func dataDir(t testing.TB, who user) string {
 	return dir
 }
 
-// A server without --database-url starts its own database, whose data survive any end of the server.
+// A server without --database-url starts its own database. The data survive any end of the server.
 func TestEmbeddedDatabase(t *testing.T) {
 	t.Parallel()
 	users := map[string]user{"AsTheUserOfTheTest": nil}

@@ -101,7 +101,7 @@ var resourceKinds = map[string]string{
 	"webhooks": "Webhook", "deliveries": "Webhook", "retries": "Webhook", "alert-rules": "AlertRule",
 }
 
-// resourceKind returns the kind of resource of an operation.
+// resourceKind returns the resource kind of an operation.
 func (op *operation) resourceKind(t testing.TB) string {
 	t.Helper()
 	kind := ""

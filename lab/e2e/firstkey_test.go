@@ -40,7 +40,7 @@ func TestFirstStartPrintsTheFirstKey(t *testing.T) {
 		root.ok(t, root.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		dsn, err := devdb.Find(dir)
 		require.NoError(t, err)
-		other := c.as(bootstrap(t, dsn)) // a user who lost it and can reach the database makes another
+		other := c.as(bootstrap(t, dsn)) // a user who lost the key and can reach the database makes another key
 		other.ok(t, other.do(t, http.MethodGet, "/v1/projects/"+project, nil))
 		auditClean(t, dsn)
 		require.NoError(t, again.Stop())

@@ -71,7 +71,7 @@ func TestSmallPoolServesClaimsToItsLastAddress(t *testing.T) {
 	}
 }
 
-// In a fragmented pool much is free, but no block of the wanted size. The answer contains the length that is free.
+// A fragmented pool has much free space, but no block of the wanted size. The response contains the length of its largest free block.
 func TestFragmentedPoolReturnsItsLargestFreeLength(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

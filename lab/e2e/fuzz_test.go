@@ -19,7 +19,7 @@ const (
 	fuzzSeedEnv = "E2E_FUZZ_SEED" // runs this seed alone
 )
 
-// Examples of the contract, broken at random, in any order: no answer is a 5xx, each answer matches the contract, and every invariant holds
+// Examples of the contract, broken at random, in any order: no response is a 5xx, each response matches the contract, and every invariant holds
 // afterwards.
 func TestFuzz(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ func (f *fuzzer) header() option {
 		value = "fuzz"
 	}
 	if name == "Expect" {
-		value = "100-continue" // net/http itself answers others, before any handler
+		value = "100-continue" // net/http itself responds to others, before any handler
 	}
 	return header(name, value)
 }

@@ -46,7 +46,7 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// withoutToken returns an answer without the secret that only the first answer contains.
+// withoutToken returns a response without the secret that only the first response contains.
 func withoutToken(t testing.TB, a answer) []byte {
 	t.Helper()
 	body := decode[obj](t, a)

@@ -17,8 +17,8 @@ const staleness = 5 * time.Second
 // askew is the largest difference between the database's clock, as a server measures it, and this process's clock. A busy machine measures it badly.
 const askew = 50 * time.Millisecond
 
-// heededWithin requires that every server applies an answered change within staleness: no request that begins later may see the state before. judged
-// reports whether a request saw the change.
+// heededWithin requires that every server applies an acknowledged change within staleness: no request that begins later may see the earlier state.
+// judged reports whether a request saw the change.
 func heededWithin(t testing.TB, judged func() bool) {
 	t.Helper()
 	changed := time.Now()
@@ -128,7 +128,7 @@ func TestAPIKeys(t *testing.T) {
 	})
 }
 
-// The server that sees a key writes its last use, at the latest when it stops.
+// A server that receives a key writes the time of its last use, at the latest when the server stops.
 func TestLastUseOfAKeyIsKept(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

@@ -12,12 +12,12 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// ledger records the answers that clients got, by claim name.
+// ledger records the responses that clients got, by claim name.
 type ledger struct {
 	mu      sync.Mutex
 	granted map[string]string // block by claim
 	refused map[string]bool
-	unknown int // requests without an answer
+	unknown int // requests without a response
 	grants  chan struct{}
 }
 
@@ -25,8 +25,8 @@ func newLedger(most int) *ledger {
 	return &ledger{granted: map[string]string{}, refused: map[string]bool{}, grants: make(chan struct{}, most)}
 }
 
-// hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. It repeats a request without an answer as
-// create-or-return, once ready returns because the server is back.
+// hoard claims blocks of a pool through one server, one after the other, until the pool is exhausted. It repeats a request without a response as
+// create-or-return. It calls ready first, which returns when the server is back.
 func (l *ledger) hoard(ctx context.Context, t testing.TB, c *caller, who string, spec obj, ready func()) {
 	t.Helper()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -73,7 +73,7 @@ func (l *ledger) await(ctx context.Context, n int) {
 	}
 }
 
-// holds requires that the service's state matches the clients' answers exactly: no block twice, no acknowledged claim lost, no refused claim kept.
+// holds requires that the service's state matches the clients' responses exactly: no block twice, no acknowledged claim lost, no refused claim kept.
 func (l *ledger) holds(t testing.TB, c *caller, blocks int) {
 	t.Helper()
 	owners := map[string]string{}

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/consistency"
 )
 
-// overHTTP is a server as a workload's target. It repeats a request until the answer is certain: a claim as create-or-return, and a release. If an
+// overHTTP is a server as a workload's target. It repeats a request until the response is certain: a claim as create-or-return, and a release. If an
 // earlier attempt of a release may have taken effect, "not found" proves nothing.
 type overHTTP struct {
 	*caller
@@ -66,7 +66,7 @@ func asError(a answer) error {
 	return nil
 }
 
-// All claims and releases have an order in which every answer is right.
+// All claims and releases have an order in which every response is right.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	workload := consistency.Workload{

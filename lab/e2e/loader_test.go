@@ -34,7 +34,7 @@ type loader struct {
 	refused map[string]int // by kind and code
 }
 
-// newLoader loads into a server process of its own, which the race detector of the test does not slow down.
+// newLoader loads into a separate server process, which the test's race detector does not slow down.
 func newLoader(t testing.TB) (*loader, *world) {
 	t.Helper()
 	dsn := database(t)

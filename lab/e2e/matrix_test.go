@@ -37,7 +37,7 @@ func (op *operation) permission() string {
 	return action
 }
 
-// matrix is a stage whose projects have callers in every role, and a stranger who is an admin of another project.
+// matrix is a stage with callers in every role of its projects, and with a stranger, an admin of another project.
 type matrix struct {
 	*stage
 	by        map[string]map[string]*caller // by project and role
@@ -68,7 +68,7 @@ func setupMatrix(t testing.TB) *matrix {
 	return m
 }
 
-// ownQuota replaces the project's quota by one of its own admin, who may not change the platform's quota.
+// ownQuota replaces the project's quota by a quota that the project's own admin made, because that admin may not change the platform's quota.
 func (m *matrix) ownQuota(t testing.TB) {
 	t.Helper()
 	path := in(m.names["project"], "quotas", m.names["quota"])
@@ -119,7 +119,7 @@ func TestEveryOperationRefusesUnauthorizedCallers(t *testing.T) {
 	m.keepsSecrets(t)
 }
 
-// probe sets the request ID that an answer repeats, so that answers can be compared byte by byte.
+// probe sets the request ID that a response repeats, so that responses can be compared byte by byte.
 var probe = header("X-Request-Id", "probe")
 
 // refuses tries an operation as every unauthorized caller and checks the records.
@@ -197,7 +197,7 @@ func (m *matrix) refuses(t *testing.T, each specimen, least string) {
 	}, "audit_events")
 }
 
-// recorded requires a record of an attempt to change something, and none of an attempt to read.
+// recorded requires a record for an attempt to change something, and no record for an attempt to read.
 func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, outcome string) {
 	t.Helper()
 	if !each.op.changes() {
@@ -213,7 +213,7 @@ func (m *matrix) recorded(t testing.TB, each specimen, made []event, project, ou
 	require.Nil(t, e.After)
 }
 
-// whole returns the comparable parts of an answer: everything except the time.
+// whole returns the comparable parts of a response: everything except the time.
 func whole(a answer) map[string]any {
 	h := maps.Clone(a.header)
 	delete(h, "Date")

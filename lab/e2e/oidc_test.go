@@ -62,7 +62,7 @@ func (is *issuer) token(t testing.TB, subject string, claims obj) string {
 	return oidctest.SignIDToken(is.key, is.id, "ES256", string(text))
 }
 
-// Users and programs have tokens of an issuer. Their roles come from the claims of the token and from memberships.
+// Users and programs have tokens from an issuer. Their roles come from the token's claims and from memberships.
 func TestOIDC(t *testing.T) {
 	t.Parallel()
 	is := startIssuer(t)

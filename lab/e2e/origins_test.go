@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withoutOrigins returns an answer without the fields that name the pool of the caller's block: poolRef of a claim, of its allocation, record and
-// history, and of an explanation's expected claim, with the sentences and the step that repeat it. Refusals, other steps and remedies have no such
-// field.
+// withoutOrigins returns a response without the fields that name the pool of the caller's block. These are poolRef of a claim, of its allocation,
+// record and history, and of an explanation's expected claim, with the sentences and the step that repeat it. Refusals, other steps and remedies have
+// no such field.
 func (a answer) withoutOrigins() answer {
 	var v any
 	if _, refused := problemOf(a); refused || json.Unmarshal(a.body, &v) != nil {
@@ -47,7 +47,7 @@ func withoutOrigins(v any) any {
 	}
 }
 
-// This check of the check accepts the one field and no other.
+// The check accepts the pool's name in poolRef and detects it in every other field.
 func TestPoolBehindAClassIsNamedOnlyInPoolRef(t *testing.T) {
 	t.Parallel()
 	for body, says := range map[string]bool{

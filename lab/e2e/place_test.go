@@ -128,7 +128,7 @@ func below(s *openapi3.Schema, name string) *openapi3.Schema {
 	return openapi3.NewSchema()
 }
 
-// value returns the JSON of the value at a place of a body, or of a sample for it.
+// value returns the JSON value at a place in a body, or in a sample for the body.
 func value(body any, p place) string {
 	v := body
 	for _, token := range p.tokens {

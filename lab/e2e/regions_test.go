@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// globe is one database with a server process in each of three regions. Its world is the server of the first region.
+// globe is one database with server processes in three regions. Its world is the first region's server.
 type globe struct {
 	*world
 	in      map[string]*caller
@@ -35,7 +35,7 @@ func setupGlobe(t testing.TB) *globe {
 	return g
 }
 
-// served returns the spec of a pool that all regions of a globe serve.
+// served returns the spec for a pool that all regions of a globe serve.
 func served(cidr string) obj { return obj{"cidr": cidr, "regions": everywhere} }
 
 // stands requires that the regional figures of a pool add up, and returns them by region.

@@ -191,7 +191,7 @@ func TestRegionRestoredAloneStaysClosedUntilReconciled(t *testing.T) {
 	for _, table := range own {
 		statements(t, dsn, "CREATE TABLE kept_"+table+" AS SELECT * FROM "+table+" WHERE region = 'east'")
 	}
-	inEast.claim(t, "lost", from("wide", 22)) // larger than a first loan of which a part is held: the region borrows another block
+	inEast.claim(t, "lost", from("wide", 22)) // larger than the rest of the first loan, of which a part is held: the region borrows another block
 	for _, table := range own {
 		statements(t, dsn, "DELETE FROM "+table+" WHERE region = 'east'", "INSERT INTO "+table+" SELECT * FROM kept_"+table, "DROP TABLE kept_"+table)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// unforgetting starts a server whose keyring never expires its cache, so that requests meet everything that a server may cache. A token that is no
+// unforgetting starts a server with a keyring cache that never expires, so that requests meet everything that a server may cache. A token that is no
 // key counts as a member's subject.
 func unforgetting(t testing.TB, dsn string) (addr string) {
 	t.Helper()
@@ -48,8 +48,7 @@ func (m memberships) Authenticate(ctx context.Context, subject string) (tenancy.
 	return tenancy.Principal{Subject: subject, Method: "oidc", Held: held}, err
 }
 
-// remade is a stage whose project is the second of its name, with callers that had a role in the first project, on servers that have them in their
-// caches.
+// remade is a stage with the second project of its name. Its callers had a role in the first project, and its servers have them in their caches.
 type remade struct {
 	*stage
 	project string

@@ -17,13 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// followed maps the kinds of the feed to the lists of a project that contain their objects.
+// followed maps the feed's kinds to the project's lists that contain their objects.
 var followed = map[string][]string{
 	"IPPool": {"pools"}, "IPClaim": {"claims"}, "IPAllocation": {"allocations?holder=self"}, "IPClass": {"classes"}, "Quota": {"quotas"},
 	"IPConsumer": {"realms/default/consumers", "realms/two/consumers"},
 }
 
-// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that answers.
+// replica is a copy of a project that follows its feed. It uses the servers in turn and any server that responds.
 type replica struct {
 	project string
 	sites   []*caller
@@ -36,7 +36,7 @@ type replica struct {
 	cursor  string
 	turns   int
 	lists   int // number of fresh starts by lists
-	told    int // changes
+	told    int // number of applied changes
 }
 
 func newReplica(project string, sites []*caller, with ...func(*replica)) *replica {

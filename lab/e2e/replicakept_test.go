@@ -32,7 +32,7 @@ func kept(t *testing.T, replicas ...*replica) (end func()) {
 	return end
 }
 
-// Servers and the database are killed, connections are cut before and after COMMIT, and followers reconnect to any server that answers. In the end
+// Servers and the database are killed, connections are cut before and after COMMIT, and followers reconnect to any server that responds. In the end
 // their copies equal the lists, object for object, and no follower had to list again.
 func TestReplicaEqualsTheListsAfterServersAndDatabaseWereKilled(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ type transport func(*http.Request) (*http.Response, error)
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// The check of the replicas detects a copy that lost one change of one object, and a follower that resumes from now after each answer.
+// The check of the replicas detects a copy that lost one change of one object, and a follower that resumes from now after each response.
 func TestReplicaCheckDetectsALostChange(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/lab/serverproc"
 )
 
-// estate is two servers, each with its own connection to one PostgreSQL. All of them can be killed.
+// estate is two servers, each with its own connection to one PostgreSQL. A test can kill all three.
 type estate struct {
 	dir, binary string
 	db          *devdb.DB
@@ -41,7 +41,7 @@ func newEstate(t *testing.T) *estate {
 		_ = os.RemoveAll(e.dir)
 	})
 	e.startDatabase(t)
-	// It does not wait for the disk, which a killed process does not need; but its log contains every acknowledged commit.
+	// The database does not wait for the disk, because data survive a killed process without that. Its log contains every acknowledged commit.
 	conn, err := pgx.Connect(t.Context(), e.db.DSN())
 	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), "ALTER DATABASE carve SET synchronous_commit = on")
@@ -139,7 +139,7 @@ func (e *estate) furnish(t *testing.T) {
 	c.poolOf(t, project, "nets", "10.64.0.0/12", "nets")
 }
 
-// writer changes objects of every kind, at both servers. It ignores refusals and missing answers.
+// writer changes objects of every kind, at both servers. It ignores refusals and missing responses.
 type writer struct {
 	*estate
 
@@ -162,7 +162,7 @@ func (w *writer) run(ctx context.Context, t testing.TB) {
 	}
 }
 
-// try sends a request. It returns false if no server answers.
+// try sends a request. It returns false if no server responds.
 func (w *writer) try(ctx context.Context, t testing.TB, method, path string, body any, options ...option) (a answer, there bool) {
 	t.Helper()
 	c := w.sites[w.dice.IntN(len(w.sites))]
@@ -184,7 +184,7 @@ func (w *writer) send(ctx context.Context, t testing.TB, method, path string, bo
 // some returns one of a few names that the writers share.
 func (w *writer) some(prefix string, of int) string { return fmt.Sprint(prefix, w.dice.IntN(of)) }
 
-// user returns one of the latest consumers of this writer. Most end before long, and none comes back.
+// user returns one of this writer's latest consumers. Most consumers end soon, and none comes back.
 func (w *writer) user() obj {
 	w.consumers++
 	n := w.consumers / 8

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// at returns the path of a collection of the project, or of one object in it.
+// at returns the path of one of the project's collections, or of one object in it.
 func at(collection string, name ...string) string {
 	path := "/v1/projects/" + project + "/" + collection
 	for _, n := range name {
@@ -64,7 +64,7 @@ func (c *caller) pool(t testing.TB, name string, spec obj) client.IPPool {
 	return decode[client.IPPool](t, c.created(t, c.do(t, http.MethodPost, at("pools"), named(name, spec))))
 }
 
-// child returns the spec of a child pool of a length.
+// child returns the spec for a child pool with a prefix length.
 func child(parent string, length int) obj {
 	return obj{"parentRef": obj{"name": parent}, "prefixLength": length}
 }
@@ -74,7 +74,7 @@ func (c *caller) getPool(t testing.TB, name string) client.IPPool {
 	return decode[client.IPPool](t, c.ok(t, c.do(t, http.MethodGet, at("pools", name), nil)))
 }
 
-// postClaim requests a block; the answer may be a refusal.
+// postClaim requests a block; the response may be a refusal.
 func (c *caller) postClaim(t testing.TB, name string, spec obj, options ...option) answer {
 	t.Helper()
 	return c.do(t, http.MethodPost, at("claims"), named(name, spec), options...)
@@ -97,7 +97,7 @@ func (c *caller) release(t testing.TB, name string) {
 	c.deleted(t, c.do(t, http.MethodDelete, at("claims", name), nil))
 }
 
-// available counts the free addresses of a pool. It requires that the figures of the pool's capacity add up.
+// available counts a pool's free addresses. It requires that the figures of the pool's capacity add up.
 func (c *caller) available(t testing.TB, pool string) *big.Int {
 	t.Helper()
 	capacity := c.getPool(t, pool).Status.Capacity

@@ -19,8 +19,8 @@ const (
 	roleFuzzEach  = 2500
 )
 
-// Random requests by callers of every role in two projects, without credentials and with random ones: no answer is a 5xx, no answer contains a word
-// of the other project unless the request does, and every invariant holds afterwards.
+// Callers of every role in two projects send random requests, and so do callers without credentials and with random ones. No response is a 5xx, and
+// none contains a word of the other project unless the request does. Every invariant holds afterwards.
 func TestFuzzOfEveryRole(t *testing.T) {
 	t.Parallel()
 	first, n := uint64(1), uint64(roleFuzzSeeds)
@@ -89,7 +89,7 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 		}
 		if f.IntN(20) == 0 {
 			if forged := f.credentials(); !f.good(forged) {
-				c = f.callers[len(f.callers)-1] // who may see nothing
+				c = f.callers[len(f.callers)-1] // this caller may see nothing
 				options = append(options, header("Authorization", forged))
 			}
 		}
@@ -118,14 +118,14 @@ func (f *roleFuzz) run(t *testing.T, seed uint64) {
 	}
 }
 
-// transposed moves a specimen into the project of one of the tenants, with existing names, or as a claim by class.
+// transposed moves a specimen into one tenant's project, with existing names, or as a claim by class.
 func (f *roleFuzz) transposed(each specimen, byClass bool) specimen {
 	p := f.town.north
 	if f.IntN(2) == 0 {
 		p = f.town.south
 	}
 	other := p
-	if f.IntN(3) == 0 { // names of one tenant in the path of the other
+	if f.IntN(3) == 0 { // one tenant's names in the other's path
 		if other = f.town.south; p == f.town.south {
 			other = f.town.north
 		}

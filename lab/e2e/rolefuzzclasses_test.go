@@ -10,8 +10,8 @@ import (
 // commons maps the shared classes of the platform that random requests use to the pools behind them.
 var commons = map[string]string{"common": "common-eu", "scarce": "scarce-eu", "commune": "commune-eu"}
 
-// openCommons makes shared classes of the platform beside the default one of the stage: one that is soon exhausted, and one with a pool for each
-// scope. Only a tenant that holds a block of a pool behind them may see the name of that pool.
+// openCommons makes two shared classes of the platform beside the stage's default class: one that is soon exhausted, and one with a pool for each
+// scope. Only a tenant with a block from a pool behind them may see the pool's name.
 func (f *roleFuzz) openCommons(t testing.TB) {
 	t.Helper()
 	w := f.town.world
@@ -39,8 +39,8 @@ func (f *roleFuzz) fromCommons(t testing.TB) map[string]int {
 	return out
 }
 
-// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default, with and without a
-// scope's roles, of valid and invalid lengths. A new name lets it be bound again and again.
+// byClass makes a specimen claim by a class, mostly a usable one: the tenant's own, another tenant's, a shared one or the default. The claim has or
+// lacks a scope's roles, and its length is valid or not. A new name lets it be bound again and again.
 func (f *roleFuzz) byClass(each specimen, own, other *tenant) specimen {
 	spec := obj{}
 	classes := append(slices.Sorted(maps.Keys(commons)), "", own.named("class"), own.named("scoped"), other.named("class"), "nothing")

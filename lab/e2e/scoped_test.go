@@ -20,7 +20,7 @@ func (c *caller) scopedClass(t testing.TB) {
 	c.poolOf(t, "platform", "backbone", "10.0.0.0/12", "vpc")
 }
 
-// inScope returns the spec of a claim of that class.
+// inScope returns the spec for a claim from that class.
 func inScope(network, site string) obj {
 	return obj{"className": "vpc", "scope": obj{"network": network, "site": site}}
 }

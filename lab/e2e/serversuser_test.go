@@ -20,7 +20,7 @@ const (
 	serversUser  = "carve_e2e_app"
 )
 
-// migrateForServers migrates a database as an operator does whose servers have their own user.
+// migrateForServers migrates a database as an operator does if the servers have their own database user.
 func migrateForServers(ctx context.Context, dsn string) error {
 	o := schema.MigrateOptions{Regions: []string{region}}
 	if dbtest.Engine() != devdb.Postgres { // a CockroachDB node for tests only admits known users
@@ -63,7 +63,7 @@ func TestServersOfTheseTestsDoNotOwnTheDatabase(t *testing.T) {
 	w := setup(t)
 	standing, err := schema.CheckUser(t.Context(), asServer(t, w.dsn), schema.ServerRole)
 	require.NoError(t, err)
-	// A copy of a database does not copy the privileges of PUBLIC. Migration revokes them, and these databases are copies.
+	// A database copy does not copy PUBLIC's privileges. Migration revokes them, and these databases are copies.
 	require.Equal(t, schema.UserStanding{User: serversUser, More: []string{"TEMPORARY on the database"}}, standing)
 	var sessions int
 	require.NoError(t, w.sql.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename = $1", serversUser).Scan(&sessions))

@@ -64,7 +64,7 @@ func (p *tenant) take(t testing.TB, name string, spec obj, options ...option) an
 	return p.consumer().do(t, http.MethodPost, p.at("claims"), p.body(p.named(name), spec), options...)
 }
 
-// Sharing needs both: the pool is shared, and granted.
+// A project needs both to use another project's pool: the pool's visibility and a grant.
 func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -103,7 +103,7 @@ func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 		batch := obj{"claims": []obj{south.body(south.named(fmt.Sprint("c", n)), buy(obj{"prefixLength": 32}))}}
 		require.Equal(t, http.StatusCreated, south.consumer().do(t, http.MethodPost, south.at("claim-batches"), batch).status)
 		for _, path := range []string{north.at("pools", "market"), north.at("pools", "market", "grants"), north.at("allocations")} {
-			south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found") // it may be used, not read
+			south.admin().refused(t, south.admin().do(t, http.MethodGet, path, nil), "not_found") // the consumer may use the pool, not read it
 		}
 		child := obj{"parentRef": obj{"project": "north", "name": "market"}, "prefixLength": 30}
 		south.admin().refused(t, south.admin().do(t, http.MethodPost, south.at("pools"), named("x", child)), "not_found")
@@ -173,8 +173,8 @@ func TestSharedPoolNeedsVisibilityAndAGrant(t *testing.T) {
 	})
 }
 
-// For a claim on a shared pool, the owner sees the block and the consumer's project, and the consumer sees its claim. The test searches every answer
-// to one side for all other words that the other side wrote.
+// For a claim on a shared pool, the owner sees the block and the consumer's project, and the consumer sees its claim. The test searches every
+// response to one side for all other words that the other side wrote.
 func TestNeitherSideOfASharedPoolSeesTheOther(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)

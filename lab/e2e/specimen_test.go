@@ -43,7 +43,7 @@ func (s specimen) sendBody(t testing.TB, c *caller, body any, options ...option)
 	return c.do(t, s.op.method, s.path, body, slices.Concat(s.always(), options)...)
 }
 
-// always returns the options of every request of the specimen.
+// always returns the options for every request of the specimen.
 func (s specimen) always() []option {
 	out := slices.Clone(s.options)
 	for _, name := range slices.Sorted(maps.Keys(s.query)) {
@@ -52,8 +52,8 @@ func (s specimen) always() []option {
 	return out
 }
 
-// otherNames maps an operation or specimen to the names that replace the examples' names in its path: a deletion needs an idle object, and a creation
-// a new name.
+// otherNames maps an operation or specimen to the names that replace the examples' names in its path. A deletion needs an idle object, and a creation
+// needs a new name.
 var otherNames = map[string]map[string]string{
 	"deleteProject":    {"project": idleProject},
 	"deleteSpace":      {"space": "idle"},
@@ -76,7 +76,7 @@ var otherNames = map[string]map[string]string{
 	"putSpaceGrant":          {"consumer": "team-new"},
 }
 
-// adapted changes the examples whose bodies cannot be sent twice to the same service.
+// adapted changes the examples with bodies that cannot be sent twice to the same service.
 var adapted = map[string]func(s *stage, body obj){
 	"createProject/team":    rename("team-b"),
 	"createSpace/lab":       rename("lab-b"),

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// stage is a world that contains the objects in the contract's examples, so that they can be sent unchanged, and an idle object of each kind that can
-// be deleted.
+// stage is a world that contains the objects in the contract's examples, so that tests can send the examples unchanged. It also has an idle object of
+// each kind that can be deleted.
 type stage struct {
 	*world
 	names map[string]string // for the parameters of paths, as in the contract's examples

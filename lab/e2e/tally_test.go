@@ -2,7 +2,7 @@ package e2e
 
 import "sync"
 
-// tally counts each operation's answers.
+// tally counts each operation's responses.
 type tally struct {
 	mu      sync.Mutex
 	done    map[string]int // successes by operationId

@@ -47,8 +47,8 @@ func (c *caller) hit(t testing.TB, method, path string, body any, options ...opt
 	return a
 }
 
-// patiently repeats a request while the answer asks for a retry. A change to a whole project can lose against faster changes inside the project again
-// and again.
+// patiently repeats a request while the response asks for a retry. A change to a whole project can lose against faster changes inside the project
+// again and again.
 func (c *caller) patiently(t testing.TB, method, path string, body any) {
 	t.Helper()
 	patient := c.as(c.token)
@@ -115,7 +115,7 @@ func TestQuotasChangeWhileTheProjectClaims(t *testing.T) {
 	}
 }
 
-// Once a grant's revocation is answered, no claim that begins later is bound, however many are under way.
+// After the response to a grant's revocation, no claim that begins later is bound, however many claims are under way.
 func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	t.Parallel()
 	town := setupMarket(t)
@@ -154,7 +154,7 @@ func TestGrantIsRevokedWhileItsConsumerClaims(t *testing.T) {
 	}
 }
 
-// A project is deleted while requests use it and make objects in it. It survives with all of them, or nothing of it remains.
+// A project is deleted while requests use it and make objects in it. The project and all these objects remain, or all of it is gone.
 func TestProjectIsDeletedWhileItIsUsed(t *testing.T) {
 	t.Parallel()
 	w := setupKeys(t)

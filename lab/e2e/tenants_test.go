@@ -64,7 +64,7 @@ func bootstrap(t testing.TB, dsn string) (token string) {
 	return token
 }
 
-// in returns the path of a collection of a project, or of one object in it.
+// in returns the path of a project's collection, or of one object in it.
 func in(project, collection string, names ...string) string {
 	path := "/v1/projects/" + project + "/" + collection
 	for _, n := range names {
@@ -109,7 +109,7 @@ func (p *tenant) admin() *caller { return p.by["admin"] }
 
 func (p *tenant) consumer() *caller { return p.by["consumer"] }
 
-// at returns the path of a collection of the project, or of one object in it.
+// at returns the path of one of the project's collections, or of one object in it.
 func (p *tenant) at(collection string, names ...string) string {
 	return in(p.project, collection, names...)
 }
@@ -125,7 +125,7 @@ func (p *tenant) body(name string, spec obj) obj {
 	}
 }
 
-// hearsNot fails the test if an answer to a caller of the tenant contains one of the words.
+// hearsNot fails the test if a response to one of the tenant's callers contains one of the words.
 func (p *tenant) hearsNot(words ...string) {
 	for _, c := range p.by {
 		c.unseen = append(c.unseen, words...)

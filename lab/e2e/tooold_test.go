@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// An operator runs the `migrate` of a later version, which this version's servers would break, while they serve. They stop by themselves and log the
-// reason, their acknowledged changes are kept, and none of them can start again.
+// An operator runs the `migrate` of a later version while this version's servers run. They would break the new schema, so they stop by themselves and
+// log the reason. None can start again, and the database keeps their acknowledged changes.
 func TestServersTooOldForTheirDatabaseStop(t *testing.T) {
 	t.Parallel()
 	dsn := database(t)

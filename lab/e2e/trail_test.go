@@ -77,7 +77,7 @@ func (s *stage) trailOfEach(t *testing.T, admin string) (tokens []string) {
 	return tokens
 }
 
-// keptTokens returns the tokens whose keys still exist.
+// keptTokens returns the tokens of existing keys.
 func keptTokens(t testing.TB, s *stage, tokens []string) []string {
 	t.Helper()
 	return slices.DeleteFunc(tokens, func(token string) bool {
@@ -121,8 +121,7 @@ func (s *stage) tells(t testing.TB, each specimen, a answer, made []event, subje
 	require.ElementsMatch(t, resourceNames(t, each, a), names)
 }
 
-// withoutKeeper omits the record of the pool that the first claim of a scope carves. That record is in the trail of the pool's owner and names no
-// caller.
+// withoutKeeper omits the record of the pool that a scope's first claim carves. That record is in the trail of the pool's owner and names no caller.
 func (s *stage) withoutKeeper(t testing.TB, each specimen, made []event) []event {
 	t.Helper()
 	first := each.String() == "createClaim/withScope" || each.op.id == "putScopePool"

@@ -18,8 +18,8 @@ var unknownCommits = []func() pgfault.Fault{
 	pgfault.CommittedThenDrain57P01,
 }
 
-// Each of 400 requests has its COMMIT cut. It is repeated until it is answered, and once more: the repeat gets the first answer, and exactly 400
-// blocks are taken. The names are generated, so only the key identifies a repeat.
+// Each of 400 requests has its COMMIT cut. Its client repeats it until it gets a response, and once more: the last repeat returns the first response,
+// and exactly 400 blocks are taken. The names are generated, so only the key identifies a repeat.
 func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	t.Parallel()
 	const servers, each = 4, 100
@@ -59,11 +59,11 @@ func TestRetryAfterACutCommitTakesEffectOnce(t *testing.T) {
 	require.Len(t, all[client.IPClaim](t, direct, at("claims")), servers*each)
 }
 
-// cutSite is a server whose connections to the database can be cut.
+// cutSite is a server with database connections that a test can cut.
 type cutSite struct {
 	*caller
 	proxy  *pgfault.Proxy
-	blocks []string // as in the answers to the clients
+	blocks []string // as in the responses to the clients
 	atOnce int
 }
 
@@ -78,7 +78,7 @@ func startCutSite(t testing.TB, dsn string, rules ...pgfault.Rule) *cutSite {
 	return s
 }
 
-// claimTwice cuts the next COMMIT, claims, repeats until there is an answer, and once more.
+// claimTwice cuts the next COMMIT, claims, repeats the claim until it gets a response, and repeats it once more.
 func (s *cutSite) claimTwice(t testing.TB, pool string, n int) {
 	t.Helper()
 	cut := unknownCommits[n%len(unknownCommits)]()
@@ -147,7 +147,7 @@ func TestAcknowledgedClaimsExistAfterAStormOfFaults(t *testing.T) {
 		pgfault.Probability(p/2, seed, pgfault.AnswerLost()),
 		pgfault.Probability(p/2, seed, pgfault.Drain57P01()),
 	)
-	kept := make([]string, 16) // block of the last claim of each client, which it keeps
+	kept := make([]string, 16) // the block of each client's last claim, which the client keeps
 	var wg sync.WaitGroup
 	for i := range kept {
 		wg.Go(func() {

@@ -43,7 +43,7 @@ func serverBefore(t *testing.T) string {
 	return filepath.Join(dir, "server")
 }
 
-// plainly sends a request to a server whose contract may differ from this version's.
+// plainly sends a request to a server with a contract that may differ from this version's.
 func plainly(t *testing.T, p *process, method, path string, body any) (status int, answered obj) {
 	t.Helper()
 	var text []byte

@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// plainHeaders may be in any answer.
+// plainHeaders may be in any response.
 var plainHeaders = []string{
 	"Content-Type", "Content-Length", "Date", "Connection", "Transfer-Encoding", "Cache-Control", "Vary",
 	"X-Request-Id", "X-Content-Type-Options", "X-Frame-Options", "Referrer-Policy", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "Strict-Transport-Security",
 	"Carve-Auth", "Accept-Patch", "Ratelimit", "Ratelimit-Policy",
 }
 
-// violations lists all differences between an answer and the contract. op is nil for a path or method that the contract does not have, and for files
+// violations lists all differences between a response and the contract. op is nil for a path or method that the contract does not have, and for files
 // served beside it.
 func (k *contractDoc) violations(op *operation, a answer) []string {
 	var v violations
@@ -43,8 +43,8 @@ type violations []string
 
 func (v *violations) add(format string, args ...any) { *v = append(*v, fmt.Sprintf(format, args...)) }
 
-// declared checks status, headers and body against the operation's declaration: for the status of a success, and for the refusals whose codes fit the
-// answer.
+// declared checks status, headers and body against the operation's declaration: for a success, the declaration of its status; for a refusal, the
+// declared refusals with codes that fit the response.
 func (v *violations) declared(op *operation, refusals []string, a answer) {
 	ref := op.Responses.Status(a.status)
 	if len(refusals) > 0 {
@@ -152,7 +152,7 @@ func (v *violations) problem(k *contractDoc, a answer) {
 			v.add("there is no Allow")
 		}
 	case http.StatusPreconditionFailed:
-		// A missing object has no ETag, and only a PUT can name one.
+		// A missing object has no ETag, and only a PUT can name a missing object.
 		missing := a.method == http.MethodPut && p.CurrentETag == "" && slices.Contains(p.pointers(), "header:If-Match")
 		if p.CurrentETag != a.etag() || p.CurrentETag == "" && !missing {
 			v.add("currentETag %q, ETag %q", p.CurrentETag, a.etag())

@@ -1,6 +1,6 @@
-// Package heirs has agents that delete claims, pools, classes and whole projects, and make others of the same names. Each request goes to any of several
-// servers, which may have cached the earlier object. Every answer has to follow the objects that exist now. Each agent has a project of its own and sends one
-// request after another, so it knows which objects exist.
+// Package heirs has agents that delete claims, pools, classes and whole projects, and make others of the same names. Each request goes to any of
+// several servers, which may have cached the earlier object. Every response must reflect the objects that exist now. Each agent has a project of its
+// own and sends one request after another, so it knows which objects exist.
 package heirs
 
 import (
@@ -21,7 +21,7 @@ import (
 
 type obj = map[string]any
 
-// Heirs runs the agents and collects wrong answers.
+// Heirs runs the agents and collects wrong responses.
 type Heirs struct {
 	Ask     func(ctx context.Context, server int, method, path string, body any) herd.Answer
 	Servers int
@@ -49,7 +49,7 @@ func (h *Heirs) Work(ctx context.Context) {
 	agents.Wait()
 }
 
-// Judge returns the wrong answers, and counts of the work.
+// Judge returns the wrong responses, and counts of the work.
 func (h *Heirs) Judge() (wrong []string, tally map[string]int) { return h.wrong, h.tally }
 
 // agent is the only user of its project.
@@ -59,13 +59,13 @@ type agent struct {
 	number   int
 	world    world
 	dice     *rand.Rand
-	projects int    // that it has used
-	project  string // that it uses; "": none yet
+	projects int    // number of projects that it has used
+	project  string // its present project; "": none yet
 	pool     string // its name
 	cidr     netip.Prefix
-	pools    int    // that it has made
+	pools    int    // number of pools that it has made
 	bits     int    // the length of a claim
-	carved   string // the name of the pool of the last claim
+	carved   string // name of the last claim's pool
 }
 
 // world names the objects that an agent deletes and makes again between two claims of one name.
@@ -83,7 +83,7 @@ var worlds = []world{
 	{"expired scope", inScope, (*agent).expiredScope},
 }
 
-// work makes rounds. A request whose outcome is unknown may take effect later. After one the agent goes on in a new project.
+// work makes rounds. A request with an unknown outcome may take effect later, so the agent then continues in a new project.
 func (a *agent) work(ctx context.Context) {
 	there := false
 	for round := range a.Rounds {
@@ -152,7 +152,7 @@ func (a *agent) otherClass(ctx context.Context) bool {
 	return a.changes(ctx, http.MethodDelete, a.at("pools", a.pool), nil) && a.changes(ctx, http.MethodDelete, a.at("classes", "k"), nil) && a.furnish(ctx)
 }
 
-// otherScope deletes the pool of the last claim, unless it has expired. The next claim of its scope carves a pool of the same name.
+// otherScope deletes the last claim's pool, unless it has expired. The scope's next claim carves a pool with the same name.
 func (a *agent) otherScope(ctx context.Context) bool {
 	answer, certain := a.ask(ctx, http.MethodDelete, a.at("pools", a.carved), nil)
 	if certain && answer.Status >= 300 && answer.Code != ipam.CodeNotFound {
@@ -161,7 +161,7 @@ func (a *agent) otherScope(ctx context.Context) bool {
 	return certain
 }
 
-// expiredScope waits until the pool of the last claim has expired, or the clients of the run have ended.
+// expiredScope waits until the last claim's pool has expired, or the clients of the run have ended.
 func (a *agent) expiredScope(ctx context.Context) bool {
 	for {
 		answer, certain := a.ask(ctx, http.MethodGet, a.at("classes/k/scopes"), nil)
@@ -239,7 +239,7 @@ func (a *agent) at(parts ...string) string {
 	return strings.Join(append([]string{"/v1/projects", a.project}, parts...), "/")
 }
 
-// changes asks for a change that the server has to make. It returns false when the outcome is unknown, or a refusal.
+// changes requests a change that the server must make. It returns false for an unknown outcome or a refusal.
 func (a *agent) changes(ctx context.Context, method, path string, body any) bool {
 	answer, certain := a.ask(ctx, method, path, body)
 	if certain && answer.Status >= 300 {
@@ -254,7 +254,7 @@ const tries = 60
 // notDone are the codes of requests that changed nothing and may be repeated.
 var notDone = []ipam.Code{ipam.CodeContention, ipam.CodeUnavailable, ipam.CodeRateLimited}
 
-// ask sends a request to one of the servers, and repeats it while nothing was changed. It repeats a read until there is an answer.
+// ask sends a request to one of the servers, and repeats it while nothing was changed. It repeats a read until a server responds.
 func (a *agent) ask(ctx context.Context, method, path string, body any) (answer herd.Answer, certain bool) {
 	for range tries {
 		answer = a.Ask(ctx, a.dice.IntN(a.Servers), method, path, body)

@@ -1,4 +1,4 @@
-// Package herd runs agents whose machines use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
+// Package herd runs agents with machines that use claims as consumers: they attach, renew, detach and end, or die. Under any fault, a claim must be
 // released once, by the last consumer that leaves it, and never while a live consumer is attached. An ended consumer must not come back, and a
 // consumer that renews in time must not expire. Ask sends the requests, so the same agents run in package chaos and in a test.
 package herd
@@ -43,7 +43,7 @@ type Herd struct {
 	mu      sync.Mutex
 	wrong   []string
 	asked   int
-	lost    []string // claims whose consumers were left to expire
+	lost    []string // claims with consumers that were left to expire
 	Tally   map[string]int
 }
 
@@ -81,7 +81,7 @@ func (h *Herd) ask(ctx context.Context, method, path string, body any) Answer {
 // tries limits the repeats of a request with an unknown outcome.
 const tries = 60
 
-// insist repeats a request until its answer is certain. It returns false if no answer was.
+// insist repeats a request until its outcome is certain. It returns false if the outcome stays unknown.
 func (h *Herd) insist(ctx context.Context, method, path string, body any) (a Answer, certain bool) {
 	for range tries {
 		if a = h.ask(ctx, method, path, body); !a.Unsure {
@@ -152,7 +152,7 @@ func (h *Herd) keep(ctx context.Context) {
 	}
 }
 
-// said reports whether the answer to a renewal has a UID in the named list.
+// said reports whether the response to a renewal has a UID in the named list.
 func said(a Answer, list, uid string) bool {
 	var lists map[string][]string
 	return json.Unmarshal(a.Body, &lists) == nil && slices.Contains(lists[list], uid)

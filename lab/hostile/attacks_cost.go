@@ -25,7 +25,7 @@ func costly() []attack {
 			return http.MethodPost, "/claim-batches", body(turn.Add(1), pool, 0)
 		}
 	}
-	// Repeatable requests are made once: a busy attacker would be additional load on the same processors.
+	// The attacker builds a repeatable request once. Otherwise its own work would be additional load on the same processors.
 	same := func(path, body string) func() (string, string, string) {
 		return func() (string, string, string) { return http.MethodPost, path, body }
 	}
@@ -64,8 +64,8 @@ func manyLabels(n int) string {
 	return `,"labels":{` + b.String()[1:] + `}`
 }
 
-// busy sends requests over four connections with one key, each as soon as the one before it is answered. It ignores Retry-After and waits a hundredth
-// of a second.
+// busy sends requests over four connections with one key, each immediately after the response to the one before. It ignores Retry-After, and waits a
+// hundredth of a second instead.
 func busy(request func() (method, path, body string)) func(context.Context, *server, options, chan<- struct{}) error {
 	return func(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: s.secure, MaxIdleConnsPerHost: 4}}

@@ -25,7 +25,7 @@ func (s *server) fillLarge(ctx context.Context) error {
 	return nil
 }
 
-// largeBatch returns a batch of claims, each with that many annotations of that many bytes.
+// largeBatch returns a batch of claims, each with a number of annotations that have a given size in bytes.
 func largeBatch(name string, claims, annotations, bytes int) string {
 	var texts, all strings.Builder
 	for i := range annotations {
@@ -65,7 +65,7 @@ func largeAnswers(ctx context.Context, s *server, _ options, under chan<- struct
 // batchesAsked numbers the batches of fan, so that each has new names.
 var batchesAsked atomic.Int64
 
-// fan follows the changes of the attacker's project a thousand times with one key, and makes batches of large claims with another.
+// fan follows the changes of the attacker's project a thousand times with one key, and makes batches of large claims with another key.
 func fan(ctx context.Context, s *server, _ options, under chan<- struct{}) error {
 	text := "GET /v1/projects/bad/changes HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer " + s.bad[0] + "\r\n\r\n"
 	there := make(chan struct{})

@@ -1,5 +1,5 @@
 // Package hostile measures the effect of slow and hostile clients on other clients. It starts the real server with its embedded database as a
-// separate process, sends it a light and steady load, and measures that load's times and the server's memory during one attack after another. It
+// separate process, and sends it a light and steady load. It measures that load's times and the server's memory during one attack after another. It
 // fails when a request of the load fails, or when the server exceeds its memory limit. See docs/security.md.
 package hostile
 

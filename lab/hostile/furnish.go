@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// furnish makes two projects: the load's, which has two pools that others may use, and the attacker's, who has several keys.
+// furnish makes two projects: the load's project, with two pools that other projects may use, and the attacker's project, with several keys.
 func (s *server) furnish(ctx context.Context) error {
 	for _, name := range []string{"good", "bad"} {
 		if _, err := s.api.Do(ctx, http.MethodPost, "/v1/projects", fmt.Sprintf(`{"metadata":{"name":%q}}`, name)); err != nil {

@@ -20,8 +20,9 @@ type tally struct {
 	anError   string
 }
 
-// load sends requests at a rate, whether or not they are answered, for a time that begins when under is closed. Until then an attack is being
-// prepared, and the load runs as well. At the end it calls settled, unless that is nil. Times count from when a request was due.
+// load sends requests at a fixed rate, whether or not responses come. It does so for a time that begins when under is closed. Until then an attack is
+// being prepared, and the load runs as well. At the end it calls settled, unless that is nil. It measures each request from the moment at which it
+// was due.
 func (s *server) load(ctx context.Context, o options, during time.Duration, under <-chan struct{}, settled func()) (*tally, error) {
 	t := &tally{}
 	var running sync.WaitGroup

@@ -1,4 +1,4 @@
-// Package jaeger checks Carve's traces with an independent program: it starts Jaeger and the real server on loopback, makes claims, and reads their
+// Package jaeger checks Carve's traces with an independent program. It starts Jaeger and the real server on loopback, makes claims, and reads their
 // traces from Jaeger's own API. See docs/telemetry.md.
 package jaeger
 

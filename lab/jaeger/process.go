@@ -23,7 +23,7 @@ type jaeger struct {
 	otlp, query string
 }
 
-// startJaeger starts it with every listener on loopback, and returns when it answers.
+// startJaeger starts it with every listener on loopback, and returns when it responds.
 func startJaeger(ctx context.Context, program, data string) (*jaeger, error) {
 	flags := []string{
 		"collector.otlp.http.host-port", "query.http-server.host-port", "collector.otlp.grpc.host-port", "collector.grpc-server.host-port",

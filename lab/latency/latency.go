@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Percentile returns the time that a percentage of all did not exceed; 0 for an empty list. It sorts the list.
+// Percentile returns the duration that the given percentage of all durations does not exceed; 0 for an empty list. It sorts the list.
 func Percentile(times []time.Duration, percent int) time.Duration {
 	if len(times) == 0 {
 		return 0

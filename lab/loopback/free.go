@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// Free returns n unused loopback addresses, host:port. It reserves them together, so that no two are the same. If another process takes one before
-// the program starts, the program ends.
+// Free returns n unused loopback addresses, host:port. It reserves them together, so that they all differ. If another process takes one before the
+// program starts, the program ends.
 func Free(ctx context.Context, n int) (addresses []string, err error) {
 	for range n {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")

@@ -31,7 +31,7 @@ func TestAddressesAreFreeAndDistinct(t *testing.T) {
 		return nil
 	}
 	err := try()
-	for range 9 { // another process may take one of them in the meantime
+	for range 9 { // another process may take one address in the meantime
 		if err == nil {
 			break
 		}

@@ -80,7 +80,7 @@ func newArithmetic(size int) *arithmetic {
 // size counts a block's addresses.
 func (a *arithmetic) size(n node) int { return 1 << (a.depth - bits.Len8(uint8(n)) + 1) }
 
-// covered returns the set of addresses of the blocks of m.
+// covered returns the addresses in the blocks of m.
 func (a *arithmetic) covered(m mask) (set uint16) {
 	for n := range m.each {
 		set |= a.addrs[n]

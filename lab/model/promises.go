@@ -5,7 +5,7 @@ type Promise string
 
 // The promises, in the order of their checks.
 const (
-	Fenced        Promise = "Fenced"        // a region whose epochs differ serves nothing
+	Fenced        Promise = "Fenced"        // a region with different epochs in its rows and its record serves nothing
 	OneEffect     Promise = "OneEffect"     // a request takes effect once, however often it is repeated
 	ExhaustedTrue Promise = "ExhaustedTrue" // no region had room when a claim was refused as exhausted
 	RefusedLeft   Promise = "RefusedLeft"   // a refused request changes nothing
@@ -14,7 +14,7 @@ const (
 	Tiling        Promise = "Tiling"        // exactly one leaf over all regions covers every address
 	RegionTiles   Promise = "RegionTiles"   // the rows of a region tile its loans, and the home's rows the rest
 	Maximal       Promise = "Maximal"       // no two free blocks of a region are buddies
-	UsableAgain   Promise = "UsableAgain"   // once all is released the pool is one free block at home
+	UsableAgain   Promise = "UsableAgain"   // after the release of all claims, the pool is one free block at home
 )
 
 // or returns the first broken promise.
@@ -52,7 +52,7 @@ func (m *machine) acknowledged(s *state) bool {
 	return true
 }
 
-// twoHolders checks the answers that clients got, whatever the rows contain, and the rows of the served regions.
+// twoHolders checks the responses that clients got, whatever the rows contain, and the rows of the served regions.
 func (m *machine) twoHolders(s *state) bool {
 	var told, rows uint16
 	for i := range m.Asks {

@@ -81,7 +81,7 @@ func (s *search) run() Result {
 			return
 		}
 		if p == Tiling && s.ignore[p] {
-			return // no state follows after a block was put where a part of it was
+			return // a block was put where a part of it was: the search does not continue from here
 		}
 		if s.ignore[p] {
 			p = ""

@@ -4,7 +4,7 @@ import "flag"
 
 var large = flag.String("model.bounds", "default", "default, or large: minutes and gigabytes instead of seconds")
 
-// one is a search with its results. The counts are part of the test: a change of the model or of the functions that it calls shows in them.
+// one is a search with its results. The test checks the counts, because every change of the model or of the functions that it calls changes them.
 type one struct {
 	name   string
 	bounds Bounds
@@ -40,8 +40,8 @@ var larges = []one{
 	{"two, remembered, restored", Bounds{Size: 2, Regions: 2, Asks: []int{0, 0}, Wishes: []int{1, 2}, MaxAsks: 2, Remembers: true, Restored: both}, 720491, 2743409, 29},
 }
 
-// byTLC are searches without the reduction whose states TLC counted in docs/model/Carve.tla as well: generated states (one more than transitions, for
-// the initial state), distinct states, depth (one more than steps).
+// byTLC are searches without the reduction for which TLC also counted the states of docs/model/Carve.tla. TLC's figures are generated states (one
+// more than transitions, for the initial state), distinct states, and depth (one more than steps).
 var byTLC = []one{
 	{"as in Carve.cfg", Bounds{Size: 4, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 1, MaxLost: 1}, 32268, 219694, 16},
 	{"two, two claims each", Bounds{Size: 2, Regions: 2, Asks: pair, Wishes: []int{1, 2}, MaxAsks: 2, MaxLost: 1}, 48481, 221528, 28},

@@ -9,11 +9,11 @@ const (
 	carve         // about to run the transaction that binds the claim
 	borrow        // the region has no room
 	doubt         // no region has room: about to look for the key once more
-	unsure        // the client got no answer
+	unsure        // the client got no response
 	held          // the client knows that the claim is bound
 	refused       // the client knows that the claim was refused
 	release       // a server is about to run the transaction that deletes the claim
-	adrift        // the client got no answer to its release
+	adrift        // the client got no response to its release
 )
 
 // row is a claim with its block, stored with the client that requested it. ask 0: none.
@@ -29,18 +29,18 @@ type late struct {
 	size    uint8
 }
 
-// client is a client's present request, the answer that it got, and its rows. It has one claim at a time, always of the same name, in the region of
+// client is a client's present request, the response that it got, and its rows. It has one claim at a time, always of the same name, in the region of
 // its requests.
 type client struct {
 	phase phase
 	ask   uint8 // number of its claim; the idempotency key and the claim's identity
 	size  uint8 // wanted size, during a request
 	what  uint8 // the claim to release
-	told  node  // block in the answer, while held
+	told  node  // block in the response, while held
 	late  late
 
 	row  row
-	keys uint8 // the asks with stored answers
+	keys uint8 // the asks with stored responses
 	done uint8 // the asks that took effect: only the promises read it
 
 	sought uint8 // only for ExhaustedPiecemeal: the regions that had no room when asked
@@ -58,7 +58,7 @@ type backup struct {
 	keys   [maxClients]uint8
 }
 
-// memory is a server's cache of its region's free rows, under a version (mark). Of versions, too, the model only stores whether two are equal.
+// memory is a server's cache of its region's free rows, under a version (mark). As with epochs, the model only stores whether two versions are equal.
 type memory struct {
 	known    bool
 	current  bool // the region has the cached version
@@ -74,11 +74,11 @@ const (
 	restored
 )
 
-// state is a whole state of the model. Of epochs it only stores whether two are equal, because each new epoch differs from all earlier ones.
+// state is a whole state of the model. It stores no epochs, but only whether two are equal, because each new epoch differs from all earlier ones.
 type state struct {
 	free   [maxRegions]mask
 	loans  [maxRegions]mask // the blocks on loan to a region; none for the home
-	stale  uint8            // the regions whose rows and record have different epochs
+	stale  uint8            // regions with different epochs in rows and record
 	lost   uint8
 	client [maxClients]client
 	backup backup

@@ -56,7 +56,7 @@ func (m *machine) claimSteps(s *state, i int) {
 	}
 }
 
-// answered returns a client that waits for nothing.
+// answered returns a client that has its response and waits for nothing.
 func (c client) answered(p phase) client {
 	c.phase, c.size, c.what, c.told, c.sought, c.full = p, 0, 0, 0, 0, false
 	return c
@@ -69,7 +69,7 @@ func (c client) holding(at node) client {
 	return c
 }
 
-// replay answers a request with a known key from the stored answer: here, the row that was written with the key.
+// replay returns the stored response to a request with a known key. In the model, this is the row that was written with the key.
 func (m *machine) replay(s *state, i int) bool {
 	c := &s.client[i]
 	if c.keys&(1<<c.ask) == 0 {
@@ -142,7 +142,7 @@ func (m *machine) bind(s *state, i int, ask uint8, p plan) (broken Promise) {
 	return broken
 }
 
-// lose ends a request without an answer. Its server crashed (nothing is left), or continues and may take effect later, or has just taken effect.
+// lose ends a request without a response. Its server crashed (nothing is left), or continues and may take effect later, or has just taken effect.
 func (m *machine) lose(s *state, i int) {
 	if int(s.lost) == m.MaxLost {
 		return

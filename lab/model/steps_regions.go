@@ -138,8 +138,7 @@ func (m *machine) lookSteps(s *state, i int) {
 	m.nextBroken("FindNone", i, r, 0, c.size, &next, broken)
 }
 
-// anyRoom reports whether a claim of the size could be granted: by a block whose addresses are all free, in any regions. The rows of a fenced region
-// do not count.
+// anyRoom reports whether some block of the size has only free addresses, in any regions. The rows of a fenced region do not count.
 func (m *machine) anyRoom(s *state, size int) bool {
 	var union uint16
 	for r := range m.Regions {

@@ -90,8 +90,8 @@ func (m *machine) truth(s *state, r int) uint16 {
 	return m.sum.addrs[1] &^ m.sum.covered(s.loans[1]|s.loans[2])
 }
 
-// drained reports whether the pool becomes one free block at home again: by the release of every claim (each can be found by its name), the
-// reconciliation of stale regions, and the recall of all loans. Requests without an answer may vanish; this is the case in which they do.
+// drained reports whether the pool becomes one free block at home again after three steps: the release of every claim (a client can find each by its
+// name), the reconciliation of stale regions, and the recall of all loans. Requests without a response may vanish; this is the case in which they do.
 func (m *machine) drained(s state) bool {
 	for r := range m.Regions {
 		if s.isStale(r) {

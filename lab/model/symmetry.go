@@ -76,7 +76,7 @@ func swap(label *[maxNodes]uint64, from *[maxNodes]node, n, nodes node) {
 	}
 }
 
-// rename gives every block another place.
+// rename moves every block to another place.
 func (s *state) rename(to *[maxNodes]node) {
 	all := func(blocks mask) (out mask) {
 		for n := range blocks.each {

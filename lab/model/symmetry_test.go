@@ -45,8 +45,8 @@ func TestReducedSearchFindsTheSameStates(t *testing.T) {
 	}
 }
 
-// Swapped halves in the arguments of the product's functions swap them in the results and change nothing else. The reduction depends on this. The
-// test covers every set of free rows of a pool of eight.
+// Swapped halves in the arguments of the product's functions swap the halves in the results and change nothing else. The reduction depends on this.
+// The test covers every set of free rows in a pool with eight addresses.
 func TestProductIsSymmetricInSwappedHalves(t *testing.T) {
 	t.Parallel()
 	sum := newArithmetic(8)
@@ -87,7 +87,7 @@ func TestProductIsSymmetricInSwappedHalves(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// swapped returns the place of block n when the halves of another block are swapped.
+// swapped returns the place of block n after a swap of another block's halves.
 func swapped(n, block node) node {
 	for _, half := range []node{2 * block, 2*block + 1} {
 		if inside(n, half) {

@@ -104,7 +104,7 @@ func (p *prometheus) ask(ctx context.Context, path string, query url.Values, int
 	return nil
 }
 
-// series returns the present number of series of an expression.
+// series returns the number of series that an expression has now.
 func (p *prometheus) series(ctx context.Context, expr string) (int, error) {
 	var data struct {
 		Result []json.RawMessage `json:"result"`

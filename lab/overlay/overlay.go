@@ -25,7 +25,7 @@ func (s Sources) Write(dir string) (string, error) {
 	}
 	replace := map[string]string{}
 	for i, path := range slices.Sorted(maps.Keys(s)) {
-		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // outside of the packages of the module that contains the directory
+		beside := filepath.Join(dir, fmt.Sprintf("%02d-%s.txt", i, filepath.Base(path))) // outside the packages in the directory's module
 		replace[path] = beside
 		if err := os.WriteFile(beside, []byte(s[path]), 0o644); err != nil { //nolint:gosec // sources
 			return "", err

@@ -1,5 +1,5 @@
 // Package overload tests the server under more load than it can handle, with claims or pages of lists. It starts the real server with its embedded
-// database as a separate process, measures its capacity, and then sends requests at a quarter to four times that rate, whether or not the server
+// database as a separate process, and measures its capacity. Then it sends requests at a quarter to four times that rate, whether or not the server
 // keeps up. It also reads the memory of the server's process with many idle and many active connections. See docs/performance.md.
 package overload
 

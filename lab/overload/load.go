@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// saturation measures the requests a second that the server handles when each client sends its next request immediately after an answer.
+// saturation measures the requests a second that the server handles when each client sends its next request immediately after a response.
 func saturation(ctx context.Context, s *server, o options) (result, error) {
 	if _, err := hurry(ctx, s, o, o.closed, o.time/5); err != nil { // makes connections, plans and caches
 		return result{}, err
@@ -23,7 +23,7 @@ func saturation(ctx context.Context, s *server, o options) (result, error) {
 	return r, err
 }
 
-// hurry runs clients that send their next request immediately after an answer.
+// hurry runs clients that send their next request immediately after a response.
 func hurry(ctx context.Context, s *server, o options, clients int, during time.Duration) (result, error) {
 	used, err := s.spent()
 	if err != nil {
@@ -48,8 +48,8 @@ func hurry(ctx context.Context, s *server, o options, clients int, during time.D
 	return r, errors.Join(err, ctx.Err())
 }
 
-// offer sends requests at a rate for a time, whether or not they are answered, over a limited number of connections. Times count from when a request
-// was due, so that they include waits for the generator.
+// offer sends requests at a fixed rate for a time, whether or not responses come, over a limited number of connections. It measures each request from
+// the moment at which it was due, so that the times include waits for the generator.
 func offer(ctx context.Context, s *server, o options, kept []client, rate float64) (result, error) {
 	refused, err := s.refused(ctx)
 	if err != nil {
@@ -134,8 +134,8 @@ func (t *tally) ask(ctx context.Context, s *server, c *client, at, until time.Ti
 	}
 }
 
-// result sums up. It divides the number of served requests by the time until the last of them: the requests that waited at the end were not served
-// within the measured time.
+// result computes the figures. It divides the number of served requests by the time until the last served one, because requests that waited at the
+// end were not served within the measured time.
 func (t *tally) result(during time.Duration) result {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/lab/apicall"
 )
 
-// pretend returns a server with the given answers. Its process, for memory and time, is the test's own.
+// pretend returns a server with the given responses. Its process, for memory and time, is the test's own.
 func pretend(t *testing.T, answer http.HandlerFunc) *server {
 	t.Helper()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,5 @@
-// Package postgres provides a database server for measurements, on which databases are created, copied and dropped: a private, durable PostgreSQL, or
-// an external server, which may be CockroachDB.
+// Package postgres provides a database server for measurements, and creates, copies and drops databases on it. The server is a private, durable
+// PostgreSQL or an external server, which may be CockroachDB.
 package postgres
 
 import (
@@ -54,7 +54,7 @@ const (
 
 // Options configure the server.
 type Options struct {
-	URL         string // of an external server, whose user may create databases and run CHECKPOINT; empty: Start starts a private one
+	URL         string // URL of an external server, with a user that may create databases and run CHECKPOINT; empty: Start starts a private server
 	Dir         string // created, and removed by Close
 	Connections int
 	Volatile    bool // for tests: times are not meaningful without writes to the disk
@@ -202,8 +202,8 @@ func (d *Database) Settle(ctx context.Context, name string) error {
 	return err
 }
 
-// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint: after one, PostgreSQL logs the full content
-// of each page at its first change, which dominates the log for some seconds and matters little after minutes.
+// Analyze collects the planner's statistics, which CockroachDB collects by itself. It runs no checkpoint. After a checkpoint, PostgreSQL logs the
+// full content of each page at its first change. This dominates the log for some seconds and matters little after minutes.
 func (d *Database) Analyze(ctx context.Context, name string) error {
 	if d.Cockroach {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/lab/procstat"
 )
 
-// The tree of a child of this test contains only the child. The tree of the test contains both.
+// The tree of this test's child contains only the child. The test's own tree contains both.
 func TestTreeIncludesChildProcesses(t *testing.T) {
 	t.Parallel()
 	child := exec.CommandContext(t.Context(), "cat")

@@ -13,7 +13,7 @@ const tick = 10 * time.Millisecond
 // Times maps processes to the processor time that they have used.
 type Times map[int]times
 
-// times is the time of one process, and of its children that have ended.
+// times is the processor time of one process, and of its children that have ended.
 type times struct {
 	parent     int
 	own, ended time.Duration

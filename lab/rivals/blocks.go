@@ -15,7 +15,7 @@ const (
 // numbered begins with the shared pool, and has room after it for the pools of single clients.
 var numbered = netip.MustParsePrefix("10.0.0.0/7")
 
-// number returns the number of an address, counted from the first of the pool. Any other block is an error.
+// number returns an address's number, counted from the pool's first address. Any other block is an error.
 func number(p netip.Prefix) (uint64, error) {
 	if p.Bits() != addressBits || !numbered.Contains(p.Addr()) {
 		return 0, fmt.Errorf("%s was handed out, which is no address of %s", p, numbered)
@@ -24,7 +24,7 @@ func number(p netip.Prefix) (uint64, error) {
 	return uint64(binary.BigEndian.Uint32(a[:]) - binary.BigEndian.Uint32(first[:])), nil
 }
 
-// doubles counts the numbers that were handed out twice, and those below first, which were held from the beginning.
+// doubles counts the numbers that were handed out twice, and the numbers below first, which were held from the beginning.
 func doubles(handed []uint64, first uint64) int {
 	sorted := slices.Sorted(slices.Values(handed))
 	n := 0

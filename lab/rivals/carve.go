@@ -91,7 +91,7 @@ func openCarved(ctx context.Context, db *database, template string) (_ *carved, 
 	return f, f.service.EnsurePlatform(ctx)
 }
 
-// plant makes the project, the pool and the claims, in batches, as a client does that imports an address plan.
+// plant makes the project, the pool and the claims, in batches, as a client that imports an address plan would.
 func (f *carved) plant(ctx context.Context, n int) error {
 	if _, err := f.service.CreateProject(asAdmin(ctx), ipam.Project{Metadata: ipam.Metadata{Name: f.project}}, usecase.Request{}); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (f *carved) check(c cell) func(context.Context) error {
 	return func(ctx context.Context) error { return f.db.audit(ctx, f.name) }
 }
 
-// audit checks every invariant of the data. Its joins need statistics of the grown tables, or they take minutes.
+// audit checks every invariant of the data. Its joins take minutes without new statistics for the grown tables.
 func (d *database) audit(ctx context.Context, name string) error {
 	if err := d.Settle(ctx, name); err != nil {
 		return err

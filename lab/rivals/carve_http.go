@@ -60,10 +60,10 @@ func serveCarved(ctx context.Context, db *database, c cell) (_ *served, err erro
 	return s, nil
 }
 
-// path returns the path of a collection of the project.
+// path returns a collection's path in the project.
 func (s *served) path(kind string) string { return "/v1/projects/" + s.project + "/" + kind }
 
-// session settles the database and returns a session whose clients post to a collection.
+// session settles the database and returns a session with clients that post to a collection.
 func (s *served) session(ctx context.Context, kind string, c cell, hand func(*poster) *session) (*session, error) {
 	if err := s.settle(ctx, c); err != nil {
 		return nil, errors.Join(err, s.close())

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 )
 
-// releases is the number of prepared claims for each second of a cell, more than two cores can release over HTTP.
+// releases is the number of prepared claims for each second of a cell. Two cores cannot release as many over HTTP.
 const releases = 20_000
 
 // openRelease releases prepared claims, the oldest thousand first, and each thousand in random order.

@@ -16,7 +16,7 @@ type contestant struct {
 	open   func(context.Context, *database, cell) (*session, error)
 }
 
-// A cell is one measurement: a contestant, a number of clients and a number of held blocks.
+// A cell is one measurement: a contestant, with numbers of clients and held blocks.
 type cell struct {
 	contestant *contestant
 	clients    int

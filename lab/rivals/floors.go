@@ -14,7 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// rowsSchema is the simplest table that can give an answer: a generated key, and the caller's input.
+// rowsSchema is the simplest table that can serve a request: a generated key, and the caller's input.
 const rowsSchema = `CREATE TABLE rows (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, holder TEXT NOT NULL)`
 
 const rowInsert = `INSERT INTO rows (name, holder) VALUES ($1, $2) RETURNING id`
@@ -35,7 +35,7 @@ func openInsert(ctx context.Context, db *database, c cell) (*session, error) {
 	}, nil
 }
 
-// insertRows is the number of rows in a batch of the minimum.
+// insertRows is the number of rows in one batch of the minimum (openInsertMany).
 const insertRows = 100
 
 // rowsInsert is the cheapest statement apart from COPY: its one plan serves any number of rows.

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tabular"
 )
 
-// A compared goal is a figure of one cell, divided by the figure of another cell with as many clients.
+// A compared goal is a cell's figure divided by the figure of another cell with as many clients.
 type compared struct {
 	name    string
 	of, to  string // contestants; without to, the goal is the figure itself
@@ -99,7 +99,7 @@ func median(figures []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// goalsOf divides within each round, where the compared cells were measured one after the other.
+// goalsOf divides the figures of each round, in which the compared cells were measured one after the other.
 func goalsOf(wanted []compared, results []*result) []goal {
 	type key struct {
 		contestant           string

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/lab/scale"
 )
 
-// A grown goal depends on the number of held blocks: it is a figure of a point on an axis of lab/scale.
+// A grown goal depends on the number of held blocks: it is a figure for one point on an axis of lab/scale.
 type grown struct {
 	name      string
 	axis      string

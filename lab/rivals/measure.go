@@ -30,8 +30,8 @@ type result struct {
 	HandedOut  int     `json:"handedOut"`
 	Doubles    int     `json:"doubles"` // handed out although already held
 	Skipped    string  `json:"skipped,omitempty"`
-	// The cost of an operation, independent of the machine: bytes of the database's log, and processor time of this process, which contains the
-	// generator and the code beside it (the library, or the server).
+	// The cost of an operation, independent of the machine: bytes of the database's log, and this process's processor time. The process contains the
+	// generator and the measured code (the library, or the server).
 	WAL      float64 `json:"walBytesPerOperation"`
 	CPU      float64 `json:"processMicrosecondsPerOperation"`
 	Database float64 `json:"databaseMicrosecondsPerOperation"` // processor time of all its processes
@@ -103,8 +103,8 @@ type tally struct {
 // errRanOut reports that the objects prepared for a cell are used up. The cell ends there.
 var errRanOut = errors.New("what was prepared is used up")
 
-// drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times are those of all
-// operations that began within it, so that slow ones count too.
+// drive runs the clients without a pause. The rate counts the operations that finished within the measured time. The times cover all operations that
+// began within it, so that slow ones count too.
 func drive(ctx context.Context, s *session, r *result, o options, probe []uint64) {
 	from := time.Now().Add(o.warm)
 	to := from.Add(o.time)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/lab/tool"
 )
 
-// medians returns one result for each cell: the median of the rates and times of its rounds, and the faults of all rounds.
+// medians returns one result for each cell: the median rates and times of its rounds, and all their faults.
 func medians(results []*result) []*result {
 	type key struct {
 		contestant    string
@@ -85,7 +85,7 @@ func known(cost float64) string {
 	return tabular.Figure(cost)
 }
 
-// notes lists the details that do not fit the table: reasons of skipped cells, the first error of a cell, doubles.
+// notes lists the details that do not fit the table: the reasons for skipped cells, each cell's first error, and doubles.
 func notes(results []*result) string {
 	var b strings.Builder
 	for _, r := range results {

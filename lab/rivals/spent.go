@@ -42,7 +42,7 @@ func (d *database) spent(ctx context.Context) (s spent, err error) {
 	return s, nil
 }
 
-// charge divides the resources used since before by the number of completed operations. The cost includes failed ones.
+// charge divides the resources used since before by the number of completed operations. The resources include those for failed operations.
 func (r *result) charge(ctx context.Context, db *database, before spent) error {
 	now, err := db.spent(ctx)
 	if err != nil {

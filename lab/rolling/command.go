@@ -1,7 +1,7 @@
-// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer, and judges the clients'
-// answers: no request may fail, no block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
+// Package rolling restarts three servers one after another while k6's 64 clients claim and release through a load balancer. No request may fail, no
+// block may be lost or handed out twice, and the audit must find nothing. See docs/evidence.md.
 //
-// The balancer works like a Kubernetes Service for a Deployment with a surge: connections go to servers that were ready at the last probe, a new
+// The balancer works like a Kubernetes Service for a Deployment with a surge. Connections go to servers that were ready at the last probe. A new
 // server takes part when it is ready, and a probe notices a stopped server.
 package rolling
 

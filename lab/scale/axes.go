@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// axis is a quantity that grows while everything else stays at the base point: one project; one empty pool, 10.0.0.0/8 unless the axis sets another,
-// from which BestFit claims take single addresses; 100 claims on another pool; no history.
+// axis is a quantity that grows while everything else stays at the base point. The base point has one project, one empty pool, 100 claims on another
+// pool, and no history. The empty pool is 10.0.0.0/8 unless the axis sets another; BestFit claims take single addresses from it.
 type axis struct {
 	name  string
 	title string

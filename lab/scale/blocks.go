@@ -39,7 +39,7 @@ func (s span) freeBlocks() [][2]int {
 	return out
 }
 
-// front returns the free blocks of a range whose first n units are held, without a look at each unit.
+// front returns the free blocks in a range with its first n units held. It does not visit each unit.
 func front(units, n int) [][2]int {
 	var out [][2]int
 	for at := n; at < units; {

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// counts is the cost of one operation, independent of the machine: statements sent, rows read or written (index entries, and rows of tables that are
-// scanned), and pages of tables and indexes read.
+// counts is the cost of one operation, independent of the machine. It has the statements sent, the rows read or written (index entries, and the rows
+// of scanned tables), and the pages of tables and indexes read.
 type counts struct {
 	Statements float64 `json:"statements"`
 	Rows       float64 `json:"rows"`
@@ -35,12 +35,12 @@ const (
 	slow              = 100 * time.Millisecond // slower operations are counted only twice
 )
 
-// besides lists the statements that a store sends by itself now and then.
+// besides lists the statements that a store itself sends now and then.
 var besides = map[string]bool{"clock_read": true, "compatibility_get": true, "region_list": true}
 
-// meter counts in one cell. PostgreSQL's sessions report their rows when they end, so the counted operations have their own session. An earlier
-// session does the same without them, and they begin when plans and caches are warm. Where operations go to many pools, the service's cache has then
-// lost its entries, in the smallest cell as in the others.
+// meter counts in one cell. PostgreSQL's sessions report their rows when they end, so the counted operations have a session of their own. An earlier
+// session runs only the warm-up, and count subtracts its rows. The counted operations begin with warm plans and caches. If operations go to many
+// pools, the service gets an empty cache before each, in the smallest cell as in the others.
 type meter struct {
 	w     *world
 	probe *pgx.Conn
@@ -58,7 +58,7 @@ func (w *world) counting(ctx context.Context, ops []operation) (_ map[string]*co
 	defer probe.Close(context.WithoutCancel(ctx))
 	m := &meter{w: w, probe: probe, rand: rand.New(rand.NewPCG(3, 7))} //nolint:gosec // the same places every time
 	out := map[string]*counts{}
-	for _, op := range ops { // first: they leave no dead rows to the operations behind them
+	for _, op := range ops { // reads come first: they leave no dead rows to the operations after them
 		if out[op.name], err = m.read(ctx, op); err != nil {
 			return nil, fmt.Errorf("%s: %w", op.name, err)
 		}
@@ -122,7 +122,7 @@ func (m *meter) pairs(ctx context.Context) (claims, releases *counts, err error)
 
 func runName(i int) string { return fmt.Sprintf("run-%08d", i) }
 
-// count returns the cost of one operation after a warm-up. It calls many for the number of operations after the first warm-up.
+// count returns the cost of one operation after a warm-up. After the first warm-up, it calls many for the number of operations.
 func (m *meter) count(ctx context.Context, warm func() error, many func() int, act func(i int) error) (*counts, error) {
 	before, err := m.session(ctx, warm)
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *meter) count(ctx context.Context, warm func() error, many func() int, a
 	return c, nil
 }
 
-// add adds one round to the mean of a number of rounds.
+// add adds one round to the mean over a number of rounds.
 func (c *counts) add(one *counts, rounds int) {
 	share := 1 / float64(rounds)
 	c.Statements += one.Statements * share

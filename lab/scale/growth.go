@@ -42,13 +42,13 @@ func divide(a, b float64) float64 {
 	return a / b
 }
 
-// Limits above which a report shows growth: half as much again, and more than one or two further index levels explain.
+// A report shows growth above both limits: half as much again, and more than one or two additional index levels can explain.
 const (
 	growthRatio = 1.5
 	growthLeast = 12
 	sameCalls   = 0.5 // statements of an operation: less than one more
-	// longWay limits the statements of a claim or release that does not succeed in one round trip, which depends on the server's cache. It includes one
-	// statement for a split block, one for a stored answer, and the statements of a failed round trip.
+	// longWay limits the statements of a claim or release that does not succeed in one round trip, which depends on the server's cache. It includes
+	// one statement for a split block, one for a stored response, and the statements of a failed round trip.
 	longWay = 28
 )
 
@@ -112,7 +112,7 @@ func culprit(l *line, what string) string {
 	return name
 }
 
-// tell describes the growth: a line for each operation of an axis and each figure that grew, with the cells in their order.
+// tell describes the growth in text: a line for each of an axis's operations and each figure that grew, with the cells in their order.
 func tell(all []growth) string {
 	type subject struct{ axis, operation, what, where string }
 	var order []subject

@@ -17,7 +17,7 @@ type figures struct {
 	P50       float64 `json:"p50ms"`
 	P95       float64 `json:"p95ms"`
 	P99       float64 `json:"p99ms"`
-	// Partial counts the samples whose page did not contain the wanted item.
+	// Partial counts the samples with a page that did not contain the wanted item.
 	Partial int `json:"partial,omitempty"`
 	counts
 }

@@ -24,19 +24,19 @@ const (
 	opRelease = "release"
 	// OpList reads a page of 100 claims by name.
 	OpList = "list"
-	// OpListInPool reads a page of 100 claims of a pool by address.
+	// OpListInPool reads a page of 100 of a pool's claims, by address.
 	OpListInPool = "list in pool"
 )
 
 // reads returns the operations other than claims and releases.
 func reads() []operation {
 	return []operation{
-		{name: "refuse", run: refuse}, // a claim of a block outside of the pool
+		{name: "refuse", run: refuse}, // a claim for a block outside the pool
 		{name: "get", run: getClaim},  // one claim by name
 		{name: OpList, run: listClaims},
 		{name: OpListInPool, run: listInPool},
 		{name: "capacity", run: getPool}, // a pool with its free capacity
-		{name: "free", run: getFree},     // a page of 100 free blocks of a pool
+		{name: "free", run: getFree},     // a page of 100 free blocks in a pool
 		{name: "lookup", run: lookUp},    // an address's allocation, by pool and within
 		{name: "holder", run: holder},    // an address's holder, by the history
 		{name: "search", run: search},    // an address's allocation, by pool and contains
@@ -96,7 +96,7 @@ func listInPool(ctx context.Context, w *world, p place) (bool, error) {
 	return full(got, p, err)
 }
 
-// full checks that a page has as many claims of the pool as the cell has for it.
+// full checks that a page has the expected number of claims, and that all are from the pool.
 func full(got paging.Page[ipam.Claim], p place, err error) (bool, error) {
 	if err != nil {
 		return false, err

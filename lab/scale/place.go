@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// place is one operation's subject. Operations go to random places of a cell, as the clients of a large installation do.
+// place is one operation's subject. Operations go to random places in a cell, as in a large installation.
 type place struct {
 	project string
 	pool    ipam.Ref // for claims and reads
@@ -21,7 +21,7 @@ type place struct {
 	claim   string
 	near    ipam.Ref // its pool
 	address netip.Addr
-	// Start of pages of 100: after this name, and after this address. Zero: at the beginning.
+	// Pages of 100 start after this name or this address. Zero: at the beginning.
 	afterName    string
 	afterAddress netip.Addr
 	alone        bool // only the claim is held: a page has one row
@@ -53,8 +53,8 @@ type countCheck struct {
 	want int64
 }
 
-// cursor returns the position after which a page begins, encoded as the API's own cursors (internal/alloc/paging/cursor.go). A list refuses a cursor
-// whose encoding has changed.
+// cursor returns the position after which a page begins, encoded as the API's own cursors (internal/alloc/paging/cursor.go). If that encoding
+// changes, a list refuses this cursor.
 func cursor(kind string, after any) (string, error) {
 	at, err := json.Marshal(after)
 	if err != nil {

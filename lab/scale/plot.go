@@ -21,8 +21,8 @@ var colours = []color.RGBA{
 	{0xbb, 0xbb, 0xbb, 0xff},
 }
 
-// panel is one of an axis's plots. Times are ratios: the smallest cell is measured again beside each of the others, and a disturbance of the machine
-// affects both.
+// panel is one of an axis's plots. Times are ratios to the smallest cell, which is measured again beside each other cell. So a disturbance of the
+// machine affects both.
 type panel struct {
 	title string
 	of    func(*line) float64

@@ -33,7 +33,7 @@ func literal(block netip.Prefix) string {
 	return "'" + `\x` + hex.EncodeToString(block.Addr().AsSlice()) + "'::BYTEA"
 }
 
-// address returns SQL for the IPv4 address that many places after a first one.
+// address returns SQL for the IPv4 address at a distance, in places, from the first one.
 func address(first, places string) string {
 	return "decode(lpad(to_hex(('x' || encode(" + first + ", 'hex'))::BIT(32)::BIGINT + (" + places + ")), 8, '0'), 'hex')"
 }
@@ -45,10 +45,10 @@ func newSeeder(ctx context.Context, dsn string) (*seeder, error) {
 	}
 	s := &seeder{conn, map[string]string{}}
 	for _, sql := range []string{
-		// The server's default is SERIALIZABLE, which would lock each of millions of rows.
+		// The server's default is SERIALIZABLE, which would lock millions of single rows.
 		"SET default_transaction_isolation = 'read committed'",
 		"SET synchronous_commit = off", "SET maintenance_work_mem = '512MB'", "SET work_mem = '128MB'",
-		// Skips the foreign key check of each row; the audit checks all of them.
+		// Skips each row's foreign key check; the audit checks all rows.
 		"SET session_replication_role = replica",
 	} {
 		if _, err := s.Exec(ctx, sql); err != nil {
@@ -108,7 +108,7 @@ func (s *seeder) columns(ctx context.Context, table string) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// many is the number of rows from which indexes are made after loading, and not row by row.
+// many is the number of rows from which bulk builds the indexes after the load instead of row by row.
 const many = 200_000
 
 // job loads one table.

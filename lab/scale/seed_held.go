@@ -23,8 +23,8 @@ const (
 	claimRun    = 31  // with the anchor a block of 32
 )
 
-// nearBlock returns the block of the second pool, as large as the measured one: a search for the blocks that contain an address looks at each
-// possible size.
+// nearBlock returns the block of the second pool. It is as large as the measured pool, because a search for the blocks that contain an address tries
+// each possible size.
 func nearBlock(block netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(netip.AddrFrom4([4]byte{11}), block.Bits())
 }
@@ -143,7 +143,7 @@ func (s *seeder) spots(ctx context.Context, at []int) error {
 	return err
 }
 
-// replaceFree replaces the free blocks of a pool. free counts in units of that many addresses.
+// replaceFree replaces a pool's free blocks. free counts in units, each with that many addresses.
 func (w *world) replaceFree(ctx context.Context, pool string, block netip.Prefix, unit int, free [][2]int) error {
 	s, err := newSeeder(ctx, w.db.DSN(w.name))
 	if err != nil {

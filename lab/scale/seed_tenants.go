@@ -13,7 +13,7 @@ const tenantName = "tenant"
 
 var tenantBlock = netip.MustParsePrefix("10.0.0.0/24")
 
-// tenants makes n equal projects: the default space, a member, a quota, and a pool with one held address. Operations go to any of them.
+// tenants makes n equal projects: the default space, a member, a quota, and a pool with one held address. Operations go to random ones.
 func tenants(n int) func(context.Context, *world) (layout, error) {
 	return func(ctx context.Context, w *world) (layout, error) {
 		first := heldName(tenantName, 0)

@@ -22,7 +22,7 @@ func (d *database) forget(ctx context.Context, name string) error {
 	return err
 }
 
-// said returns the counts of each statement of a database since the reset.
+// said returns the counts of each statement in a database since the reset.
 func (d *database) said(ctx context.Context, name string) (map[string]cost, error) {
 	rows, err := d.Admin.Query(ctx, `SELECT s.query, s.calls, s.shared_blks_hit + s.shared_blks_read FROM pg_stat_statements AS s
 		JOIN pg_database AS b ON b.oid = s.dbid WHERE b.datname = $1`, name)

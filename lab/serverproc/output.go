@@ -11,7 +11,7 @@ import (
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	more chan struct{} // closed and replaced when there is more
+	more chan struct{} // closed and replaced when more text exists
 }
 
 func newOutput() *output { return &output{more: make(chan struct{})} }
@@ -24,7 +24,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// now returns the present text, and a channel that is closed when there is more.
+// now returns the present text, and a channel that is closed when more text exists.
 func (o *output) now() (text string, more <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -31,8 +31,8 @@ func Spawn(cmd *exec.Cmd, limit time.Duration) (*Process, error) {
 
 // spawn starts the program and calls after when it has ended.
 //
-// The kernel sends the parent-death signal when the thread that forked dies, so that thread must live as long as the child: the goroutine locks
-// itself to it, and waits.
+// The kernel sends the parent-death signal when the thread that forked dies, so that thread must live as long as the child. Therefore the goroutine
+// locks itself to the thread, and waits.
 func (p *Process) spawn(after func() error) error {
 	if p.cmd.SysProcAttr == nil {
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -31,7 +31,7 @@ type Server struct {
 	said *output // its standard output
 }
 
-// Limits of the start, and of the stop unless Options set another.
+// Limits for the start, and for the stop unless Options set another.
 const (
 	startLimit = 2 * time.Minute
 	stopLimit  = time.Minute

@@ -23,12 +23,12 @@ const (
 	is  = was + "\tsec, nsec = shifted(sec, nsec)\n"
 )
 
-// readers lists the files of the time package that read the time of day from the runtime, with the number of reads. The read in time.go is Now. The
-// others choose the rule of a time zone, for which twenty minutes do not matter.
+// readers lists the files in package time that read the time of day from the runtime, with the number of reads. The read in time.go is Now. The
+// others choose a time zone's rule, for which twenty minutes do not matter.
 var readers = map[string]int{"time.go": 1, "zoneinfo_read.go": 1, "zoneinfo_plan9.go": 1}
 
-// Sources returns the time package of the Go installation at goroot with an adjustable clock. It fails for an unknown version of the time package,
-// because the clock of the built program might not follow.
+// Sources returns package time from the Go installation at goroot, with an adjustable clock. It fails for an unknown version of the package, because
+// the built program's clock might not follow.
 func Sources(goroot string) (overlay.Sources, error) {
 	original := filepath.Join(goroot, "src", "time")
 	source, err := os.ReadFile(filepath.Join(original, "time.go"))
@@ -45,7 +45,7 @@ func Sources(goroot string) (overlay.Sources, error) {
 	return overlay.Sources{filepath.Join(original, "time.go"): shifting, filepath.Join(original, "shift.go"): added}, nil
 }
 
-// check returns an error if unknown files of a time package read the time of day.
+// check returns an error if unknown files in package time read the time of day.
 func check(dir string) error {
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {

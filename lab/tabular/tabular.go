@@ -42,7 +42,7 @@ func Table(lines [][]string, words int) string {
 	return b.String()
 }
 
-// Figure returns a number with three significant digits, as far as it has that many after the point.
+// Figure formats a number with three significant digits and at most two decimal places.
 func Figure(v float64) string {
 	switch {
 	case v >= 100:

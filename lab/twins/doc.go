@@ -1,6 +1,6 @@
-// Package twins builds servers that lack one protection. A test instrument has to detect each of them, or the instrument proves nothing
+// Package twins builds servers that lack one protection. A test instrument has to detect each twin, or the instrument proves nothing
 // (docs/evidence.md). The product has no switch for it: `go build -overlay` builds one server for all twins from sources in which each protection can
-// be disabled (Sources), and the environment variable Variable selects one. Without the variable, the server behaves as the product. Its clock is
+// be disabled (Sources). The environment variable Variable selects a twin. Without the variable, the server behaves as the product. Its clock is
 // adjustable too (package skew).
 //
 //	bin/faults twins bin/twin

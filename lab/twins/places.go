@@ -32,7 +32,7 @@ var places = []place{
 			"\t\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n\t\t}\n",
 	},
 	{
-		// The server treats a COMMIT without an answer as failed.
+		// The server treats a COMMIT without a response as failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
 		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t}\n",
 	},
@@ -57,7 +57,7 @@ var places = []place{
 	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
 	// A role applies to any project of the same name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
-	// A release of a claim whose pool is missing fails without a second read.
+	// If a claim's pool is missing, a release fails without a second read.
 	{[]string{"no-release-again"}, "internal/alloc/claims/release.go", "\tif ipam.IsCode(err, ipam.CodeNotFound) {\n\t\treturn &storage", "\tif ipam.IsCode(err, ipam.CodeNotFound) && !LACKS {\n\t\treturn &storage"},
 	{
 		// The end of a request cancels its COMMIT.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDestroyDeletesThePoolsOfScopes destroys a class whose claims have pools of their own. The server would keep the empty pool for a day.
+// TestDestroyDeletesThePoolsOfScopes destroys a class with claims in pools of their own. The server would keep the empty pool for a day.
 func TestDestroyDeletesThePoolsOfScopes(t *testing.T) {
 	for name, listed := range map[string]string{"pool first": "carve_class.std.name", "class first": `"std"`} {
 		t.Run(name, func(t *testing.T) {

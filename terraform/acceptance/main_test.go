@@ -1,5 +1,5 @@
-// Package acceptance runs the real Terraform with the built provider against Carve servers with databases of their own. All of them are processes.
-// The variable TERRAFORM names another program, such as OpenTofu.
+// Package acceptance runs the real Terraform with the built provider against Carve servers with databases of their own. Each runs as a process. The
+// variable TERRAFORM names another program, such as OpenTofu.
 package acceptance_test
 
 import (

@@ -117,7 +117,7 @@ func TestReplacedClaimIsHeldByItsState(t *testing.T) {
 	}
 }
 
-// TestTwoResourcesOfOneNameAreRefused has two modules whose lists share one name.
+// TestTwoResourcesOfOneNameAreRefused has two modules with lists that share one name.
 func TestTwoResourcesOfOneNameAreRefused(t *testing.T) {
 	for _, owner := range []string{"", "twice"} {
 		t.Run("owner "+owner, func(t *testing.T) {
@@ -186,7 +186,8 @@ func TestClaimThatAnotherResourceTookOverIsLeftAlone(t *testing.T) {
 	require.Empty(t, claims(t, world.main, project))
 }
 
-// TestApplyAfterALostStateAdoptsTheObjects loses the state of every kind of resource except API keys and webhooks, whose secrets cannot be read again.
+// TestApplyAfterALostStateAdoptsTheObjects loses the state of every kind of resource except API keys and webhooks, because their secrets cannot be
+// read again.
 func TestApplyAfterALostStateAdoptsTheObjects(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t, world.main, "lost", "")

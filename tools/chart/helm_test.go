@@ -103,7 +103,7 @@ func objects(t *testing.T, rendered string) []map[string]any {
 	return all
 }
 
-// dig returns the value at a path of an object, or nil if a part of the path is missing.
+// dig returns the value at a path of an object, or nil if the path does not exist.
 func dig(object any, path ...any) any {
 	for _, step := range path {
 		switch key := step.(type) {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// definitions returns the schemas of Kubernetes' own kinds, from the release of the API server that tools/kubeapi builds.
+// definitions returns the schemas for Kubernetes' own kinds, from the API server release that tools/kubeapi builds.
 var definitions = sync.OnceValues(func() (map[string]any, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", "k8s.io/kubernetes")
 	cmd.Dir = "../kubeapi"

@@ -13,7 +13,7 @@ import (
 // index is the page from which all others can be reached.
 const index = "docs/README.md"
 
-// notPages lists folders whose Markdown belongs to other projects or is no documentation.
+// notPages lists folders with Markdown that belongs to other projects or is no documentation.
 var notPages = map[string]bool{".git": true, "node_modules": true, "bin": true, "data": true, "testdata": true, "dist": true}
 
 // pages reads all Markdown of a checkout.

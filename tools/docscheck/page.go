@@ -142,7 +142,7 @@ func (p *page) lineOf(offset int) int {
 
 func (p *page) lineStart(offset int) int { return 1 + bytes.LastIndexByte(p.source[:offset], '\n') }
 
-// near returns the position of an inline node, or of its block, in the source.
+// near returns the source position of an inline node, or else of its block.
 func near(n ast.Node) int {
 	for c := n.FirstChild(); c != nil; c = c.FirstChild() {
 		if t, ok := c.(*ast.Text); ok {

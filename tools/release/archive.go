@@ -27,7 +27,7 @@ const (
 	programMode = 0o755
 )
 
-// tree reads the files below a directory as entries below a name. It skips files whose names begin with a dot.
+// tree reads the files below a directory as entries below a name. It skips files with names that begin with a dot.
 func tree(dir, below string) ([]entry, error) {
 	var entries []entry
 	err := filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {

@@ -106,7 +106,7 @@ func (r *release) build(ctx context.Context, only string) error {
 	return r.sums()
 }
 
-// platform makes the archives of the programs and of the controller, and the packages, for a platform.
+// platform makes a platform's packages, and the archives of the programs and of the controller.
 func (r *release) platform(ctx context.Context, p recipe.Platform, controller bool) error {
 	server := recipe.Server
 	if p.OS == "windows" {
@@ -184,13 +184,13 @@ func (r *release) archive(ctx context.Context, image recipe.Image, p recipe.Plat
 	return dir, r.bill(image, p, dir, base+suffix)
 }
 
-// programs builds the programs of an image, or of a similar product, and returns their directory.
+// programs builds the programs for an image or a similar product, and returns their directory.
 func (r *release) programs(ctx context.Context, image recipe.Image, p recipe.Platform) (dir string, err error) {
 	dir = filepath.Join(r.work, image.Name+"-"+p.Dashed())
 	return dir, programs.Build(ctx, r.repo, dir, p, recipe.Stamp{Image: image, Version: r.version, Commit: r.commit, Created: r.created})
 }
 
-// bill writes the bill of materials of a built file.
+// bill writes a built file's bill of materials.
 func (r *release) bill(image recipe.Image, p recipe.Platform, dir, name string) error {
 	sum, err := sumOf(filepath.Join(r.out, name))
 	if err != nil {

@@ -241,7 +241,7 @@ func (r *release) serverPackage(p recipe.Platform, dir string) (*packed, error) 
 	return k, err
 }
 
-// section returns the pages of one section of the manual.
+// section returns the pages in one section of the manual.
 func (r *release) section(name string) []entry {
 	var pages []entry
 	for _, p := range r.pages {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place is an occurrence of the version outside of the file VERSION: in a file, between the first and the last group of the pattern.
+// place is an occurrence of the version in another file than VERSION, between the pattern's first and last group.
 type place struct {
 	file    string
 	pattern *regexp.Regexp

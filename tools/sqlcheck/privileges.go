@@ -60,8 +60,8 @@ func (p privileges) of(table string) string {
 	return strings.Join(list, ", ")
 }
 
-// needed returns the privileges that a statement requires, on either engine. Every read needs SELECT: reads of FROM, and of a table whose rows a
-// condition selects for a change. New rows only need INSERT, unless the statement reads existing rows too: ON CONFLICT, RETURNING.
+// needed returns the privileges that a statement requires, on either engine. Every read needs SELECT: reads by FROM, and by a condition that selects
+// a table's rows for a change. New rows only need INSERT, unless the statement reads existing rows too: ON CONFLICT, RETURNING.
 func needed(s subject) privileges {
 	p := privileges{}
 	made := cteNames(s)

@@ -11,7 +11,7 @@ type request struct {
 	Attempts []attempt `json:"attempts"`
 }
 
-// An attempt is one read, or one transaction, with the statements of each of its round trips.
+// An attempt is one read, or one transaction, with the statements in each round trip.
 type attempt struct {
 	Op    string     `json:"op"`
 	Trips [][]string `json:"trips"`

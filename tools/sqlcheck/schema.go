@@ -13,8 +13,8 @@ type table struct {
 	primary    bool // all its rows are in the primary region
 }
 
-// regional reports whether each row of the table lives in a region: the primary key then begins with region. A column of that name as a piece of data
-// does not count.
+// regional reports whether each row of the table lives in a region: the primary key then begins with region. A column with that name that is only
+// data does not count.
 func (t table) regional() bool { return len(t.primaryKey) > 0 && t.primaryKey[0] == "region" }
 
 type schema map[string]table

@@ -19,7 +19,7 @@ type entry struct {
 	inserts string // the table into which it inserts, if any
 }
 
-// readStatements reads every statement of a folder, in order of name.
+// readStatements reads all statements in a folder, in name order.
 func readStatements(files fs.FS, known schema) (entries []entry, err error) {
 	visited := eachStatement(files, func(file, text string) {
 		remarks, _ := readHead(text)

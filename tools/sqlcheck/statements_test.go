@@ -68,7 +68,7 @@ func TestHeadsNameTheIndexesThatPlansUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKeys := regexp.MustCompile(`_keys\d+(_sure)?$`) // these are for CockroachDB, and PostgreSQL plans none of them
+	byKeys := regexp.MustCompile(`_keys\d+(_sure)?$`) // these are for CockroachDB, and PostgreSQL plans no such statement
 	for _, e := range entries {
 		if byKeys.MatchString(e.name) {
 			continue

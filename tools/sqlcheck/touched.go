@@ -7,7 +7,7 @@ import (
 	"github.com/cockroachdb/cockroachdb-parser/pkg/sql/sem/tree/treecmp"
 )
 
-// The regions whose rows a statement uses.
+// The regions with rows that a statement uses.
 const (
 	oneRegion     = "own"
 	regionsOfRows = "those of its rows"
@@ -16,9 +16,9 @@ const (
 	primaryRegion = "primary"
 )
 
-// touched returns the regions whose rows a statement reads or writes: the one region that it is given, the regions in its rows, or none, because
-// every region has a full copy of a GLOBAL table. A write to a GLOBAL table involves every region. A few tables have all their rows in the primary
-// region.
+// touched returns the regions in which a statement reads or writes rows: the region in its parameters, the regions in its rows, or none. A read of
+// GLOBAL tables has no region, because every region has a full copy. A write to a GLOBAL table involves every region. A few tables have all their
+// rows in the primary region.
 func touched(s subject, remark string) string {
 	if reason, every := strings.CutPrefix(remark, "every, because "); every {
 		return "every: " + reason

@@ -1,4 +1,4 @@
-// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones: `make` rebuilds programs, and a
+// Command tracked checks the files that git tracks and refuses programs, other binary files, and large ones. `make` rebuilds programs, and a
 // committed file stays in every clone. A list contains the permitted exceptions with their reasons. The command checks the index, so that it reports
 // a fault before the commit.
 package main
@@ -58,7 +58,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	return err
 }
 
-// check returns the faults of the files, and unnecessary entries of the list.
+// check returns the faults in the files, and unnecessary entries in the list.
 func check(root fs.FS, names []string, meant map[string]string) (findings []string, err error) {
 	needed := map[string]bool{}
 	for _, name := range names {

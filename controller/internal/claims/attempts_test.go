@@ -21,8 +21,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 )
 
-// vanishing is a connection to the API server that deletes an IPClaim when the API server has accepted its finalizer, and before the controller gets the
-// answer. The API server does so to an object that another client deletes at the same time.
+// vanishing is a connection to the API server that deletes an IPClaim when the API server has accepted its finalizer, and before the controller gets
+// the response. The API server does so to an object that another client deletes at the same time.
 type vanishing struct {
 	story
 	next http.RoundTripper

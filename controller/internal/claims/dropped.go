@@ -30,8 +30,8 @@ func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 	return err == nil && !slices.ContainsFunc(all, func(e entries.Entry) bool { return MadeFor(claim, e) })
 }
 
-// lookForEntry judges a claim gone if the pod has dropped its entry and no network can use the block: the claim has no block, or the pod has no node.
-// A pod with a node keeps the block until the pod ends.
+// lookForEntry judges a claim gone if the pod has dropped its entry and no network can use the block. No network can if the claim has no block or the
+// pod has no node. A pod with a node keeps the block until the pod ends.
 func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s sight) (sight, error) {
 	if s.verdict != judge.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
 		return s, nil

@@ -196,8 +196,8 @@ func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []
 	return false, len(owners) > 0, nil
 }
 
-// heir returns the name of another object that shows the block of a claim that is being deleted: the claim was moved, or a copy of it waits for the block.
-// It asks the API server itself.
+// heir returns the name of another object that shows a deleted claim's block: the claim was moved, or a copy of it waits for the block. It asks the
+// API server itself.
 func (r *Reconciler) heir(ctx context.Context, claim *ipam.IPClaim) (string, error) {
 	if claim.Status.Claim == nil || !durable(claim) {
 		return "", nil

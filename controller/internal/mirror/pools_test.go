@@ -41,7 +41,7 @@ func TestFiguresOfAPoolAreExactAndDecimal(t *testing.T) {
 	require.Equal(t, "5192296858534827628530496329220096", huge.Status.Total)
 }
 
-// TestSteadyStateCausesListsOnlyAndNoWrites checks that the figures of one pool cause no write to another, and no call but lists (W-8, W-30).
+// TestSteadyStateCausesListsOnlyAndNoWrites checks that the figures of one pool cause no write to another, and no call except lists (W-8, W-30).
 func TestSteadyStateCausesListsOnlyAndNoWrites(t *testing.T) {
 	s := begin(t)
 	s.run()

@@ -16,8 +16,8 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// Reconcile brings one object closer to its desired state. It returns no error for a refusal from Carve, which it reports in the status: the next
-// interval looks again.
+// Reconcile brings one object closer to its desired state. It returns no error for a refusal from Carve, which it reports in the status: Reconcile
+// compares again after the next interval.
 func (r *Reconciler[O, R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	o := r.kind.new()
 	if err := r.Client.Get(ctx, request.NamespacedName, o); err != nil {

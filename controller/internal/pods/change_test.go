@@ -18,7 +18,7 @@ func (s *story) shown(p *core.Pod) entries.Outcomes {
 	return entries.Told(p)
 }
 
-// At the moment at which the next pod gets an address, the previous pod must not have it in its status.
+// When the next pod gets an address, the previous pod must no longer have it in its status.
 func TestReleasedAddressLeavesThePodsStatus(t *testing.T) {
 	for name, end := range map[string]func(*story, *core.Pod){
 		"AnnotationRemoved": func(s *story, p *core.Pod) {

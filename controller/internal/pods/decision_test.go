@@ -30,7 +30,7 @@ func tainted(s *story, p *core.Pod) {
 
 func deleted(s *story, p *core.Pod) { require.NoError(s, world.Client.Delete(s.Context(), p)) }
 
-// W-18 to W-23, R-19: each row of the decision table with both values of each option, for a pod's own claim and for a shared claim (scenario 60).
+// W-18 to W-23, R-19, scenario 60: each row of the decision table with both values of each option, for a pod's own claim and a shared one.
 func TestEachRowOfTheDecisionTable(t *testing.T) {
 	usual := judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}
 	for name, row := range map[string]struct {

@@ -182,7 +182,7 @@ func TestClaimRelabelledInCarveIsStalledUntilReverted(t *testing.T) {
 	s.bound(c)
 }
 
-// If many pods or claims are missing, the cause may be another one. Carve's breaker decides on the pods, and a person on the claims.
+// If many pods or claims are missing, they may not be gone. Carve's breaker decides on the pods, and a person on the claims.
 func TestSweepStopsWhenManyPodsOrClaimsAreMissing(t *testing.T) {
 	const many = 25
 	s := begin(t)

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// crash kills the API server, and starts it again after some time.
+// crashAPIServer kills the API server and starts it again. Until then it cuts off the controllers and the test.
 func (w *world) crashAPIServer(ctx context.Context, t testing.TB) {
 	t.Helper()
-	w.toAPI.cut() // and nobody asks a port that nobody listens at: who asks often enough gets connected with itself
+	w.toAPI.cut() // without the cut, clients would dial a port without a listener, and such a dial can connect to itself
 	defer w.toAPI.join()
 	w.own.cut()
 	defer w.own.join()
@@ -23,7 +23,7 @@ func (w *world) crashAPIServer(ctx context.Context, t testing.TB) {
 	}
 }
 
-// crashCarve kills Carve's server with its database, and starts it again.
+// crashCarve kills Carve's server with its database, and starts it again. Until then it cuts off the controllers.
 func (w *world) crashCarve(t testing.TB) {
 	t.Helper()
 	w.toCarve.cut()
@@ -33,8 +33,8 @@ func (w *world) crashCarve(t testing.TB) {
 	}
 }
 
-// havoc lets the controllers, the API server, Carve and what is between them fail, one after the other and again, until the context ends. It answers how
-// often each has failed.
+// havoc makes the controllers, the API server, Carve and the connections between them fail in turn, until the context ends. It returns the number of
+// failures of each kind.
 func (w *world) havoc(ctx context.Context, t testing.TB, every time.Duration, fleet ...*controller) map[string]int {
 	t.Helper()
 	counts := map[string]int{}
@@ -72,7 +72,7 @@ func (w *world) havoc(ctx context.Context, t testing.TB, every time.Duration, fl
 	return counts
 }
 
-// severs cuts the controllers off for a while.
+// severs cuts the controllers off from the API server, from Carve, or from both, for two seconds.
 func (w *world) severs(pause func(time.Duration), api, carve bool) {
 	var both sync.WaitGroup
 	for p, cut := range map[*proxy]bool{w.toAPI: api, w.toCarve: carve} {

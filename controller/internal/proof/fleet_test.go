@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// controller is the program as a process that is started again whenever it ends, as a kubelet does.
+// controller is the program as a process. The test restarts it whenever it ends, as a kubelet does.
 type controller struct {
 	name    string
 	command []string
@@ -25,10 +25,10 @@ type controller struct {
 	ended   chan struct{}
 }
 
-// program is where the controller is, made for the tests.
+// program returns the path of a controller that the tests have built.
 func program(name string) string { return filepath.Join(programs, name) }
 
-// runs starts a controller of a world, behind the proxies to the API server and to Carve.
+// runs starts a controller for a world. Its requests to the API server and to Carve go through the proxies.
 func (w *world) runs(t testing.TB, name string, flags ...string) *controller {
 	t.Helper()
 	kubeconfig := filepath.Join(w.dir, name+".kubeconfig")
@@ -46,7 +46,7 @@ func (w *world) runs(t testing.TB, name string, flags ...string) *controller {
 	return c
 }
 
-// lease is how long a leader is waited for.
+// lease is the duration of the leader's lease.
 const lease = 4 * time.Second
 
 const kubeconfigText = `
@@ -74,13 +74,13 @@ func (c *controller) keep() {
 		if err != nil {
 			panic(err)
 		}
-		_ = cmd.Wait() // however it ended
+		_ = cmd.Wait() // the exit code does not matter
 		_, _ = fmt.Fprintln(c.log, "the controller ended:", cmd.ProcessState)
 		<-time.After(100 * time.Millisecond)
 	}
 }
 
-// signal sends a signal to the process as it is now.
+// signal sends a signal to the present process.
 func (c *controller) signal(s os.Signal) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,10 +89,10 @@ func (c *controller) signal(s os.Signal) {
 	}
 }
 
-// kill ends the process as the loss of its machine does; it is started again.
+// kill ends the process like the loss of its machine. The test restarts it.
 func (c *controller) kill() { c.signal(syscall.SIGKILL) }
 
-// stop kills the process for good.
+// stop kills the process and does not restart it.
 func (c *controller) stop() {
 	c.mu.Lock()
 	c.stopped = true

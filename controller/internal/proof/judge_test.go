@@ -22,10 +22,10 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
-// remote is what a claim is called in Carve.
+// remote returns a claim's name in Carve.
 func remote(claim types.UID) string { return "k8s-" + string(claim) }
 
-// held are the blocks that Carve holds, by the names of their claims.
+// held returns the blocks that Carve holds, by the names of their claims.
 func (w *world) held(ctx context.Context) (map[string]string, error) {
 	blocks := map[string]string{}
 	for c, err := range servers.Carve.Claims(ctx, w.name) {
@@ -37,7 +37,7 @@ func (w *world) held(ctx context.Context) (map[string]string, error) {
 	return blocks, nil
 }
 
-// using are the pods that Carve takes for alive.
+// using returns the pods that are live consumers in Carve.
 func (w *world) using(ctx context.Context) (map[types.UID]bool, error) {
 	name, err := realm.NameOf(ctx, servers.Client)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *world) using(ctx context.Context) (map[types.UID]bool, error) {
 	return pods, nil
 }
 
-// unsettled says what is not yet as it is to be in the end: every pod that lives has what it claims, and nothing else is held or claimed.
+// unsettled returns the differences from the final state: each live pod has its claims with blocks, and Carve and Kubernetes have no other claims.
 func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 	var claims ipam.IPClaimList
 	if err := servers.Client.List(ctx, &claims, client.InNamespace(w.name)); err != nil {
@@ -115,7 +115,7 @@ func (w *world) unsettled(ctx context.Context) (faults []string, err error) {
 	return faults, nil
 }
 
-// untold says what a pod that asked by its annotation was not told there, as it has seen it.
+// untold returns the faults of a pod's status annotation: the entries that differ from the claims that the pod has seen.
 func (l *life) untold(pod *core.Pod) (faults []string) {
 	if pod == nil {
 		return []string{fmt.Sprintf("pod %s is not there", l)}
@@ -129,7 +129,7 @@ func (l *life) untold(pod *core.Pod) (faults []string) {
 	return faults
 }
 
-// lacks says what is not so of one claim of a pod.
+// lacks compares a claim with Carve and with its pod's observation. It returns the fault, if any.
 func (l *life) lacks(claim *ipam.IPClaim, held string, uid types.UID, name string) (faults []string) {
 	switch {
 	case claim == nil:
@@ -142,12 +142,12 @@ func (l *life) lacks(claim *ipam.IPClaim, held string, uid types.UID, name strin
 	return faults
 }
 
-// settles waits until everything is as it is to be, or answers what is not.
+// settles waits until the final state is reached. It returns the remaining faults if the time is up.
 func (w *world) settles(ctx context.Context, within time.Duration) []string {
 	return w.until(ctx, within, w.unsettled)
 }
 
-// until waits until a check finds no faults, or returns the faults that it found last.
+// until waits until a check finds no faults, or the time is up. Then it returns the faults of the last check.
 func (w *world) until(ctx context.Context, within time.Duration, check func(context.Context) ([]string, error)) (faults []string) {
 	for end := time.Now().Add(within); ; <-time.After(200 * time.Millisecond) {
 		var err error
@@ -163,7 +163,7 @@ func (w *world) until(ctx context.Context, within time.Duration, check func(cont
 	}
 }
 
-// judges answers everything that was not as it had to be, all the time: by the histories, by what the pods saw, and by Carve's own audit.
+// judges returns the faults of the whole run. It checks the histories, the pods' observations, and Carve's own audit.
 func (w *world) judges(t testing.TB) []string {
 	t.Helper()
 	faults := w.agree(w.histories(t))
@@ -177,7 +177,7 @@ func (w *world) judges(t testing.TB) []string {
 	return faults
 }
 
-// histories are who held each address of the pool, and when.
+// histories returns the past and present holders of each address in the pool.
 func (w *world) histories(t testing.TB) map[string][]carve.HistoryEntry {
 	t.Helper()
 	var mu sync.Mutex
@@ -208,13 +208,14 @@ func (w *world) histories(t testing.TB) map[string][]carve.HistoryEntry {
 	return all
 }
 
-// span is a time in which somebody had a block.
+// span is a time in which a claim, a pod or a machine had a block.
 type span struct {
 	who         string
 	from, until time.Time
 }
 
-// agree holds what pods saw against the histories: nobody has a block beside another, and each pod had what it saw for as long as it lived.
+// agree compares the pods' observations with the histories. A block never has two holders at one time, and each pod had the block that it saw until
+// its end.
 func (w *world) agree(histories map[string][]carve.HistoryEntry) (faults []string) {
 	now := time.Now()
 	holds, sights := map[string][]span{}, map[string][]span{}
@@ -263,7 +264,7 @@ func (w *world) agree(histories map[string][]carve.HistoryEntry) (faults []strin
 	return append(append(faults, beside("by the history", holds)...), beside("by what they saw", sights)...)
 }
 
-// beside answers who had a block at the same time as another.
+// beside returns the pairs that had a block at the same time.
 func beside(by string, had map[string][]span) (faults []string) {
 	for block, spans := range had {
 		slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
@@ -277,7 +278,7 @@ func beside(by string, had map[string][]span) (faults []string) {
 	return faults
 }
 
-// nothing requires that there are no faults, and shows the first ones if there are.
+// nothing requires that there are no faults. It shows the first faults, and the ends of the logs.
 func (w *world) nothing(t testing.TB, faults []string) {
 	t.Helper()
 	if len(faults) == 0 {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked is a number that the environment says, or another one.
+// asked returns the number in an environment variable, or another number without the variable.
 func asked(t testing.TB, name string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -74,20 +74,20 @@ func TestLivePodsKeepTheirBlocksThroughAllFaults(t *testing.T) {
 	w.drains(ctx, t, pods)
 }
 
-// patience is how long so many pods may take until everything is as it is to be: controllers put off what has failed for up to a minute.
+// patience is the time in which a number of pods must reach the final state. Controllers delay a retry for up to a minute.
 func patience(pods int) time.Duration {
 	return 10*time.Minute + time.Duration(pods)*100*time.Millisecond
 }
 
-// expected reports whether a request may come when nothing changes: the controllers renew the pods, wait for the feed, compare the pools of IPPools with
-// Carve, and keep the lease of the leader.
+// expected reports whether a request may come when nothing changes. The controllers renew the pods, wait for the feed, compare IPPools with Carve,
+// and keep the leader's lease.
 func expected(what string) bool {
 	return strings.HasPrefix(what, "WATCH ") || slices.Contains([]string{"POST consumer-renewals", "GET changes", "GET leases", "PUT leases", "GET pools"}, what)
 }
 
-// quiet requires that nothing else is asked for so long, once twelve seconds have passed in which nothing else was: events that could not be told while
-// the API server was away are told ten seconds later. When something comes that was put off for longer, or another one leads, it begins again: what is
-// asked again and again comes each time.
+// quiet requires that the controllers make no unexpected request for a time. It begins after twelve seconds without such a request, because a
+// controller sends events that failed during an outage of the API server ten seconds later. It starts again after an unexpected request, up to ten
+// times: a long retry delay or a new leader may be the cause. A request that the controllers repeat without end comes each time and fails the test.
 func (w *world) quiet(t testing.TB, length time.Duration) {
 	t.Helper()
 	asked := func() map[string]int {
@@ -120,7 +120,7 @@ func (w *world) quiet(t testing.TB, length time.Duration) {
 	}
 }
 
-// drains ends all pods, and requires that nothing is left of them.
+// drains ends all pods and machines, and requires that nothing of them remains.
 func (w *world) drains(ctx context.Context, t testing.TB, pods int) {
 	t.Helper()
 	w.mu.Lock()

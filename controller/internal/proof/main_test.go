@@ -1,4 +1,4 @@
-// Package proof questions the controller as a program: processes that are killed beside servers that are killed, while pods come, move and go.
+// Package proof tests the controller as a program. It kills the controllers and the servers while pods start, move and end.
 package proof_test
 
 import (
@@ -18,7 +18,7 @@ import (
 
 var (
 	servers *cluster.Cluster
-	// programs is where the controller is built, and what was made of it to be found out.
+	// programs is the directory of the controllers that the tests build: the product, and its faulty twins.
 	programs string
 )
 
@@ -50,7 +50,7 @@ func run(m *testing.M) (code int) {
 		fmt.Println("building the controller:", err)
 		return 1
 	}
-	ctrl.SetLogger(logr.Discard()) // that watches end is what the tests are about
+	ctrl.SetLogger(logr.Discard()) // these tests end watches on purpose, which the libraries would log
 	servers = c
 	return m.Run()
 }

@@ -20,12 +20,13 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/entries"
 )
 
-// attempt tells a pod that this test has made from an earlier one of its name, when the answer was lost.
+// attempt is a label that identifies the pod of one creation. After a lost response, it distinguishes that pod from an earlier pod with the same
+// name.
 const attempt = "proof/attempt"
 
 var errOther = errors.New("another pod has the name")
 
-// asks has a pod ask for claims by its annotation.
+// asks returns the annotation by which a pod requests claims.
 func asks(claims int) map[string]string {
 	var all []entries.Entry
 	for i := range claims {
@@ -38,7 +39,7 @@ func asks(claims int) map[string]string {
 	return map[string]string{ipam.ClaimsAnnotation: string(text)}
 }
 
-// starts makes a pod, on a node if one is named. It asks for claims by its annotation, or the test makes them.
+// starts creates a pod, on a node if one is named. The pod requests its claims by its annotation, or starts creates them.
 func (w *world) starts(ctx context.Context, name, node string, claims int, annotated bool) *life {
 	mark := string(uuid.NewUUID())
 	var pod *core.Pod
@@ -75,7 +76,7 @@ func (w *world) starts(ctx context.Context, name, node string, claims int, annot
 	return l
 }
 
-// claims makes a claim that a pod owns.
+// claims creates a claim that a pod owns.
 func (w *world) claims(ctx context.Context, l *life, name string) {
 	yes, length := true, int32(32)
 	var claim *ipam.IPClaim
@@ -97,14 +98,14 @@ func (w *world) claims(ctx context.Context, l *life, name string) {
 	l.claims[claim.UID] = name
 }
 
-// timed makes a pod without a node that asks for a claim, and answers how long the API server took.
+// timed creates a pod without a node that requests one claim. It returns the time that the API server needed.
 func (w *world) timed(ctx context.Context, name string) (*life, time.Duration) {
 	began := time.Now()
 	l := w.starts(ctx, name, "", 1, true)
 	return l, time.Since(began)
 }
 
-// withdraws deletes the claims under a pod that has its blocks, as somebody might by mistake.
+// withdraws deletes the claims of a pod that has their blocks, as a user might by mistake.
 func (w *world) withdraws(ctx context.Context, l *life) {
 	w.mu.Lock()
 	claims, seen := maps.Clone(l.claims), maps.Clone(l.seen)
@@ -122,7 +123,7 @@ func (l *life) object() *core.Pod {
 	return &core.Pod{ObjectMeta: meta.ObjectMeta{Namespace: l.pod.Namespace, Name: l.pod.Name, UID: l.uid}}
 }
 
-// phase says how far a pod is, as a kubelet or the node controller does.
+// phase writes a pod's phase, as a kubelet or the node controller does.
 func (w *world) phase(ctx context.Context, l *life, phase core.PodPhase, reason string) {
 	text := fmt.Sprintf(`{"metadata":{"uid":%q},"status":{"phase":%q,"reason":%q,"message":%q}}`, l.uid, phase, reason, time.Now())
 	w.do(ctx, "say the phase of "+l.pod.Name, func() error {
@@ -143,7 +144,7 @@ func (w *world) binds(ctx context.Context, l *life, node string) {
 	l.node = node
 	w.do(ctx, "bind "+l.pod.Name, func() error {
 		err := w.api.SubResource("binding").Create(ctx, l.object(), &core.Binding{Target: core.ObjectReference{Kind: "Node", Name: node}})
-		if api.IsConflict(err) { // it was done, and the answer was lost
+		if api.IsConflict(err) { // the binding exists, and its response was lost
 			err = nil
 		}
 		return err
@@ -151,7 +152,7 @@ func (w *world) binds(ctx context.Context, l *life, node string) {
 	w.phase(ctx, l, core.PodRunning, "")
 }
 
-// deletes begins the deletion of a pod; what has no node is gone at once.
+// deletes begins the deletion of a pod. A pod without a node is gone at once.
 func (w *world) deletes(ctx context.Context, l *life) {
 	w.do(ctx, "delete "+l.pod.Name, func() error {
 		return gone(w.api.Delete(ctx, l.object(), client.Preconditions{UID: &l.uid}))
@@ -166,7 +167,7 @@ func (w *world) evicts(ctx context.Context, l *life) {
 	})
 }
 
-// removes takes a pod away: as a kubelet does when it has ended, or as somebody does who forces it.
+// removes deletes a pod without a grace period, as a kubelet does after the pod's end, or a user by force.
 func (w *world) removes(ctx context.Context, l *life) {
 	w.ends(l)
 	w.do(ctx, "remove "+l.pod.Name, func() error {
@@ -174,7 +175,7 @@ func (w *world) removes(ctx context.Context, l *life) {
 	})
 }
 
-// gone takes it for done that a pod is not there, or another one is.
+// gone returns no error if the pod does not exist, or if another pod has its name.
 func gone(err error) error {
 	if api.IsNotFound(err) || api.IsConflict(err) {
 		return nil
@@ -182,7 +183,7 @@ func gone(err error) error {
 	return err
 }
 
-// node makes a node, or takes it away.
+// node creates or deletes a node.
 func (w *world) node(ctx context.Context, name string, there bool) {
 	node := &core.Node{ObjectMeta: meta.ObjectMeta{Name: name}}
 	w.do(ctx, "change the node "+name, func() error {

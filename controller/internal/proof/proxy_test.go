@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// proxy stands between a controller and a server: it counts what is asked, cuts the two off from each other, and has watches of pods lag behind.
+// proxy connects a controller with a server. It counts the requests, can cut the connection, and can delay the watches of pods.
 type proxy struct {
 	*httptest.Server
 	forward *httputil.ReverseProxy
 
 	mu     sync.Mutex
-	joined context.Context // ends when the two are cut off; nil while they are
+	joined context.Context // ends at the cut; nil while the connection is cut
 	cutOff context.CancelFunc
 	lag    time.Duration
 	counts map[string]int
-	// around, if there is one, is told of every write but those of leases and events: before it is sent on, and before its answer is. If it says so, that
-	// is never sent.
+	// around, if set, runs twice for each write except those to leases, events and renewals: before the proxy forwards the request, and before it
+	// forwards the response. If it returns true, the proxy drops that message and the connection.
 	around func() (lost bool)
 }
 
@@ -49,7 +49,7 @@ func newProxy(to string, via http.RoundTripper) *proxy {
 	return p
 }
 
-// cut ends what is under way, and whatever is asked until they are joined.
+// cut ends all requests, and lets further requests fail until join.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,21 +65,21 @@ func (p *proxy) join() {
 	}
 }
 
-// lags has watches of pods that begin from now on tell everything so much later.
+// lags delays the events of all watches of pods that begin afterwards.
 func (p *proxy) lags(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lag = by
 }
 
-// tells has somebody told of writes from now on, or nobody.
+// tells sets the function for writes (around). nil sets none.
 func (p *proxy) tells(around func() (lost bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.around = around
 }
 
-// asked answers how often each thing was asked since it was called last.
+// asked returns the number of requests by subject since its last call.
 func (p *proxy) asked() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *proxy) answered(answer *http.Response) error {
 	return nil
 }
 
-// counted says whether a request changes something that a life of a pod is made of.
+// counted reports whether the proxy calls around for a request: for each write except those to leases, events and renewals.
 func counted(r *http.Request) bool {
 	switch s := subject(r); {
 	case strings.HasPrefix(s, http.MethodGet), strings.HasPrefix(s, "WATCH"):
@@ -130,7 +130,7 @@ func counted(r *http.Request) bool {
 	}
 }
 
-// subject is what a request is about: the method and the kind of thing, whatever its name.
+// subject returns the method and the kind of object of a request, without the object's name.
 func subject(r *http.Request) string {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
@@ -154,7 +154,7 @@ func subject(r *http.Request) string {
 	return r.Method + " " + what
 }
 
-// delay answers what a body says, so much later.
+// delay returns a body whose contents arrive later by a duration.
 func delay(body io.ReadCloser, by time.Duration) io.ReadCloser {
 	type piece struct {
 		text []byte
@@ -176,14 +176,14 @@ func delay(body io.ReadCloser, by time.Duration) io.ReadCloser {
 	go func() {
 		for p := range pieces {
 			<-time.After(time.Until(p.due))
-			_, _ = write.Write(p.text) // who does not read any more gets nothing
+			_, _ = write.Write(p.text) // fails if the reader has closed its end
 		}
 		_ = write.Close()
 	}()
 	return closer{read, body}
 }
 
-// closer closes both ends.
+// closer closes the delayed body and its source.
 type closer struct {
 	io.ReadCloser
 	source io.Closer

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOutageReleasesNoBlockOfALivePod is scenario 57. The times are those of an hour and a day, made shorter: pods are renewed every two seconds and
-// believed to live for sixty, and for six nobody reaches the API server, or Carve, or both, or there is no controller.
+// TestOutageReleasesNoBlockOfALivePod tests scenario 57 with shorter times. A renewal comes every two seconds and a pod expires after sixty. Each
+// outage lasts six seconds and affects the API server, Carve, both, or the controllers.
 func TestOutageReleasesNoBlockOfALivePod(t *testing.T) {
 	w := begin(t, 16)
 	w.ttl = time.Minute
@@ -65,7 +65,7 @@ func TestOutageReleasesNoBlockOfALivePod(t *testing.T) {
 	w.drains(t.Context(), t, 16)
 }
 
-// neverComesBack stops the controllers for good, and requires that nothing is held for ever.
+// neverComesBack stops the controllers for good, and requires that Carve then releases all blocks.
 func (w *world) neverComesBack(t *testing.T, fleet []*controller) {
 	t.Helper()
 	for _, c := range fleet {
@@ -80,8 +80,8 @@ func (w *world) neverComesBack(t *testing.T, fleet []*controller) {
 	}, 10*time.Minute, 500*time.Millisecond)
 }
 
-// TestControllerKilledAtAnyCallResumes is scenario 58: a pod comes and goes, and the controller is killed at its first write, before it is sent and
-// before it is answered, then at the second one, and so on, until there are no more.
+// TestControllerKilledAtAnyCallResumes tests scenario 58: a pod starts and ends, and the test kills the controller at one of its writes. In turn it
+// loses the request of the first write, its response, the request of the second write, and so on, until the controller makes no more writes.
 func TestControllerKilledAtAnyCallResumes(t *testing.T) {
 	w := begin(t, 16)
 	c := w.runs(t, "only", "--leader-elect=false")
@@ -111,8 +111,8 @@ func TestControllerKilledAtAnyCallResumes(t *testing.T) {
 	w.nothing(t, w.judges(t))
 }
 
-// TestOldLeaderBesideTheNewOneDoesNoHarm is scenario 59: a controller that works although another one leads, and that stands still now and then, so
-// that what it remembers is old.
+// TestOldLeaderBesideTheNewOneDoesNoHarm tests scenario 59: a controller works although another one leads. It also stops now and then, so that its
+// cache is old.
 func TestOldLeaderBesideTheNewOneDoesNoHarm(t *testing.T) {
 	w := begin(t, 40)
 	w.toAPI.lags(500 * time.Millisecond)
@@ -139,8 +139,8 @@ func TestOldLeaderBesideTheNewOneDoesNoHarm(t *testing.T) {
 	w.drains(t.Context(), t, 40)
 }
 
-// BenchmarkPodToBlock measures how long it takes from the moment in which somebody makes a pod that asks for a claim until the claim's status has the
-// block, beside how long the API server takes to make the pod; PROOF_RATE pods a second (50):
+// BenchmarkPodToBlock measures the time from the creation of a pod that requests a claim until the claim's status has the block. Beside it, it
+// measures the time that the API server needs to create the pod. It creates PROOF_RATE pods a second (50):
 //
 //	go test -run - -bench PodToBlock -benchtime 3000x ./internal/proof
 func BenchmarkPodToBlock(b *testing.B) {

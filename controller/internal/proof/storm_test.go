@@ -11,14 +11,15 @@ import (
 	core "k8s.io/api/core/v1"
 )
 
-// storm is what is done to pods at random.
+// storm changes pods and machines at random.
 type storm struct {
 	*world
 	slots, nodes int
-	// rate is how many steps are made in a second, and length for how long.
+	// rate is the number of steps in a second, and length is the duration.
 	rate   int
 	length time.Duration
-	// losses is how many pods may be said to be lost. Carve holds a realm of which more than 20, and a tenth, were lost within ten minutes.
+	// losses is the number of pods that the storm may still report as lost. Carve's breaker acts on a realm that has lost more than 20 consumers, and
+	// a tenth of all, within ten minutes.
 	losses atomic.Int32
 	steps  atomic.Int64
 	began  atomic.Int64
@@ -27,7 +28,7 @@ type storm struct {
 	moved    atomic.Int64
 }
 
-// slot is a name that pods have one after another, as those of a StatefulSet.
+// slot is a name that several pods have in turn, like the pods of a StatefulSet.
 type slot struct {
 	name  string
 	nodes []string
@@ -35,7 +36,7 @@ type slot struct {
 	stage stage
 }
 
-// stage is how far the pod of a slot is.
+// stage is the present state of a slot's pod.
 type stage int
 
 const (
@@ -46,10 +47,10 @@ const (
 	finished // it, or its node, has ended
 )
 
-// many is how many play pods at once, each with slots and nodes of its own.
+// many is the number of concurrent players, each with its own slots and nodes.
 const many = 8
 
-// rages makes steps until it is over, and leaves no pod behind whose deletion has begun.
+// rages makes steps until the time is up. It leaves no pod whose deletion has begun.
 func (s *storm) rages(ctx context.Context) {
 	pace := time.NewTicker(time.Second / time.Duration(s.rate))
 	defer pace.Stop()
@@ -65,7 +66,7 @@ func (s *storm) rages(ctx context.Context) {
 	players.Wait()
 }
 
-// plays is one player: first there are as many pods as there may be, then they change.
+// plays is one player. It fills all its slots with pods, and then changes them.
 func (s *storm) plays(ctx, over context.Context, player int, pace <-chan time.Time) {
 	var nodes []string
 	for i := player; i < s.nodes; i += many {
@@ -98,7 +99,7 @@ func (s *storm) plays(ctx, over context.Context, player int, pace <-chan time.Ti
 	}
 }
 
-// drives creates a machine, moves it between namespaces, ends it, and creates another one in its place. The last machine lives when drives returns.
+// drives creates a machine, moves it between namespaces, ends it, and creates the next one. The last machine lives when drives returns.
 func (s *storm) drives(ctx, over context.Context, place int, pace <-chan time.Time) {
 	now := &s.machines[place]
 	for n := 1; over.Err() == nil; {
@@ -123,7 +124,7 @@ func (s *storm) drives(ctx, over context.Context, place int, pace <-chan time.Ti
 	}
 }
 
-// movesEach moves each machine that lives once more. A machine moves when it has its address, so nothing may fail any more.
+// movesEach moves each live machine once more. A machine moves only when it has its address, so no fault may continue.
 func (s *storm) movesEach(ctx context.Context) {
 	var drivers sync.WaitGroup
 	for _, m := range s.living() {
@@ -140,7 +141,7 @@ func (s *storm) movesEach(ctx context.Context) {
 	drivers.Wait()
 }
 
-// begins has a slot have a pod.
+// begins starts a pod in a slot.
 func (s *storm) begins(ctx context.Context, at *slot) {
 	s.began.Add(1)
 	node, claims := at.nodes[rand.IntN(len(at.nodes))], 1
@@ -159,7 +160,7 @@ func (s *storm) leaves(ctx context.Context, at *slot) {
 	at.now, at.stage = nil, empty
 }
 
-// dies takes a node away with its pods, as its machine does, and brings it back.
+// dies deletes a node and its pods, like the loss of a machine, and creates the node again.
 func (s *storm) dies(ctx context.Context, node string, slots []*slot) {
 	s.node(ctx, node, false)
 	for _, at := range slots {
@@ -186,7 +187,7 @@ func (s *storm) step(ctx context.Context, at *slot) {
 		at.now, at.stage = nil, empty
 	case ending, finished:
 		s.leaves(ctx, at)
-		if rand.IntN(2) == 0 { // a StatefulSet does not wait
+		if rand.IntN(2) == 0 { // a StatefulSet creates the next pod at once
 			s.begins(ctx, at)
 		}
 	case running:
@@ -194,7 +195,7 @@ func (s *storm) step(ctx context.Context, at *slot) {
 	}
 }
 
-// moves changes a pod that runs.
+// moves changes a running pod.
 func (s *storm) moves(ctx context.Context, at *slot) {
 	lost := func(how func()) {
 		if s.losses.Add(-1) < 0 {

@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/cluster"
 )
 
-// twin is the controller with a fault that was made on purpose: in a file, something else in place of a text.
+// twin is the controller with one deliberate fault: in a file, another text replaces a text.
 type twin struct{ file, text, instead string }
 
-// build builds it under a name.
+// build builds the twin under a name.
 func (f twin) build(t *testing.T, name string) {
 	t.Helper()
 	file, err := filepath.Abs(cluster.Root(filepath.Join("controller", f.file)))
@@ -33,7 +33,7 @@ func (f twin) build(t *testing.T, name string) {
 	require.NoError(t, build(name, "-overlay="+overlay))
 }
 
-// TestFaultyControllersAreDetected: what finds no fault in the controller finds those that others had.
+// TestFaultyControllersAreDetected checks that these tests, which find no fault in the controller, find each fault of a twin.
 func TestFaultyControllersAreDetected(t *testing.T) {
 	for name, c := range map[string]struct {
 		twin
@@ -54,7 +54,7 @@ func TestFaultyControllersAreDetected(t *testing.T) {
 			c.build(t, "twin")
 			var w *world
 			var found string
-			for storms := 0; storms < 5 && !strings.Contains(found, c.finds); storms++ { // what a storm does is random
+			for storms := 0; storms < 5 && !strings.Contains(found, c.finds); storms++ { // a storm is random
 				w = begin(t, 16)
 				w.program = "twin"
 				w.toAPI.lags(time.Second)
@@ -68,7 +68,7 @@ func TestFaultyControllersAreDetected(t *testing.T) {
 			}
 			require.Contains(t, found, c.finds)
 
-			w.program = "carve-controller"                              // what the other leaves is in nobody's way
+			w.program = "carve-controller"                              // the remains of the twin must not disturb a sound controller
 			w.runs(t, "sound", "--cluster-api", "--sweep-interval=10s") // a claim that ended during its move may still have its block
 			ctx, end := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer end()

@@ -23,7 +23,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// world is a namespace of pods and a project of Carve, with what the pods know themselves.
+// world is a Kubernetes namespace with pods, a project in Carve, and the pods' own observations.
 type world struct {
 	name    string
 	dir     string
@@ -31,7 +31,7 @@ type world struct {
 	pool    netip.Prefix
 	ttl     time.Duration
 	renew   time.Duration
-	// toAPI and toCarve are the controllers' ways; own is that of the test.
+	// toAPI and toCarve are the controllers' connections; own is the test's connection to the API server.
 	toAPI, toCarve, own *proxy
 	api                 client.Client
 
@@ -41,29 +41,29 @@ type world struct {
 	mu       sync.Mutex
 	machines map[string]*machine
 	lives    map[types.UID]*life
-	early    map[types.UID][]*ipam.IPClaim // claims of pods of which the test does not know yet that they were made
+	early    map[types.UID][]*ipam.IPClaim // claims of pods whose creation the test has not recorded yet
 	faults   []string
 }
 
-// life is one pod and what it has seen of its claims.
+// life is one pod with its observations of its claims.
 type life struct {
 	uid    types.UID
 	pod    types.NamespacedName
 	node   string
-	wants  int                  // how many claims
-	claims map[types.UID]string // their names
-	made   map[string]types.UID // those that were made for its entries
+	wants  int                  // number of requested claims
+	claims map[types.UID]string // names of the claims, by UID
+	made   map[string]types.UID // claims that the controller created, by entry
 	seen   map[types.UID]sight
-	ended  time.Time // just before whatever ended it was said to the API server
+	ended  time.Time // just before the request that ended it
 }
 
-// sight is a block that a pod has, and since when it has seen it.
+// sight is a block that a pod has, and the time at which it first saw the block.
 type sight struct {
 	cidr  string
 	since time.Time
 }
 
-// begin makes a world with room for more pods than are ever to have blocks, or to cool down.
+// begin creates a world. Its pool has room for all pods together with the blocks that cool down.
 func begin(t testing.TB, pods int) *world {
 	t.Helper()
 	via, err := rest.TransportFor(servers.Config)
@@ -99,10 +99,10 @@ func begin(t testing.TB, pods int) *world {
 	return w
 }
 
-// template is what pods ask by.
+// template is the name of the template for the pods' claims.
 const template = "address"
 
-// watch has pods see what their claims say.
+// watch passes each change of a claim to its pod's life.
 func (w *world) watch(t testing.TB, config *rest.Config) {
 	t.Helper()
 	seen, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{w.name: {}}})
@@ -122,7 +122,7 @@ func (w *world) watch(t testing.TB, config *rest.Config) {
 	require.True(t, seen.WaitForCacheSync(t.Context()))
 }
 
-// of answers the pod that a claim is owned by.
+// of returns a claim and the UID of the pod that owns it.
 func of(o any) (claim *ipam.IPClaim, pod types.UID) {
 	claim, ok := o.(*ipam.IPClaim)
 	if !ok {
@@ -149,7 +149,7 @@ func (w *world) sees(o any) {
 	w.look(l, claim)
 }
 
-// look has a pod see one of its claims. The caller has the lock.
+// look records the present state of one of a pod's claims. The caller holds the lock.
 func (w *world) look(l *life, claim *ipam.IPClaim) {
 	if !l.ended.IsZero() {
 		return
@@ -171,7 +171,7 @@ func (w *world) look(l *life, claim *ipam.IPClaim) {
 	}
 }
 
-// knows has the test know of a pod, and the pod see what it was given meanwhile.
+// knows records a pod, and the claims that the watch has received for it before.
 func (w *world) knows(l *life) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -196,7 +196,7 @@ func (w *world) misses(o any) {
 
 func (l *life) String() string { return fmt.Sprintf("%s (%s)", l.pod.Name, l.uid) }
 
-// ends says that a pod is about to end.
+// ends records that a pod is about to end.
 func (w *world) ends(l *life) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +205,7 @@ func (w *world) ends(l *life) {
 	}
 }
 
-// do does something until it is done: the API server may be away, and what is done may have been done already.
+// do repeats a request until it succeeds, because the API server may be unavailable. call must succeed if an earlier attempt has taken effect.
 func (w *world) do(ctx context.Context, what string, call func() error) {
 	for end := time.Now().Add(10 * time.Minute); ; {
 		err := call()

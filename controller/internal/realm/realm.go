@@ -1,4 +1,4 @@
-// Package realm is a cluster's realm in Carve: the world in which the UIDs of its pods are consumers.
+// Package realm manages the consumers of one cluster in Carve. The realm of a cluster is the world in which the UIDs of its pods are consumers.
 package realm
 
 import (

@@ -1,5 +1,5 @@
-// Package whereabouts imports the pods' addresses from whereabouts, or from another program with the same records: IPPools with a map of allocations,
-// and an OverlappingRangeIPReservation for each address.
+// Package whereabouts imports the pods' addresses from whereabouts, or from another program with the same records. The records are IPPools with a map
+// of allocations, and an OverlappingRangeIPReservation for each address.
 package whereabouts
 
 import (

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 )
 
-// api is the client of a server, with the settings of one provider configuration.
+// api is a server's client, with the settings from one provider configuration.
 type api struct {
 	carve   *client.Carve
 	project string

@@ -137,9 +137,9 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 }
 
 // mine reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
-// consumer have no annotations: such an object belongs to this configuration if the same credential made it and either the provider has an owner or
-// an attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential
-// may end the consumer, and the attachment with it.
+// consumer have no annotations. Such an object belongs to this configuration if the same credential made it, and if the provider has an owner or an
+// attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential may
+// end the consumer, and the attachment with it.
 func (r *managed) mine(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
@@ -179,7 +179,7 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// again deletes an object that this call made, whose secret was in a lost response, and creates it again.
+// again deletes an object that this call made, because its secret was in a lost response, and creates it again.
 func (r *managed) again(ctx context.Context, d document, config values, h holding) (document, error) {
 	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
 		return nil, err

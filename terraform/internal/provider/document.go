@@ -47,7 +47,7 @@ func (d document) set(pointer string, v any) {
 	}
 }
 
-// copy returns a copy whose objects can be changed.
+// copy returns a copy with objects that the caller can change.
 func (d document) copy() document {
 	c := document{}
 	for key, v := range d {

@@ -11,7 +11,7 @@ import (
 // explanation is the data source that explains which block a claim would get.
 type explanation struct{ api *api }
 
-// explained describes the attributes like a kind: those of a claim and the server's explanation.
+// explained describes the attributes like a kind: the attributes of a claim, and the server's explanation.
 func explained() kind {
 	from := map[string]string{
 		"class": "/className", "pool": "/poolRef", "cidr": "/allocatedCIDR", "prefix_length": "/prefixLength", "reclaim_policy": "/reclaimPolicy",

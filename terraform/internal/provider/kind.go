@@ -40,9 +40,9 @@ type kind struct {
 	explained bool
 	// bodyless kinds have all their values in the path. blank kinds do too, but their creation sends an empty object.
 	bodyless, blank bool
-	// lookup reads an object whose kind has no GET.
+	// lookup reads an object of a kind without GET.
 	lookup func(ctx context.Context, a *api, v values) (document, error)
-	// maker returns the subject that made an object, for a kind whose objects do not have it.
+	// maker returns the subject that made an object, for a kind with objects that do not record it.
 	maker func(ctx context.Context, a *api, v values) (string, error)
 	// lockless objects change by themselves, so that updates send no revision.
 	lockless bool

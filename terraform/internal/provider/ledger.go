@@ -20,7 +20,7 @@ const (
 // apply. The plan shows every resource to its process, so the ledger can refuse a plan in which two resources have one object.
 type ledger struct {
 	mu      sync.Mutex
-	objects map[string]map[string]entry // by path of the object, then by token of the resource
+	objects map[string]map[string]entry // by the object's path, then by the resource's token
 	inside  map[string]map[string]entry // kept objects, by container path, then by their own path
 	read    map[string]bool
 	locks   map[string]*sync.Mutex
@@ -97,7 +97,7 @@ func (l *ledger) plan(p planned) error {
 	return nil
 }
 
-// prefer records the entry of the resource that has the object, and removes the entries of the resources that have lost it.
+// prefer records the entry of the resource that has the object, and removes the entries of resources that have lost it.
 func (l *ledger) prefer(p planned) error {
 	l.mu.Lock()
 	delete(l.objects, p.path)

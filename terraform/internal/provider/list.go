@@ -27,7 +27,7 @@ var maxItemsField = field{
 	about: "Maximum number of objects in the list, " + strconv.Itoa(mostListed) + " by default. A list with more objects is refused, not cut off.",
 }
 
-// plural returns the name of the data source and of its attribute with the objects.
+// plural returns the name of the data source. Its attribute with the objects has the same name.
 func (k kind) plural() string {
 	if strings.HasSuffix(k.name, "s") {
 		return k.name + "es"

@@ -39,7 +39,7 @@ func faults(k kind, fields []field, config values) []located {
 	return found
 }
 
-// faults returns the faults of a value and of the values inside it.
+// faults returns the faults in a value and in the values inside it.
 func (f field) faults(at path.Path, v any) []located {
 	switch v := v.(type) {
 	case map[string]any:

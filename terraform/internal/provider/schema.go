@@ -36,7 +36,7 @@ func (r *managed) IdentitySchema(_ context.Context, _ resource.IdentitySchemaReq
 	resp.IdentitySchema = identityschema.Schema{Attributes: attributes}
 }
 
-// says returns the description of an attribute.
+// says returns an attribute's description.
 func (f field) says() string {
 	s := f.about
 	if len(f.oneOf) > 0 {

@@ -74,7 +74,7 @@ func (p *controlPlane) secret(t *testing.T, namespace, name string, kind core.Se
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// extend installs the kinds of the Prometheus operator and of the Gateway API, and waits until the API server serves them.
+// extend installs the kinds of the Prometheus operator and the Gateway API, and waits until the API server serves them.
 func (p *controlPlane) extend(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/crds/*.yaml")

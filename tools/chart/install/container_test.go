@@ -109,7 +109,7 @@ func identity(pod *core.Pod, root string) (*syscall.SysProcAttr, error) {
 }
 
 // wildcard matches a flag that listens on all addresses of a pod. Here all pods share one loopback interface, so each gets its own address there, by
-// its name: like the wildcard, the server does not treat it as local to the machine.
+// its name. As with the wildcard, the server does not treat that address as local to the machine.
 var wildcard = regexp.MustCompile(`^(--[a-z-]*listen)=:([0-9]+)$`)
 
 // process is a running container.

@@ -71,7 +71,7 @@ func TestControllerChartKeepsClaimsThroughItsLife(t *testing.T) {
 	require.NoError(t, err, "and it can come back")
 }
 
-// before returns a possible earlier version of the chart, with another definition of IPClaims.
+// before returns a possible earlier chart, with another definition of IPClaims.
 func before(t *testing.T) string {
 	t.Helper()
 	chart := filepath.Join(t.TempDir(), "carve-controller")

@@ -79,7 +79,7 @@ func (c *controllers) poke() {
 	}
 }
 
-// pokeAfter schedules another look for conditions that only depend on time.
+// pokeAfter schedules another pass, for conditions that only depend on time.
 func (c *controllers) pokeAfter(d time.Duration) { time.AfterFunc(d, c.poke) }
 
 func (c *controllers) step(ctx context.Context) error {

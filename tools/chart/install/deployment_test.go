@@ -118,7 +118,7 @@ func readySince(pod *core.Pod) *meta.Time {
 	return nil
 }
 
-// available reports whether a pod has been ready for the Deployment's minimum time. If not, it schedules another look for when the time is over.
+// available reports whether a pod has been ready for the Deployment's minimum time. If not, it schedules another pass for the end of that time.
 func (c *controllers) available(d *apps.Deployment, pod *core.Pod) bool {
 	since := readySince(pod)
 	if since == nil {

@@ -61,7 +61,7 @@ func (k *kubelet) killed() []string {
 	return found
 }
 
-// told returns the shortened output of all containers, for a failing test.
+// told returns the shortened output of all containers, for the report of a failed test.
 func (k *kubelet) told() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

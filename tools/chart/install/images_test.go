@@ -23,7 +23,7 @@ var pgDump = func() string {
 	return slices.Max(found)
 }()
 
-// aFile matches the end of a line of ldd: the path of a library, or of the loader.
+// aFile matches the end of a line from ldd: the path of a library or of the loader.
 var aFile = regexp.MustCompile(`(?m)(/[^ ]+) \(0x[0-9a-f]+\)$`)
 
 // addDump copies pg_dump with its libraries into a pod's root.

@@ -19,7 +19,7 @@ type stage struct {
 	steps []*parser.Node
 }
 
-// read returns the root of the checkout, and the stages of an image's Dockerfile from BuildKit's own parser.
+// read returns the checkout's root, and the stages of an image's Dockerfile as BuildKit's own parser reads them.
 func read(t *testing.T, image recipe.Image) (repo string, stages []stage) {
 	t.Helper()
 	repo, err := programs.Repository(".")
@@ -43,7 +43,7 @@ func read(t *testing.T, image recipe.Image) (repo string, stages []stage) {
 	return repo, stages
 }
 
-// words returns the words of every step of a kind, step by step.
+// words returns the words in every step of a kind, step by step.
 func (s stage) words(kind string) [][]string {
 	var all [][]string
 	for _, step := range s.steps {

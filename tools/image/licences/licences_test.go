@@ -45,7 +45,7 @@ func TestUnacceptedLicenceIsRefused(t *testing.T) {
 	assert.NoError(t, Refused([]Component{{Name: "example.com/a", Licences: []string{"MIT", "Apache-2.0"}}}))
 }
 
-// copyleft is a sufficient part of a licence to recognise it, from the Go module that has the texts of all licences.
+// copyleft is a part of a licence that is long enough to recognise it, from the Go module with the texts of all licences.
 const copyleft = `GNU GENERAL PUBLIC LICENSE
 Version 3, 29 June 2007
 

@@ -22,7 +22,7 @@ type product struct {
 	platforms      []recipe.Platform
 }
 
-// StandardLibrary is the component of the Go distribution. It has no version here, so that a new patch of Go changes no file.
+// StandardLibrary is the component of the Go distribution. It has no version here, so that a new patch release changes no file.
 const StandardLibrary = "Go standard library"
 
 // products lists the shipped programs of this repository, with the platforms of releases.
@@ -49,8 +49,8 @@ type listed struct {
 	}
 }
 
-// linked finds the modules whose packages are linked into products, and reads the licences of those packages: the files in each package's directory,
-// and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
+// linked finds the modules with packages that are linked into products, and reads these packages' licences. It reads the files in each package's
+// directory, and in each parent directory up to the module's root. Other packages of a module do not count, and a package with its own licence does.
 func linked(ctx context.Context, repo string) (map[string]*Component, error) {
 	all := map[string]*Component{}
 	for _, p := range products() {
@@ -140,7 +140,7 @@ func add(all map[string]*Component, l listed, in string) error {
 	return nil
 }
 
-// goroot returns the directory of the Go distribution that contains a package of the standard library.
+// goroot returns the directory of the Go distribution with a package of the standard library.
 func goroot(l listed) string {
 	return strings.TrimSuffix(filepath.ToSlash(l.Dir), "/src/"+l.ImportPath)
 }

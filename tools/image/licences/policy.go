@@ -45,7 +45,7 @@ func Scan(ctx context.Context, repo string) ([]Component, error) {
 	return sorted(all), nil
 }
 
-// Refused returns an error with the components whose licence is not permitted, or nil.
+// Refused returns an error that lists the components with licences that are not permitted, or nil.
 func Refused(components []Component) error {
 	var all []error
 	for _, c := range components {

@@ -1,5 +1,5 @@
-// Package oci converts the root file system into the formats of registries and engines: images, an index of them by platform, a layout on disk, an
-// archive for `docker load`, and documents that refer to an image.
+// Package oci converts the root file system into the formats of registries and engines. These are images, their index by platform, a layout on disk,
+// an archive for `docker load`, and documents that refer to an image.
 package oci
 
 import (

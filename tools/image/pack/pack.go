@@ -22,7 +22,7 @@ import (
 type Made struct {
 	// Index is the digest of the image for all platforms, for deployments.
 	Index v1.Hash
-	// Images are the digests of each platform's image, in the order of the recipe, and Sizes their sizes in a registry.
+	// Images are the digests of the platforms' images, in the recipe's order, and Sizes their sizes in a registry.
 	Images []v1.Hash
 	Sizes  []int64
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/carve-ipam/carve/tools/image/recipe"
 )
 
-// jail is the image's root file system, unpacked, in which a test runs programs as a cluster would: as the image's user, without a capability, on a
-// read-only root. It is the programs' own root, so they see only files of the image.
+// jail is the image's unpacked root file system, in which a test runs programs as a cluster would. They run as the image's user, without a
+// capability, on a read-only root. It is the programs' own root, so they see only files of the image.
 type jail struct{ root string }
 
 func newJail(t *testing.T) jail {

@@ -96,8 +96,8 @@ func (p *process) stop(t *testing.T) {
 	assert.Zero(t, p.cmd.ProcessState.ExitCode())
 }
 
-// startDatabase returns the URL of an empty database on loopback. The database belongs to a server beside the image, on the machine's own PostgreSQL,
-// which only listens on a socket: programs in the image reach it through a relay.
+// startDatabase returns the URL of an empty database on loopback. The database belongs to a server beside the image, on the machine's own PostgreSQL.
+// That PostgreSQL only listens on a socket, so programs in the image reach it through a relay.
 func startDatabase(t *testing.T, program string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")

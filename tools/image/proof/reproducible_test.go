@@ -59,7 +59,7 @@ func TestAnotherTimeMakesOtherBytes(t *testing.T) {
 	assert.NotEqual(t, a, b)
 }
 
-// copySources copies the files of a checkout that git tracks, or would track. Other files would make the copy depend on the original place.
+// copySources copies the files of a checkout that git tracks, or would track: other files would make the copy depend on the original place.
 func copySources(t *testing.T, from, to string) {
 	t.Helper()
 	skip := map[string]bool{"bin": true, "data": true}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Module is the module path of the checkout, and the prefix of all its modules.
+// Module is the checkout's module path, and the prefix for all its modules.
 const Module = "github.com/carve-ipam/carve"
 
 // User is the unprivileged user of the programs, never root. A cluster's policy can check the number.
@@ -35,7 +35,7 @@ type Image struct {
 	Package  string
 	// Port is the usual port of a program that has no default.
 	Port string
-	// Stamped is the package whose version and commit the build sets.
+	// Stamped is the package in which the build sets version and commit.
 	Stamped string
 	// Dockerfile is the equivalent Dockerfile.
 	Dockerfile string
@@ -76,7 +76,7 @@ func (i Image) Layout() string {
 // Archive is the file for `docker load`.
 func (i Image) Archive() string { return i.Name + "-image.tar" }
 
-// SBOM is the file with the bill of materials of one platform's image.
+// SBOM is the file with the bill of materials for one platform's image.
 func (i Image) SBOM(p Platform) string { return i.Name + "-image-" + p.Dashed() + ".spdx.json" }
 
 // Platform is an operating system and a processor, in Go's names, which the image specification shares.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Stamp distinguishes one build of the image from another. All content of the image that is not source comes from it.
+// Stamp distinguishes one build of the image from another. All image content that is not source comes from it.
 type Stamp struct {
 	// Image is the image to build.
 	Image Image

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// certificates returns the authorities of Mozilla's programme from a module of the Go project: unlike a distribution's package, it has a version in
-// go.mod and a hash in go.sum. They are a file, and not compiled in, so that an operator can mount another file over it (with an authority of the
-// company, for example) without a new build.
+// certificates returns the authorities in Mozilla's programme, from a module of the Go project. Unlike a distribution's package, the module has a
+// version in go.mod and a hash in go.sum. The image has the authorities as a file and not compiled in, so that an operator can mount another file
+// over it without a new build, for example with a company's own authority.
 //
-// It omits authorities that are distrusted from some date on: a file can only mark an authority as fully trusted, which would be too much.
+// It omits authorities that are distrusted from some date on, because a file can only mark an authority as fully trusted.
 func certificates() ([]byte, error) {
 	var all bytes.Buffer
 	count := 0

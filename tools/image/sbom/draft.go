@@ -99,7 +99,7 @@ func (d *draft) document() *spdx.Document {
 	return doc
 }
 
-// goModule returns the package URL of a module, or of a package in it, for scanners.
+// goModule returns a module's package URL, or a package's, for scanners.
 func goModule(path, version, pkg string) *packageurl.PackageURL {
 	namespace, name := "", path
 	if cut := strings.LastIndexByte(path, '/'); cut >= 0 {
