@@ -10,8 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The record of a claim is the same whichever operation made it, but for its block, even where a batch writes down what its claims have in
-// common once for all.
+// The event of a claim differs only by its block between operations, even though a batch encodes the common fields of its claims once.
 func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

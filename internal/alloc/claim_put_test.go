@@ -79,7 +79,7 @@ func ownedBy(kind, name string) claimOption {
 	return func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: kind, Name: name} }
 }
 
-// What a request says in other words than the one that made the claim is the same claim.
+// A PUT whose body has the same meaning in another spelling is the same claim.
 func TestPutComparesMeaningNotSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
