@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A time that is known to a second is not a second too early where no lock makes anybody's later.
+// Without locks, a time that is known to a second is used as it is, because no lock orders later transactions.
 func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 	t.Parallel()
 	local, read := time.Now(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
