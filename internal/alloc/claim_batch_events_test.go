@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The event of a claim differs only by its block between operations, even though a batch encodes the common fields of its claims once.
+// Each operation records the same event for a claim, except for its block. A batch encodes the common fields of its claims only once.
 func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -123,7 +123,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// A batch checks its names against names in use in order of the names, not of the claims. Here the last of a thousand rows conflicts.
+// A batch checks its names in alphabetical order, not in the order of its claims. Here the last of a thousand rows conflicts.
 func TestLargeBatchWithALastNameInUseWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// These tests check the view of a block in two projects, the pool owner's and the holder's, and the recorded history.
+// These tests check how the pool owner's project and the holder's project see a block, and the content of its history.
 
 // secret is the text in a claim that the pool's owner must not see.
 const secret = "confidential"

@@ -58,7 +58,7 @@ func TestScopedPoolCannotBeUsedOutsideItsScope(t *testing.T) {
 	})
 }
 
-// The owner can delete an empty scoped pool. The consumer's quotas get its addresses back.
+// The owner can delete an empty scoped pool. The consumer's quotas no longer count it then.
 func TestEmptyScopedPoolIsDeletedByItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -27,8 +27,8 @@ func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = most, first }
 }
 
-// The release removes the claims that only this consumer uses, with their attachments. It keeps claims with other consumers, the consumer's own
-// attachments included, and reports them as skipped.
+// The release removes the claims that only this consumer uses, with their attachments. It keeps claims that have other consumers, with
+// all their attachments, and reports them as skipped.
 func TestReleaseByConsumerReleasesOnlyUnsharedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -96,7 +96,7 @@ func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 				continue
 			}
 			if f.Space.Name != "" {
-				f.Phase = "Error" // the pool has this phase
+				f.Phase = "Error" // the space contains the pool, so another filter empties the list
 			}
 			n, err := ask(b.ctx, project, f)
 			require.NoError(t, err, "%s %s", name, list)

@@ -161,7 +161,7 @@ func TestLastPlatformAdminCannotBeRemoved(t *testing.T) {
 	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}), ipam.CodeLastAdmin)
 }
 
-// Two concurrent removals each count two admins. Each alone would leave an admin; together they must not leave none.
+// Two concurrent removals each count two admins. Each alone would leave an admin, so one of them must fail.
 func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -171,7 +171,7 @@ func TestPoolCacheNeverServesStalePools(t *testing.T) {
 	})
 }
 
-// The project is recreated while a server caches the old one. No other change tells the server.
+// The project is recreated while a server caches the old one. The server gets no other sign of the change.
 func TestClaimIsFoundInARecreatedProject(t *testing.T) {
 	t.Parallel()
 	r := setupCached(t)

@@ -81,7 +81,7 @@ func TestRetryOfABatchWithAReleasedClaimIsRefused(t *testing.T) {
 	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "which have all been released since")
 }
 
-// A released rebind with policy Retain is also released for a retry: its block waits for a claim by allocation.
+// A retry of a rebind is refused too if its claim was released. With policy Retain, the block waits for a claim by allocation.
 func TestRetryOfAReleasedRebindIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -258,7 +258,7 @@ func TestBatchOverTheQuotaIsRefusedAsAWhole(t *testing.T) {
 	require.Equal(t, "3 3 2", b.used(t, "all"))
 }
 
-// A quota excludes the pools in its scope from a search, and no others.
+// An exhausted quota excludes only the pools in its scope from a search.
 func TestSelectorUsesPoolsOutsideAnExhaustedQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -181,7 +181,7 @@ func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	w.batchIn(t, eu, singles("z", "net", 128)...)
 }
 
-// Earlier claims of the batch hold free blocks that the last claim needs. They can use blocks of another region instead.
+// Earlier claims of the batch take free blocks that the last claim needs. They can use blocks of another region instead.
 func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {

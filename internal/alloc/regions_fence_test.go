@@ -89,7 +89,7 @@ func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	_, err = w.in[eu].GetClaim(w.ctx, project, "first", usecase.Reading{})
 	require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err))
 	require.Contains(t, subjects(w.events(t, project, trail.EventFilter{Name: "first"})), regions.StockKeeper)
-	// The region's quota counts are old too. A new quota counts from the rows.
+	// The region's quota counts are old too. A new quota counts the usage again.
 	require.NoError(t, w.DeleteQuota(w.ctx, project, "all", usecase.Request{}))
 	w.set(t, quota("all", maxClaims(100), maxAddresses(1000)))
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))

@@ -172,7 +172,7 @@ func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
-// A server caches a failed gathering for a second, even under constant requests.
+// A server caches a failed gathering for a second at most. Constant requests do not extend that time.
 func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -39,7 +39,7 @@ func (b *bundle) sampler(t testing.TB, region string, most int) (*pools.Sampler,
 	return pools.NewSampler(c, region, most, b.clock.read), c
 }
 
-// pass runs the steps of one scan of all pools, and returns their number.
+// pass runs one scan of all pools, and returns the sample and the number of steps.
 func (b *bundle) pass(t testing.TB, s *pools.Sampler) (pools.Sample, int) {
 	t.Helper()
 	b.clock.move(time.Minute)
