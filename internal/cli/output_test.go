@@ -96,8 +96,8 @@ func TestQuietPrintsTheCIDROfBlocksAndTheNameOfOthers(t *testing.T) {
 
 func TestDocumentsArePrintedAsReceived(t *testing.T) {
 	t.Parallel()
-	// The document has members in the server's own order, a member that this build does not know, a number that a float64 cannot hold, and texts that
-	// YAML would read as other types.
+	// The document has members in the server's own order and a member that this build does not know. It also has a number that a float64 cannot hold,
+	// and texts that YAML would read as other types.
 	doc := json.RawMessage(`{"status":{"phase":"Active","future":12345678901234567890.10},"spec":{"displayName":"yes","description":"a\nb: é <&> 010"},` +
 		`"metadata":{"uid":"8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11","name":"team-a","generation":1,"revision":"007","createdBy":"dev",` +
 		`"createdAt":"2026-03-02T09:00:00Z","updatedAt":"2026-03-02T09:00:00Z","labels":{"build":"1.10","empty":""},"annotations":{}}}`)

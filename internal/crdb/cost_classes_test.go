@@ -11,8 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A claim by class reads the class, and the class's pools of its own and of the class's project, by key ranges. The cost does not depend on other
-// projects, classes or pools. It sends the statements of a claim on the pool, but with the class's two look-ups instead of the pool's.
+// A claim by class reads the class by key, and the pools behind it by key ranges, in the claim's project and in the class's project. The cost does
+// not depend on other projects, classes or pools. It sends the statements of a claim on the pool, but with the class's two look-ups instead of the
+// pool's.
 func TestClaimByClassReadsOnlyItsClassAndPools(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)

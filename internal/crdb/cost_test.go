@@ -176,8 +176,8 @@ func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	require.NoError(t, err) // the version row must count the new blocks
 }
 
-// A claim and its release send the same statements and touch the same number of rows in an empty pool and in one with 25,000 held blocks and as many
-// single free ones.
+// The statements of a claim and its release, and the number of rows that they touch, do not depend on the usage of the pool. The test compares an empty
+// pool with one that has 25,000 held blocks and as many single free ones.
 func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)

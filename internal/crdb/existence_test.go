@@ -19,8 +19,8 @@ import (
 // curious is a project that names objects of other projects.
 const curious = "curious"
 
-// secrets is a database with objects that the curious project must not find: a private pool of the platform, a shared pool without a grant, both with
-// a label, and one held and one retained block of the platform.
+// secrets is a database with objects of the platform that the curious project must not find: a private pool and a shared one without a grant, both
+// with a label, and one held and one retained block.
 type secrets struct {
 	*house
 	held, retained string // names of allocations

@@ -127,7 +127,7 @@ func TestOnlyDeletedProjectsArePurgedInBatches(t *testing.T) {
 	}
 }
 
-// A purge that fails is not lost: the project's row stays until all its rows are deleted.
+// A purge that fails is not lost: the project stays in the table removals until all its rows are deleted.
 func TestPurgeSurvivesAFailedCommit(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -146,8 +146,8 @@ func TestPurgeSurvivesAFailedCommit(t *testing.T) {
 	}
 }
 
-// A standby that takes over may miss earlier transactions of a purge. Here deleted rows reappear between any two transactions. The project's row
-// stays until the last of them is deleted.
+// A standby that takes over may miss earlier transactions of a purge. Here deleted rows reappear between any two transactions. The project stays in
+// the table removals until its last row is deleted.
 func TestPurgedProjectIsRemovedWithItsLastTrailRow(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)

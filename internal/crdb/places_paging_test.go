@@ -44,8 +44,8 @@ func restless(t *testing.T, here, there *house) (stop func()) {
 	}
 }
 
-// The test reads every list over several regions page by page while claims come and go in all of them. Each page list contains the permanent items
-// exactly once, in order, and no other item twice.
+// The test reads every list over several regions page by page while claims come and go in all of them. Each list contains the permanent items exactly
+// once, in order, and no other item twice.
 func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)

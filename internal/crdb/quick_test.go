@@ -301,7 +301,7 @@ func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	clean(t, dsn)
 }
 
-// Whatever happens to the response of a pipelined transaction, the claim is created once, and its name is usable.
+// Whatever happens to the response of a pipelined transaction, the claim is created exactly once.
 func TestLostResponseOfAPipelinedTransactionIsResolved(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]pgfault.Fault{

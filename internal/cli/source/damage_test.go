@@ -20,8 +20,8 @@ type damage struct {
 	first, last int
 }
 
-// damages returns the damages of a text at each byte: the file is cut, a quotation mark is inserted, a byte of another encoding replaces one, or a
-// line end is lost.
+// damages returns the damages of a text at each byte. It cuts the file, inserts a quotation mark, puts a byte of another encoding there, or removes a
+// line end.
 func damages(text string) (all []damage) {
 	line, lines := 1, 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n")
 	for at := range len(text) {
