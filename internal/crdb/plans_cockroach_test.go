@@ -46,9 +46,9 @@ var numbered = map[string]string{
 	"utilization_list":         "a pool has fewer rows than the limit",
 }
 
-// On CockroachDB, no statement reads a whole table or index. None plans a part again for each row either, because that part may read a whole table.
-// CockroachDB cannot explain a statement with placeholders, so each gets a value of its type. An array gets two elements, because CockroachDB plans
-// an array of one differently.
+// On CockroachDB, no statement reads a whole table or index. Except for plannedAnew, none plans a part again for each row, because that part may read
+// a whole table. CockroachDB cannot explain a statement with placeholders, so each gets a value of its type. An array gets two elements, because
+// CockroachDB plans an array of one differently.
 func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() == devdb.Postgres {
