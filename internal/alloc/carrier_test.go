@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// carrying is a store whose pipelined transactions wait at a gate. It records the number of pools in each.
+// carrying is a store that stops its pipelined transactions at a gate. It records the number of pools in each.
 type carrying struct {
 	storage.Store
 

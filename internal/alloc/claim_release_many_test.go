@@ -261,7 +261,7 @@ func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	require.Len(t, b.owned(t, paging.Filter{}), 10)
 }
 
-// hurried is a request context whose deadline is always near, but never passes, however slow the machine.
+// hurried is a request context with a deadline that is always near but never passes, however slow the machine.
 type hurried struct{ context.Context }
 
 // Deadline implements context.Context.
@@ -304,7 +304,7 @@ func claimsOf(pool string) releases.Releasing {
 	return releases.Releasing{Filter: paging.Filter{Pool: ref(pool)}}
 }
 
-// slowly is a store whose next release transaction first makes a claim visible that began earlier.
+// slowly is a store that, before its next release transaction, makes a claim visible that began earlier.
 type slowly struct {
 	storage.Store
 	first sync.Once

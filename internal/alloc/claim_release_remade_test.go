@@ -97,12 +97,12 @@ func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	require.Contains(t, refused(t, far.DeleteClaim(b.ctx, project, "y", usecase.Request{}), ipam.CodeNotFound).Message, "Claim acme/y")
 }
 
-// behind is a store whose time is behind the true time, as a server may estimate the database's clock.
+// behind is a store with a clock behind the true time, as a server may estimate the database's clock.
 type behind struct{ storage.Store }
 
 func (s behind) Now() time.Time { return s.Store.Now().Add(-time.Minute) }
 
-// TestReleaseFindsANewerClaimDespiteASlowClock releases an existing claim at a server whose clock is before its creation.
+// TestReleaseFindsANewerClaimDespiteASlowClock releases a claim that exists. The server's clock is before the claim's creation.
 func TestReleaseFindsANewerClaimDespiteASlowClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

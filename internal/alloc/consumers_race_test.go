@@ -113,7 +113,7 @@ func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose server dies after a number of transactions.
+// mortal is a store that fails after a number of transactions, as if its server had died.
 type mortal struct {
 	storage.Store
 	left atomic.Int64

@@ -99,7 +99,7 @@ func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	require.Equal(t, made, got)
 }
 
-// Scenarios 26 and 27: a server whose clock is 20 minutes off ends no consumer before its time.
+// Scenarios 26 and 27: a server with a clock 20 minutes off ends no consumer before its time.
 func TestWrongServerClockExpiresNoConsumer(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]time.Duration{"Ahead": 20 * time.Minute, "Behind": -20 * time.Minute} {

@@ -19,7 +19,7 @@ import (
 
 func coolsDown(d time.Duration) poolOption { return func(p *ipam.Pool) { p.Spec.ReuseAfter = &d } }
 
-// figures returns the numbers of free and of cooling addresses of a pool.
+// figures counts a pool's free and cooling addresses.
 func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	t.Helper()
 	p, err := b.GetPool(b.ctx, in, pool, usecase.Reading{})
@@ -193,7 +193,7 @@ func TestReclaimPolicyDecidesBetweenRetentionAndCooldown(t *testing.T) {
 	b.refuseClaim(t, again("much-too-late", kept.AllocationID), ipam.CodeNotFound)
 }
 
-// breaking is a store whose freeing transactions fail for one container.
+// breaking is a store that fails to free the blocks of one container.
 type breaking struct {
 	storage.Store
 	container ipam.ID

@@ -24,7 +24,7 @@ const (
 	panics     fault = "Panics"
 )
 
-// faulty is a store whose next transactions end in the given faults.
+// faulty is a store that ends its next transactions in the given faults.
 type faulty struct {
 	storage.Store
 
@@ -247,7 +247,7 @@ func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	}
 }
 
-// overtaken is a store whose next transaction has an unknown outcome. Another caller acts before the server can read the outcome.
+// overtaken is a store that reports an unknown outcome for its next transaction. Another caller acts before the server can read the outcome.
 type overtaken struct {
 	storage.Store
 

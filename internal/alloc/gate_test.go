@@ -64,7 +64,7 @@ func (g *gate) stop(op string) {
 	}
 }
 
-// gated is a service whose claim transactions can be stopped. Its methods fill a group meanwhile.
+// gated is a service that can stop its claim transactions. Its methods fill a group meanwhile.
 type gated struct {
 	*bundle
 	gate     *gate

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// crowded returns a pool whose transaction is stopped and whose queue is full, with the claims a, b and c.
+// crowded returns a pool with a stopped transaction and a full queue: the claims a, b and c.
 func crowded(t *testing.T) *gated {
 	t.Helper()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))

@@ -231,7 +231,7 @@ func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error,
 	return errs
 }
 
-// meeting is a store whose first transaction of an operation waits before its write, until the other transaction is at the same point.
+// meeting is a store that stops its first transaction of an operation before the write, until the other transaction is at the same point.
 type meeting struct {
 	storage.Store
 	op   string

@@ -44,7 +44,7 @@ func (r remembering) must(name string, bits int) ipam.Claim {
 	return c
 }
 
-// reads returns the number of reads of the server outside of transactions.
+// reads counts the server's reads outside transactions.
 func (r remembering) reads() int {
 	return r.seen.count("project_get", "committed") + r.seen.count("claim_lookup", "committed") + r.seen.count("claim_get", "committed") +
 		r.seen.count("pool_get_by_id", "committed")

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A retry of a request whose claim was released must not return a block that another claim may hold by now.
+// A retry of a request for a released claim must not return the block, because another claim may hold it by now.
 func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	named := claim("", "net", 31)

@@ -51,7 +51,7 @@ func (l *ledger) released(name string) {
 	delete(l.held, name)
 }
 
-// expect records an error whose code is not in codes.
+// expect records an error with another code than codes.
 func (l *ledger) expect(err error, codes ...ipam.Code) {
 	if err == nil || slices.Contains(codes, ipam.CodeOf(err)) {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stopped is a store whose next read of stocks waits.
+// stopped is a store that stops its next read of stocks.
 type stopped struct {
 	storage.Store
 	once       sync.Once

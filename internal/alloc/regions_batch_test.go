@@ -254,7 +254,7 @@ func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	}
 }
 
-// A batch whose region the pool gives up before the transaction is served at home.
+// A batch is served at home if the pool gives the batch's region up before the transaction.
 func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {

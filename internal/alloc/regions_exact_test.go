@@ -53,7 +53,7 @@ func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	})
 }
 
-// A block whose parts are free in two regions and at home can be claimed.
+// A block can be claimed if its parts are free in two regions and at home.
 func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]ipam.Claim{"ByLength": claim("all", "net", 24), "ByCIDR": claimOf("all", "net", exactly("10.0.0.0/24"))} {

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// confined makes a server of a region whose database role sees and writes no row of other regions, as if the region were cut off.
+// confined makes a server of a region that reads and writes no row of other regions, as if the region were cut off. Its database role enforces that.
 func (w *world) confined(t *testing.T, r string) *alloc.Service {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {

@@ -21,7 +21,7 @@ import (
 type change struct {
 	name       string
 	run        func(ctx context.Context, r usecase.Request) error
-	trail      string // project in whose trail the event is
+	trail      string // project that has the event in its trail
 	kind, of   string
 	before     string // JSON; "" for null
 	after      string

@@ -71,7 +71,7 @@ func (b *bundle) senderOver(t testing.TB, store storage.Store, ahead *atomic.Int
 	return s
 }
 
-// hooked returns a bundle whose server sends webhooks.
+// hooked returns a bundle with a server that sends webhooks.
 func hooked(t testing.TB) (*bundle, sending) {
 	t.Helper()
 	b := followable(t)

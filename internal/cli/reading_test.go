@@ -120,7 +120,7 @@ func (d *double) spaces(args ...string) []string {
 	return slices.Compact(all)
 }
 
-// Scopes of AWS, network views of Infoblox, VRFs of phpIPAM and spaces of a table are routing domains too.
+// AWS scopes, Infoblox network views, phpIPAM VRFs and the spaces of a table are routing domains too.
 func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

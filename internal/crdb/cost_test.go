@@ -245,7 +245,7 @@ func compareCosts(t *testing.T, name string, a, b cost) {
 	require.Equal(t, a.rows, b.rows, name)
 }
 
-// pair returns the costs of a claim of one host address and of its release. An earlier claim has already split the block.
+// pair returns the costs of claiming and releasing one host address. An earlier claim has already split the block.
 func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost {
 	t.Helper()
 	bits := p.Block.Addr().BitLen()

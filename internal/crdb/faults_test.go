@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// storm is a server whose database fails, and a direct way to the same database without faults.
+// storm is a server with a failing database, and a direct way to the same database without faults.
 type storm struct {
 	*house        // through the proxy
 	direct *house // past it
@@ -33,7 +33,7 @@ func newStorm(t *testing.T) *storm {
 	return newStormOn(t, crdb.Patience)
 }
 
-// newStormOn returns a storm whose server has additional settings.
+// newStormOn returns a storm with additional settings for its server.
 func newStormOn(t *testing.T, settings string) *storm {
 	t.Helper()
 	dsn := dbtest.New(t)

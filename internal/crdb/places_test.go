@@ -301,7 +301,7 @@ func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// houseOfOneRegion returns a server of the first region whose role sees no row of another region.
+// houseOfOneRegion returns a server of the first region. Its role sees no row of another region.
 func houseOfOneRegion(t testing.TB, dsn string) *house {
 	t.Helper()
 	c := dbtest.Connect(t, dsn, nil)
