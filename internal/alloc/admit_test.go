@@ -79,7 +79,7 @@ func TestUnauthenticatedCallerIsNotRecorded(t *testing.T) {
 	require.Equal(t, before, b.dump(t))
 }
 
-// counting is a store that counts what it is asked.
+// counting is a store that counts its transactions and the reads of projects.
 type counting struct {
 	storage.Store
 	asked int
@@ -119,7 +119,7 @@ func (t countingTx) Write(ctx context.Context, ch storage.Changes) error {
 	return t.Tx.Write(ctx, ch)
 }
 
-// How long a refusal takes tells nothing about whether there is such a project: the database is asked as often.
+// A refusal reads the database as often for an existing project as for a missing one, so its duration reveals nothing.
 func TestRefusalCostsEqualQueriesForExistingAndMissingProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// deaf is a store that reads no list of pools of one project.
+// deaf is a store that fails to list the pools of one project.
 type deaf struct {
 	storage.Store
 	to ipam.ID
@@ -26,7 +26,8 @@ func (d *deaf) PoolList(ctx context.Context, in storage.ProjectKey, after string
 	return d.Store.PoolList(ctx, in, after, limit)
 }
 
-// Rules that cannot be looked after stay due, as many as a server looks after at once; those of others have their turn all the same, and they when they can.
+// Rules that fail stay due; here they fill a whole pass of the server. Rules of other projects are still evaluated, and the failed rules once their
+// evaluation works again.
 func TestFailingAlertRulesDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

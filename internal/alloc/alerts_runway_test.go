@@ -12,10 +12,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// pastAPlan is longer than a rule about what will be waits between two looks.
+// pastAPlan is longer than the interval between two scans of a rule with a forecast.
 const pastAPlan = 11 * time.Minute
 
-// A pool from which somebody claims each hour will be full in some days. The alert stays when it is full, and ends when it grows no more.
+// Hourly claims fill a pool within days. The alert stays while the pool is full, and ends when the usage stops growing.
 func TestRunwayAlertBeginsBeforeAPoolIsFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// pastALook is longer than a rule waits between two looks.
+// pastALook is longer than the interval between two scans of a rule.
 const pastALook = 31 * time.Second
 
 func onPools(name string, percent int, more ...func(*ipam.AlertRuleSpec)) ipam.AlertRule {
@@ -35,7 +35,7 @@ func (b *bundle) rule(t testing.TB, r ipam.AlertRule) ipam.AlertRule {
 	return made.Value
 }
 
-// alerts are those that there are.
+// alerts returns the names of all current alerts.
 func (b *bundle) alerts(t testing.TB) (names []string) {
 	t.Helper()
 	for _, a := range b.alertsNow(t) {
@@ -51,7 +51,7 @@ func (b *bundle) alertsNow(t testing.TB) []ipam.Alert {
 	})
 }
 
-// looks has the next look taken.
+// looks runs the next scan and returns the number of changed alerts.
 func (b *bundle) looks(t testing.TB) (changed int64) {
 	t.Helper()
 	b.clock.move(pastALook)
@@ -60,7 +60,7 @@ func (b *bundle) looks(t testing.TB) (changed int64) {
 	return changed
 }
 
-// toldOfAlerts is what the trail has of alerts, the first first.
+// toldOfAlerts returns the alert events of the trail, oldest first.
 func (b *bundle) toldOfAlerts(t testing.TB) (told []string) {
 	t.Helper()
 	for _, e := range b.events(t, project, trail.EventFilter{Kind: trail.KindAlert}) {

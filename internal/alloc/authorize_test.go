@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Every use case asks who is there before it does anything.
+// Every use case authorizes its caller before it does anything else.
 func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -31,7 +31,7 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	made := b.claim(t, claim("c", "net", 32, retain))
 	before := b.dump(t)
 	id := made.AllocationID.String()
-	// What needs no role of a project is answered otherwise to somebody without any.
+	// These operations need no role in a project, so a caller without a role gets another result from them.
 	elsewhere := map[string]ipam.Code{"CreateProject": ipam.CodePermissionDenied, "ListProjects": "", "ListRegions": "", "Search": "", "Whoami": ""}
 	cases := map[string]func(ctx context.Context) error{
 		"CreateProject": func(ctx context.Context) error {
@@ -312,13 +312,13 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 	}
 	for method := range reflect.TypeFor[*alloc.Service]().Methods() {
 		switch name := method.Name; name {
-		case "Admit": // asks, and records
-		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator, who need no leave
-		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks", "LookAfterAlerts": // of the background
-		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // of the rooms of consumers and of releases, which have asked
+		case "Admit": // authorizes its caller, and records the attempt
+		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator: no authorization
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks", "LookAfterAlerts": // background jobs
+		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // called by consumers and releases, which have authorized the caller
 		case "Reconcile": // of the operator, on the database
 		case "Queues", "Followers", "WebhooksWait", "AlertsStand": // of the metrics
-		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // of lists and webhooks, which have asked, and of the server that stops
+		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // by authorized lists and webhooks, and at shutdown
 		case "Waiting", "Lanes", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)

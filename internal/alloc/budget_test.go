@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// purse is a budget that writes down what it is charged.
+// purse is a budget that records its charges.
 type purse struct {
 	charged, added tenancy.Work
 	empty          bool
@@ -95,7 +95,7 @@ func TestListIsChargedByTheRowsItScans(t *testing.T) {
 	}
 }
 
-// TestRequestIsChargedByTheRowsTheDatabaseScans is about requests whose answers have few rows, or none.
+// Requests with few or no returned rows are charged for the rows that the database scans.
 func TestRequestIsChargedByTheRowsTheDatabaseScans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -150,7 +150,7 @@ func TestQuotaIsNotCountedForACallerInDebt(t *testing.T) {
 	require.Zero(t, p.added.Counted)
 }
 
-// Lists that look at many rows wait for each other, project by project, and not for a connection that claims need.
+// Lists that scan many rows wait for each other, project by project. They do not occupy the connections that claims need.
 func TestConcurrentScansOfOneProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,11 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// carrying is a store whose transactions of one round trip wait at a gate, and that notes how many pools each had.
+// carrying is a store that stops its pipelined transactions at a gate. It records the number of pools in each.
 type carrying struct {
 	storage.Store
 
-	gate chan struct{} // closed: it is open
+	gate chan struct{} // closed channel: open gate
 
 	mu    sync.Mutex
 	pools []int
@@ -41,11 +41,11 @@ func (c *carrying) InOneTrip(
 	return err
 }
 
-// setupMany makes pools that the server remembers.
+// setupMany makes pools and has the server cache them.
 func setupMany(t *testing.T, n int) (*bundle, *carrying, []ipam.Pool) {
 	t.Helper()
 	b := setup(t)
-	began := time.Now() // a clock that stands still is exact, however busy the machine
+	began := time.Now() // a fixed clock is exact, however busy the machine
 	store, _ := b.store(t, func(o *crdb.Options) { o.LocalTime = func() time.Time { return began } })
 	c := &carrying{Store: store, gate: make(chan struct{})}
 	close(c.gate)
@@ -60,7 +60,7 @@ func setupMany(t *testing.T, n int) (*bundle, *carrying, []ipam.Pool) {
 	return b, c, pools
 }
 
-// start claims from a pool, and answers where the outcome comes.
+// start claims from a pool and returns a channel for the result.
 func (b *bundle) start(name string, p ipam.Pool) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -70,7 +70,7 @@ func (b *bundle) start(name string, p ipam.Pool) <-chan error {
 	return done
 }
 
-// Pools that are ready while all carriers are on their way go together in the next transaction.
+// While all workers are busy, pools with waiting claims share the next transaction.
 func TestReadyPoolsShareATransaction(t *testing.T) {
 	t.Parallel()
 	b, c, pools := setupMany(t, 16+runtime.GOMAXPROCS(0)+2)
@@ -99,7 +99,7 @@ func TestReadyPoolsShareATransaction(t *testing.T) {
 	require.Greater(t, most, 8, "%v", c.pools)
 }
 
-// A pool that another server works on, for as long as it likes, keeps nobody waiting who claims from others, in the same transaction or not.
+// If another server keeps a pool locked, claims on other pools do not wait, whether or not they share its transaction.
 func TestSlowPoolDoesNotDelayClaimsOnOtherPools(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -113,7 +113,7 @@ func TestSlowPoolDoesNotDelayClaimsOnOtherPools(t *testing.T) {
 				return err
 			}
 			close(entered)
-			for { // a session that is idle in its transaction for three seconds is ended
+			for { // the database ends a session that is idle in a transaction for three seconds
 				select {
 				case <-leave:
 					return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// weighing is a store that counts the free rows which transactions read and change.
+// weighing is a store that counts the free rows that transactions read and change.
 type weighing struct {
 	storage.Store
 
@@ -25,9 +25,9 @@ type weighing struct {
 }
 
 type weight struct {
-	asked         int // rows that were looked up by name
+	asked         int // rows looked up by key
 	read, changed int
-	reads         int // round trips for them
+	reads         int // round trips for these reads
 }
 
 func (c *weighing) take() (asked, read, changed int) {
@@ -38,7 +38,7 @@ func (c *weighing) take() (asked, read, changed int) {
 	return asked, read, changed
 }
 
-// InTx implements storage.Store. Only the last attempt counts: how many there are is a matter of what else the database does.
+// InTx implements storage.Store. It counts the last attempt alone, because the number of attempts depends on other load.
 func (c *weighing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
 	c.mu.Lock()
 	before := c.weight
@@ -113,8 +113,8 @@ func manyClaims(prefix, pool string, n, bits int) []ipam.Claim {
 	return claims
 }
 
-// However scattered the pool is by batches before it, what a batch of Random claims reads and changes is bounded, and with that how long
-// it holds the pool.
+// The rows that a batch of Random claims reads and changes are bounded, however much earlier batches scattered the pool. The bound also limits how
+// long the batch keeps the pool locked.
 func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	t.Parallel()
 	b, rows := setupWeighing(t)
@@ -130,7 +130,7 @@ func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 	}
 }
 
-// Few rows are read for Random claims; that there are no more is found out before the batch is refused.
+// Random claims read few rows. Before the server refuses a batch, it checks that no further rows exist.
 func TestBatchOfRandomClaimsFindsTheLastFreeBlocks(t *testing.T) {
 	t.Parallel()
 	b, _ := setupWeighing(t)

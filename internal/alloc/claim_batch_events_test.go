@@ -10,8 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The record of a claim is the same whichever operation made it, but for its block, even where a batch writes down what its claims have in
-// common once for all.
+// Each operation records the same event for a claim, except for its block. A batch encodes the common fields of its claims only once.
 func TestBatchEventsEqualSingleClaimEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// alike is n claims that ask for the same of a pool.
+// alike returns n claims with the same request to one pool.
 func alike(n int, pool string, bits int) (all []ipam.Claim) {
 	for i := range n {
 		all = append(all, claim(fmt.Sprint("c", i), pool, bits))
@@ -19,7 +19,7 @@ func alike(n int, pool string, bits int) (all []ipam.Claim) {
 	return all
 }
 
-// What a refused batch says is of one moment, before it: how many of its claims fit then, and what there was.
+// A batch refusal describes one moment before the batch: how many of its claims fit, and how much was free.
 func TestRefusedBatchReportsHowManyClaimsFit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -123,7 +123,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// The names of a batch meet those that are in use in the order of the names, whatever the order of the claims: here in the last of a thousand rows.
+// A batch checks its names in alphabetical order, not in the order of its claims. Here the last of a thousand rows conflicts.
 func TestLargeBatchWithALastNameInUseWritesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,7 +145,7 @@ func TestLargeBatchWithALastNameInUseWritesNothing(t *testing.T) {
 	require.Equal(t, "64536", b.available(t, "net"))
 }
 
-// inOther puts a pool into a space of its own.
+// inOther puts a pool into another space.
 func inOther(t *testing.T, b *bundle) poolOption {
 	t.Helper()
 	_, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("other")}, usecase.Request{})
@@ -153,7 +153,7 @@ func inOther(t *testing.T, b *bundle) poolOption {
 	return inSpace("other")
 }
 
-// The same request, made again while the first run is still under way, as a client does whose time is up.
+// A client retries a request after its timeout while the first run is still in progress.
 func TestConcurrentRetryOfABatchIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, pool string }{{"WithRoomForBoth", "10.0.0.0/28"}, {"WithRoomForOne", "10.0.0.0/31"}} {
@@ -174,8 +174,8 @@ func TestConcurrentRetryOfABatchIsExecutedOnce(t *testing.T) {
 	}
 }
 
-// twice runs a request that is stopped at the beginning of its transaction; then the same once more, until it waits for its
-// turn on the container; and then both to the end.
+// twice stops a request at the beginning of its transaction. It then starts the same request again, waits until that one waits for the container's
+// lock, and runs both to the end.
 func twice[T any](t *testing.T, s *alloc.Service, g *gate, container ipam.ID, run func() (usecase.Result[T], error)) (first, second usecase.Result[T]) {
 	t.Helper()
 	type answer struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// ordered is a store that notes in which order transactions begin.
+// ordered is a store that records the order in which transactions begin.
 type ordered struct {
 	storage.Store
 
@@ -36,8 +36,8 @@ func batching(b *bundle, name, pool string, n int) func(context.Context) (ipam.C
 	}
 }
 
-// However many batches wait for a pool, whoever claims one block there waits for the one that has begun, and no stream of single claims
-// keeps batches out.
+// A single claim waits for at most the batch in progress, however many batches wait for the pool. A stream of single claims does not keep batches
+// out.
 func TestSingleClaimWaitsForAtMostOneBatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -71,7 +71,7 @@ func TestSingleClaimWaitsForAtMostOneBatch(t *testing.T) {
 	require.Equal(t, []string{"claim_batch", "claim_group", "claim_batch"}, slices.DeleteFunc(seen.ops, func(op string) bool { return op != "claim_batch" && op != "claim_group" }))
 }
 
-// A dry run of a batch reads one moment of a pool: it waits for nobody, and nobody waits for it.
+// A dry run of a batch reads a snapshot of the pool. It waits for no other request, and no other request waits for it.
 func TestDryRunOfABatchLocksNoPool(t *testing.T) {
 	t.Parallel()
 	b, seen := setupWeighing(t)

@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// halting is a store that halts one thing, the first time that it is done, until the test lets it go on.
+// halting is a store that stops the first call of one operation until the test resumes it.
 type halting struct {
 	storage.Store
-	op      string // of transactions and dry runs; "room": the look for room in several pools
+	op      string // operation of a transaction or dry run; "room": the search for room in several pools
 	once    sync.Once
 	arrived chan struct{}
 	open    chan struct{}
@@ -44,7 +44,7 @@ func (h *halting) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam
 	return h.Store.RoomIn(ctx, ask)
 }
 
-// meanwhile does one thing on a server of its own, and another while that is halted at op.
+// meanwhile runs slow on another server, and runs other while slow is stopped at op. It returns the error of slow.
 func (b *bundle) meanwhile(t *testing.T, op string, slow func(*alloc.Service) error, other func()) error {
 	t.Helper()
 	store, _ := b.store(t)

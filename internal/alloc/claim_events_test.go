@@ -15,13 +15,13 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// from is the context of a request of somebody else, who may do as much.
+// from returns the context of another caller with the same rights.
 func (b *bundle) from(subject string) context.Context {
 	ctx := tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: subject, Method: "api-key", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin}})
 	return tenancy.WithOrigin(ctx, tenancy.Origin{RequestID: "r-" + subject, Remote: "192.0.2.7", Operation: "op-" + subject})
 }
 
-// claimTrail is the trail of a project as far as it is of claims and allocations, oldest first.
+// claimTrail returns the claim and allocation events in a project's trail, oldest first.
 func (b *bundle) claimTrail(t testing.TB, project string) []ipam.Event {
 	t.Helper()
 	var out []ipam.Event
@@ -36,7 +36,7 @@ func (b *bundle) claimTrail(t testing.TB, project string) []ipam.Event {
 	return out
 }
 
-// member is a member of a JSON object; nil when there is none.
+// inside returns a member of a JSON object; nil if it is missing.
 func inside(t testing.TB, doc json.RawMessage, path ...string) any {
 	t.Helper()
 	var at any
@@ -62,7 +62,7 @@ func TestEachChangeOfAClaimRecordsOneEvent(t *testing.T) {
 		name          string
 		run           func(context.Context) error
 		resource      string
-		before, after any // the block, or what else is looked at
+		before, after any // expected values at path, usually the block
 		path          []string
 	}{
 		{"Create", func(ctx context.Context) error {
@@ -172,7 +172,7 @@ func TestBatchRecordsOneEventForEachClaim(t *testing.T) {
 	require.Len(t, trail, 3)
 }
 
-// Those who share a transaction are recorded each as who they are, in the trail of their own project.
+// Claims of several callers in one transaction are recorded with their own callers, each in the trail of its own project.
 func TestGroupedClaimsAreRecordedWithTheirOwnCallers(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
@@ -205,7 +205,7 @@ func TestGroupedClaimsAreRecordedWithTheirOwnCallers(t *testing.T) {
 	require.Equal(t, map[string]string{"c": "three r-three op-three"}, who(provider), "the pool's owner does not see the others'")
 }
 
-// A transaction that is run again after an unknown outcome writes the same event, which is there once.
+// A transaction that is repeated after an unknown outcome records its event once.
 func TestClaimWithUnknownOutcomeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {

@@ -71,7 +71,7 @@ func TestExplanationEqualsTheResultOfCreation(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-// The pool that would serve is named as the claim would name it; the others are not the consumer's to know.
+// The explanation names the pool that would serve the claim, as the claim itself would. It hides the other pools from the consumer.
 func TestExplanationNamesThePoolThatWouldServe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,17 +11,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The project that offers pools to others, in these tests.
+// provider is the project that offers pools to others in these tests.
 const provider = other
 
 func theirs(name string) ipam.Ref { return ipam.Ref{Project: provider, Name: name} }
 
 func visible(v ipam.Visibility) poolOption { return func(p *ipam.Pool) { p.Spec.Visibility = v } }
 
-// offered is a claim's pool in the provider's project.
+// offered sets a claim's pool reference to the provider's project.
 func offered(c *ipam.Claim) { c.Spec.PoolRef.Project = provider }
 
-// setupProvider makes the bundle with a second project that has a shared pool "net", and grants nothing.
+// setupProvider makes the bundle with a second project. The project has a shared pool "net" and grants nothing.
 func setupProvider(t *testing.T, options ...poolOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -30,7 +30,7 @@ func setupProvider(t *testing.T, options ...poolOption) *bundle {
 	return b
 }
 
-// setupPlatform is setupProvider with the platform as the provider: its pools alone are found by the selectors of others.
+// setupPlatform is setupProvider with the platform as the provider: selectors of other projects find only the platform's pools.
 func setupPlatform(t *testing.T, options ...poolOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -39,7 +39,7 @@ func setupPlatform(t *testing.T, options ...poolOption) *bundle {
 	return b
 }
 
-// lender is the project that offers pools.
+// lender returns the project that offers pools.
 func (b *bundle) lender() string {
 	if b.lends != "" {
 		return b.lends
@@ -47,7 +47,7 @@ func (b *bundle) lender() string {
 	return provider
 }
 
-// ofLender is a claim's pool in the lender's project.
+// ofLender sets a claim's pool reference to the lender's project.
 func (b *bundle) ofLender(c *ipam.Claim) { c.Spec.PoolRef.Project = b.lender() }
 
 func (b *bundle) offer(t *testing.T, p ipam.Pool) ipam.Pool {
@@ -77,7 +77,7 @@ func (b *bundle) show(t *testing.T, pool string, v ipam.Visibility) {
 	require.NoError(t, err)
 }
 
-// ways is every way of claiming from a pool by name, as far as the answer is concerned.
+// ways returns every operation that claims from a pool by name and can refuse.
 func (b *bundle) ways() map[string]func(ipam.Claim) error {
 	return map[string]func(ipam.Claim) error{
 		"Create": func(c ipam.Claim) error {
@@ -99,7 +99,7 @@ func (b *bundle) ways() map[string]func(ipam.Claim) error {
 	}
 }
 
-// requireAsMissing demands the refusal of a pool in the provider's project that does not exist.
+// requireAsMissing requires the same refusal as for a missing pool in the provider's project.
 func (b *bundle) requireAsMissing(t *testing.T) {
 	t.Helper()
 	missing := func(run func(ipam.Claim) error, pool string) *ipam.Error {
@@ -167,7 +167,7 @@ func TestOwnPoolNeedsNoGrantAtAnyVisibility(t *testing.T) {
 	}
 }
 
-// A claim that has passed the first look still waits for its turn when the grant goes.
+// A claim that passed the first check waits for its transaction while the grant is deleted.
 func TestQueuedClaimIsRefusedAfterItsGrantIsDeleted(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*testing.T, *bundle){
@@ -263,7 +263,7 @@ func TestSelectorTriesOwnPoolsBeforePlatformPools(t *testing.T) {
 	for _, p := range []string{"a", "z", "c-private"} {
 		b.grant(t, p, project)
 	}
-	b.grant(t, "z", ipam.Everybody) // whoever is labelled and granted so has not been asked for
+	b.grant(t, "z", ipam.Everybody) // labelled and granted, but its owner is not the platform: not a candidate
 	pick := func(name string) ipam.Claim { return selecting(name, matching("for", "hosts"), length(32)) }
 	order := []string{"acme/z-own", "platform/granted", "platform/public"}
 	for i, pool := range order {

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// TestClaimIsRefusedIfItsProjectIsDeletedConcurrently deletes a project between the beginning of a request that claims from another project's pool
-// and its transaction. A claim that was made all the same could never be released, and its block never be had again.
+// TestClaimIsRefusedIfItsProjectIsDeletedConcurrently deletes a project between a claim's first reads and its transaction. The claim uses another
+// project's pool. If the transaction succeeded, no caller could release the claim, and its block would be lost.
 func TestClaimIsRefusedIfItsProjectIsDeletedConcurrently(t *testing.T) {
 	t.Parallel()
 	foreign := func(c *ipam.Claim) { c.Spec.PoolRef = ref("net") }

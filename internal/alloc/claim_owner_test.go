@@ -14,7 +14,7 @@ func ownerIs(kind, name, uid string) claimOption {
 	return func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: kind, Name: name, UID: uid} }
 }
 
-// owned lists the names of the claims that a filter finds, in small pages.
+// owned returns the names of the claims that match a filter. It reads small pages.
 func (b *bundle) owned(t *testing.T, f paging.Filter) []string {
 	t.Helper()
 	return names(all(t, 2, func(n int, c string) (paging.Page[ipam.Claim], error) {

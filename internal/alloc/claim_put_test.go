@@ -79,7 +79,7 @@ func ownedBy(kind, name string) claimOption {
 	return func(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: kind, Name: name} }
 }
 
-// What a request says in other words than the one that made the claim is the same claim.
+// A PUT is the same claim if its body has the same meaning in another spelling.
 func TestPutComparesMeaningNotSpelling(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

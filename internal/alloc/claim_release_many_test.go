@@ -21,7 +21,7 @@ import (
 // owner selects the claims of an owner.
 func owner(o string) releases.Releasing { return releases.Releasing{Filter: paging.Filter{Owner: o}} }
 
-// preview makes a dry run of a release.
+// preview runs a release as a dry run.
 func (b *bundle) preview(t testing.TB, q releases.Releasing) releases.Released {
 	t.Helper()
 	q.Preview = 100
@@ -31,7 +31,7 @@ func (b *bundle) preview(t testing.TB, q releases.Releasing) releases.Released {
 	return out
 }
 
-// releaseAll releases what is selected, request by request.
+// releaseAll releases the selected claims, request by request.
 func (b *bundle) releaseAll(t testing.TB, q releases.Releasing) (sum releases.Released) {
 	t.Helper()
 	for range 100 {
@@ -200,7 +200,8 @@ func TestInvalidBulkReleasesAreRefused(t *testing.T) {
 	require.Equal(t, []string{"c"}, b.owned(t, paging.Filter{}))
 }
 
-// Two servers release the same claims, while others release some one by one and claim new ones: each is released once, none that is new.
+// Two servers release the same claims while other callers release some of them and create new ones. Each selected claim is released once, and no new
+// claim is.
 func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -260,13 +261,13 @@ func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 	require.Len(t, b.owned(t, paging.Filter{}), 10)
 }
 
-// hurried is the context of a request that is always about to run out of time, and never does, however slow the machine.
+// hurried is a request context with a deadline that is always near but never passes, however slow the machine.
 type hurried struct{ context.Context }
 
 // Deadline implements context.Context.
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(1900 * time.Millisecond), true }
 
-// A request that is about to run out of time ends with what it has done, and says where to go on.
+// A request near its deadline returns its results so far and a cursor.
 func TestBulkReleaseReturnsACursorBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -303,7 +304,7 @@ func claimsOf(pool string) releases.Releasing {
 	return releases.Releasing{Filter: paging.Filter{Pool: ref(pool)}}
 }
 
-// slowly is a store whose next release makes something else visible first, that was begun before.
+// slowly is a store that, before its next release transaction, makes a claim visible that began earlier.
 type slowly struct {
 	storage.Store
 	first sync.Once
@@ -317,7 +318,8 @@ func (s *slowly) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return s.Store.InTx(ctx, op, locks, fn)
 }
 
-// A claim has the time at which its transaction began, which may be before the dry run, and be seen when its pages are gone through. It was shown to nobody.
+// A claim has the time at which its transaction began. That time may precede the dry run although the claim becomes visible only during the release.
+// The preview did not show it, so the release keeps it.
 func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -330,7 +332,7 @@ func TestBulkReleaseKeepsClaimsCommittedAfterThePreview(t *testing.T) {
 	q := owner("VM/web/1")
 	q.Token = b.preview(t, q).Token
 	store, _ := b.store(t)
-	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // at the same time: the clock stands still
+	s := &slowly{Store: store, show: func() { b.claim(t, claim("late", "net", 32, ownerIs("VM", "web", "1"))) }} // the same time: the clock stands still
 	out, err := b.serve(s).ReleaseClaims(b.ctx, project, q, usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, many, out.Done)

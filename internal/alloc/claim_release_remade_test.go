@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestReleaseFindsAClaimRecreatedOnAnotherServer has one server make and remember a claim, and another one delete the claim with its pool and make both again. The
-// first server then releases the claim, which exists: its answer is success, whatever it remembers.
+// TestReleaseFindsAClaimRecreatedOnAnotherServer has one server create and cache a claim. Another server deletes the claim with its pool and creates
+// both again. The first server must then release the new claim with success, despite its cache.
 func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	inNet, inElse := claim("y", "net", 32), claim("y", "else", 32)
@@ -31,7 +31,7 @@ func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	for name, world := range map[string]struct {
 		setup func(t *testing.T) *bundle
 		claim ipam.Claim
-		again func(t *testing.T, b *bundle) ipam.Claim // deletes what the claim was in, makes it anew, and answers the claim to make
+		again func(t *testing.T, b *bundle) ipam.Claim // deletes what contains the claim, makes it again, and returns the claim to make
 	}{
 		"InAPoolOfTheSameName": {plain, inNet, func(t *testing.T, b *bundle) ipam.Claim {
 			t.Helper()
@@ -84,7 +84,7 @@ func TestReleaseFindsAClaimRecreatedOnAnotherServer(t *testing.T) {
 	}
 }
 
-// TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim releases what is gone, and was not made again.
+// TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim releases a claim that was deleted and not created again.
 func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,12 +97,12 @@ func TestReleaseOfAClaimDeletedWithItsPoolNamesTheClaim(t *testing.T) {
 	require.Contains(t, refused(t, far.DeleteClaim(b.ctx, project, "y", usecase.Request{}), ipam.CodeNotFound).Message, "Claim acme/y")
 }
 
-// behind is a store that takes the time to be earlier than it is, and no later than the true time: as far as its server knows the database's clock.
+// behind is a store with a clock behind the true time, as a server may estimate the database's clock.
 type behind struct{ storage.Store }
 
 func (s behind) Now() time.Time { return s.Store.Now().Add(-time.Minute) }
 
-// TestReleaseFindsANewerClaimDespiteASlowClock releases a claim that exists at a server whose clock says that it does not exist yet.
+// TestReleaseFindsANewerClaimDespiteASlowClock releases a claim that exists. The server's clock is before the claim's creation.
 func TestReleaseFindsANewerClaimDespiteASlowClock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

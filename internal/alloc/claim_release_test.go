@@ -87,8 +87,7 @@ func TestRetainedBlockIsReboundByItsAllocation(t *testing.T) {
 	b.refuseClaim(t, again("fourth", first.AllocationID), ipam.CodeNotFound)
 }
 
-// An address is kept over as many rebuilds as there are, by whoever says Retain once: neither the pool's class nor the default of all
-// claims takes that back.
+// A block stays retained over any number of rebuilds after one claim sets Retain. Neither the pool's class nor the default policy changes that.
 func TestRetainedBlockStaysRetainedOverEachRebuild(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -139,7 +138,7 @@ func TestRebindOfAnUnsuitableAllocationIsRefused(t *testing.T) {
 	_, err = b.CreateProject(b.ctx, ipam.Project{Metadata: meta("umbrella")}, usecase.Request{})
 	require.NoError(t, err)
 	_, err = b.CreateClaim(b.ctx, "umbrella", again("c", made.AllocationID), usecase.Request{})
-	refused(t, err, ipam.CodeNotFound) // another project's allocation is not there
+	refused(t, err, ipam.CodeNotFound) // another project's allocation is hidden
 	_, err = b.CreateClaimBatch(b.ctx, project, []ipam.Claim{again("c", made.AllocationID)}, usecase.Request{})
 	require.Equal(t, "/claims/0/spec/allocationRef", refused(t, err, ipam.CodeInvalidArgument).Fields[0].Pointer)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// looking is a store that counts the looks for room in several pools. A group that is refused while another transaction changes its
-// pool may look once more at that pool alone, which is not counted.
+// looking is a store that counts searches for room in several pools. It ignores reads of one pool, because a refused group may read its own pool
+// again if another transaction changes that pool.
 type looking struct {
 	storage.Store
 	looks atomic.Int64
@@ -51,8 +51,8 @@ func TestFurtherPoolsAreReadOnlyWhenTheFirstIsFull(t *testing.T) {
 	for range 4 {
 		claim("a", 0)
 	}
-	claim("b", 1) // a was tried, and proved to be full; then the others
-	claim("b", 1) // and is not tried again for a while
+	claim("b", 1) // tries a, which is full, then the others
+	claim("b", 1) // does not try a again for a while
 	b.release(t, "c1")
 	claim("a", 1)
 	b.release(t, "c2")

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Who comes second finds the pool that the first one has carved; nobody is refused, and there is one pool.
+// The second of two concurrent first claims uses the pool that the first one has carved. No claim is refused, and one pool exists.
 func TestConcurrentFirstClaimsOfAScopeShareOnePool(t *testing.T) {
 	t.Parallel()
 	for _, servers := range []int{1, 3} {
@@ -45,7 +45,7 @@ func TestConcurrentFirstClaimsOfAScopeShareOnePool(t *testing.T) {
 	}
 }
 
-// Claims and batches that carve pools of several scopes at once, from two pools, wait for each other and never in a circle.
+// Concurrent claims and batches carve pools of several scopes from two pools. They may wait for each other, but never deadlock.
 func TestConcurrentScopeCarvingDoesNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The refusal names everything that is missing, so that one more try is enough.
+// The refusal names all missing roles, so that the next attempt can succeed.
 func TestRefusalNamesAllMissingScopeRoles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -45,7 +45,7 @@ func TestRefusalNamesAllMissingScopeRoles(t *testing.T) {
 	require.Equal(t, before, b.dump(t), "not one row")
 }
 
-// limitedTo gives the project a quota.
+// limitedTo returns a function that gives the project a quota.
 func limitedTo(options ...quotaOption) func(*testing.T, *bundle) {
 	return func(t *testing.T, b *bundle) {
 		t.Helper()
@@ -53,7 +53,7 @@ func limitedTo(options ...quotaOption) func(*testing.T, *bundle) {
 	}
 }
 
-// Whatever it is refused for, the first claim of a scope leaves no pool behind.
+// A refused first claim of a scope leaves no pool behind, whatever the reason.
 func TestRefusedFirstClaimLeavesNoPool(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

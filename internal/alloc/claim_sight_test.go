@@ -14,14 +14,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What the two projects of a block, the pool's owner and the holder, see of it, and what history keeps.
+// These tests check how the pool owner's project and the holder's project see a block, and the content of its history.
 
-// secret marks what the pool's owner must not see of a claim.
+// secret is the text in a claim that the pool's owner must not see.
 const secret = "confidential"
 
 func owned(c *ipam.Claim) { c.Spec.OwnerRef = &ipam.OwnerRef{Kind: "VM", Name: secret} }
 
-// requireNoSecret demands that a value, as JSON, says nothing of the claim.
+// requireNoSecret requires that a value's JSON does not contain the secret.
 func requireNoSecret(t *testing.T, v any) {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -33,7 +33,7 @@ func TestPoolOwnerSeesOnlyBlockAndProjectOfAForeignClaim(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
 	b.grant(t, "net", project)
-	ctx := b.from(secret) // who claims is no business of the owner's either
+	ctx := b.from(secret) // the owner must not see the claim's creator either
 	r, err := b.CreateClaim(ctx, project, claim(secret, "net", 28, offered, owned, retain, withLabels("of", secret)), usecase.Request{})
 	require.NoError(t, err)
 	made := r.Value
@@ -214,7 +214,7 @@ func TestHoldNeverEndsBeforeItsBeginning(t *testing.T) {
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/24"))
 	made := b.claim(t, claim("c", "net", 32, retain))
-	b.clock.move(-time.Hour) // another server's clock
+	b.clock.move(-time.Hour) // as with another server's clock
 	b.release(t, "c")
 	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)
@@ -228,7 +228,7 @@ func TestHoldNeverEndsBeforeItsBeginning(t *testing.T) {
 	}
 }
 
-// A transaction that is run again ends a hold once.
+// A repeated release transaction ends the hold once.
 func TestReleaseWithUnknownOutcomeEndsTheHoldOnce(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostBefore, lostAfter, landsLate} {

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// defaults is the default classes of a project, by family.
+// defaults returns the default classes of a project, by family.
 func (b *bundle) defaults(t testing.TB, in string) map[ipam.Family][]string {
 	t.Helper()
 	out := map[ipam.Family][]string{}
@@ -86,7 +86,7 @@ func TestDefaultClassMovesInOneTransaction(t *testing.T) {
 	require.Equal(t, []string{"std"}, b.defaults(t, project)[ipam.IPv4], "who is not to be the default takes it from nobody")
 }
 
-// Several processes at once: of those who only make a default one succeeds, and the others are told which it was.
+// Of several servers that create a default class at once, one succeeds. The others return a conflict with its name.
 func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +114,7 @@ func TestConcurrentCreatesLeaveOneDefaultClass(t *testing.T) {
 	require.Equal(t, made, b.classNames(t, project, paging.Filter{}, 100), "the others are not there at all")
 }
 
-// Several processes at once: all of those who move the default succeed, one after the other, and one class has it in the end.
+// Several servers move the default at once. All succeed, one after the other, and one class is the default in the end.
 func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -145,7 +145,7 @@ func TestConcurrentMovesLeaveOneDefaultClass(t *testing.T) {
 	require.Len(t, b.classNames(t, project, paging.Filter{}, 100), 12)
 }
 
-// A COMMIT whose answer is lost: the class, or the move of the default, is made once.
+// The response to a COMMIT is lost. The class is created, or the default moved, once.
 func TestMovedDefaultWithUnknownOutcomeIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, lostAfter}} {
@@ -169,8 +169,8 @@ func TestMovedDefaultWithUnknownOutcomeIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// outrun is a store in which somebody else becomes the default just before COMMIT, as it can be where nothing but the unique index stands
-// between two transactions.
+// outrun is a store in which another class becomes the default just before COMMIT. This can happen where only the unique index protects two
+// transactions from each other.
 type outrun struct {
 	storage.Store
 	left int

@@ -100,7 +100,7 @@ func TestPoolCannotListUnsuitableClasses(t *testing.T) {
 	b.poolIn(t, ipam.PlatformProject, root("own", "10.2.0.0/16", backing("hidden", "shared")))
 }
 
-// What a name meant when it was written, it means for good: the class may be shared no more, and yet the pool goes on backing it.
+// A listed class name keeps its meaning: if the class is no longer shared, the pool still backs it.
 func TestPoolKeepsListedClassesAfterTheyAreUnshared(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -197,7 +197,7 @@ func TestClassInUseIsNotDeleted(t *testing.T) {
 	refused(t, remove(), ipam.CodeNotFound)
 }
 
-// A class is deleted, and pools come to list it, at the same time: either it is gone and they are refused, or it stays.
+// A class is deleted while pools list it. Either the class is gone and the pools are refused, or the class stays.
 func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -235,7 +235,7 @@ func TestConcurrentClassDeleteAndListingExcludeEachOther(t *testing.T) {
 	}
 }
 
-// A project's class is made, and a pool lists the platform's class of that name, at the same time: the name means one of them.
+// A project creates a class while a pool lists the platform's class of the same name. All pools resolve the name to one class.
 func TestConcurrentClassCreationAndListingResolveToOneClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,12 +10,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestClassCacheNeverServesStaleClasses changes, on one server, everything that a look-up of a class depends on, and claims by it on another one that has
-// just done so: the next claim there goes by the change.
+// TestClassCacheNeverServesStaleClasses changes every dependency of a class look-up on one server. Another server, which has just cached the look-up,
+// must use the change in its next claim.
 func TestClassCacheNeverServesStaleClasses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	far, _ := b.server(t) // remembers; all changes are made through b
+	far, _ := b.server(t) // caches; b makes all changes
 	b.class(t, platform, class("net", sharedClass, lengths(24, 30, 26)))
 	b.poolIn(t, platform, root("b", "10.0.0.0/24", backing("net")))
 	n := 0

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The last pool stops backing a class, the class is deleted, and somebody claims by it, all at the same time: who was served keeps the
-// class, and who comes too late is told.
+// The last pool stops backing a class, the class is deleted, and claims use it, all at once. If a claim succeeds, the class stays. A late claim is
+// refused.
 func TestClassIsNotDeletedDuringAClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// scopedPool is the platform's pool that serves the project's one scope of the shared class "std", with the claim "c" in it.
+// scopedPool creates and returns the platform's pool for the project's one scope of the shared class "std". The claim "c" is in it.
 func (b *bundle) scopedPool(t testing.TB) ipam.Pool {
 	t.Helper()
 	b.class(t, ipam.PlatformProject, class("std", sharedClass, poolPer(26)))
@@ -58,7 +58,7 @@ func TestScopedPoolCannotBeUsedOutsideItsScope(t *testing.T) {
 	})
 }
 
-// The pool of a scope is the owner's to delete, when it is empty; it is given back to the quotas of the project that it was carved for.
+// The owner can delete an empty scoped pool. The consumer's quotas no longer count it then.
 func TestEmptyScopedPoolIsDeletedByItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

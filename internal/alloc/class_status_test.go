@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// statusOf is what stands behind a class for a project, as reading and listing say alike.
+// statusOf returns the status of a class for a project, and requires that reads and lists agree.
 func (b *bundle) statusOf(t testing.TB, in, name string) ipam.ClassStatus {
 	t.Helper()
 	c, err := b.GetClass(b.ctx, in, name, usecase.Reading{})
@@ -42,7 +42,7 @@ func TestClassStatusIsExact(t *testing.T) {
 	b.pool(t, root("other", "10.1.0.0/24", backing("std"), bounds(25, 30)))
 	b.pool(t, child("inner", "net", 20, backing("std")))
 	b.claim(t, claim("c", "net", 17))
-	// net: a /20 and a /17 are held of it; inner: all of its /20; other: all of its /24.
+	// Free: all of net but a /20 and a /17, all of inner (a /20), and all of other (a /24).
 	require.Equal(t, ipam.ClassStatus{BackingPools: 3, Total: "65792", Available: "33024", LargestFree: new(18)}, b.statusOf(t, project, "std"))
 	_, err := b.patch("net", usecase.Request{}, backing())
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// PatchClass changes the spec of one of the project's classes in place.
+// patchClass changes the spec of one of the project's classes in place.
 func (b *bundle) patchClass(name string, moveDefault bool, r usecase.Request, change classOption) (ipam.Class, error) {
 	return b.PatchClass(b.ctx, project, name, moveDefault, r, func(c ipam.Class) (ipam.Class, error) {
 		change(&c.Spec)
@@ -24,12 +24,12 @@ func (b *bundle) patchClass(name string, moveDefault bool, r usecase.Request, ch
 	})
 }
 
-// within bounds the lengths of a class.
+// within limits the prefix lengths of a class.
 func within(lo, hi int) classOption {
 	return func(s *ipam.ClassSpec) { s.MinPrefixLength, s.MaxPrefixLength = &lo, &hi }
 }
 
-// full is a class with everything in it.
+// full returns a class with all fields set.
 func full(name string, options ...classOption) ipam.Class {
 	c := class(name, append([]classOption{within(22, 28), poolPer(20, "cluster"), func(s *ipam.ClassSpec) {
 		s.Strategy, s.DefaultPrefixLength, s.ReclaimPolicy = ipam.Sparse, new(24), ipam.ReclaimRetain
@@ -177,8 +177,8 @@ func TestStalePatchOfAClassIsRefused(t *testing.T) {
 	require.NoError(t, b.DeleteClass(b.ctx, project, "std", ifMatch(now.Revision)))
 }
 
-// What a project sees of classes: its own, whatever they are, and the platform's that are shared. A class of the platform that is not, one of
-// another project and one that does not exist are the same to it.
+// A project sees all its own classes and the shared classes of the platform. It cannot distinguish other classes of the platform or of another
+// project from missing ones.
 func TestForeignClassIsReportedAsMissing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -231,7 +231,7 @@ func TestForeignClassIsReportedAsMissing(t *testing.T) {
 	refused(t, err, ipam.CodePermissionDenied)
 }
 
-// classNames is the names of the classes that a project may use, page by page.
+// classNames returns the names of the classes that a project may use, page by page.
 func (b *bundle) classNames(t testing.TB, in string, f paging.Filter, limit int) []string {
 	t.Helper()
 	var out []string

@@ -14,7 +14,7 @@ import (
 
 func unique(s *ipam.ClassSpec) { s.UniqueWithin = ipam.UniqueWithinClass }
 
-// Pools of different spaces overlap. Behind a class no two claims of which may overlap they do not, and such a pool stays behind it.
+// Pools in different spaces may overlap, but pools behind a class with unique claims must not. A pool cannot stop listing such a class.
 func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -58,7 +58,7 @@ func TestPoolsBehindAUniqueClassDoNotOverlap(t *testing.T) {
 	refused(t, err, ipam.CodeImmutableField)
 }
 
-// Of pools that come to list such a class at once, in spaces of their own, one does.
+// Pools in different spaces, with overlapping CIDRs, list a unique class at once. One succeeds.
 func TestConcurrentListingOfAUniqueClassAdmitsOneOverlappingPool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

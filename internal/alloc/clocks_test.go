@@ -17,10 +17,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// off is by how much the clocks of the servers' machines are wrong in these tests.
+// off is the clock error of each server's machine in these tests.
 var off = map[string]time.Duration{"right": 0, "fast": 10 * time.Minute, "slow": -20 * time.Minute}
 
-// serverOff is one more process, on a machine whose clock is wrong, as a server has it: it goes by the database's clock.
+// serverOff opens another server on a machine with a wrong clock. Like any server, it uses the database's clock.
 func (b *bundle) serverOff(t testing.TB, by time.Duration) (*alloc.Service, *crdb.Store) {
 	t.Helper()
 	store, err := crdb.Open(b.ctx, b.dsn, crdb.Options{Region: region, LocalTime: func() time.Time { return time.Now().Add(by) }})
@@ -29,7 +29,7 @@ func (b *bundle) serverOff(t testing.TB, by time.Duration) (*alloc.Service, *crd
 	return alloc.New(store, alloc.Options{Region: region}), store
 }
 
-// serversWithClockOffsets makes a bundle whose own server goes by the database's clock too, and a server for each of off.
+// serversWithClockOffsets makes a bundle whose own server uses the database's clock too, and one server for each entry of off.
 func serversWithClockOffsets(t testing.TB) (*bundle, map[string]*alloc.Service) {
 	t.Helper()
 	b := setup(t)
@@ -41,7 +41,7 @@ func serversWithClockOffsets(t testing.TB) (*bundle, map[string]*alloc.Service) 
 	return b, all
 }
 
-// databaseTime is what the database's own clock says.
+// databaseTime returns the time of the database's clock.
 func (b *bundle) databaseTime(t testing.TB) (now time.Time) {
 	t.Helper()
 	require.NoError(t, b.sql(t).QueryRow(b.ctx, "SELECT clock_timestamp()").Scan(&now))
@@ -59,7 +59,7 @@ func (b *bundle) sql(t testing.TB) *pgx.Conn {
 func TestCooldownIsEquallyLongOnEveryServer(t *testing.T) {
 	t.Parallel()
 	const reuseAfter = 5 * time.Minute
-	const doubt = 10 * time.Millisecond // by less than this a time is too early that is told without a lock
+	const doubt = 10 * time.Millisecond // maximum lag of a time that is read without a lock
 	b, servers := serversWithClockOffsets(t)
 	b.pool(t, root("net", "10.0.0.0/24", coolsDown(reuseAfter)))
 	blocks := map[string]ipam.Claim{}
@@ -183,7 +183,7 @@ func TestIdempotencyKeyLifetimeIsEqualOnEveryServer(t *testing.T) {
 	require.NoError(t, err)
 	slow, store := b.serverOff(t, -time.Hour)
 	_, err = slow.CreateSpace(b.ctx, project, ipam.Space{Metadata: ipam.Metadata{Name: "s"}}, request)
-	refused(t, err, ipam.CodeAlreadyExists) // a new request, for a name that is taken; it has made room for its answer
+	refused(t, err, ipam.CodeAlreadyExists) // a new request, for a name in use; it has made room for its response
 	n, err := store.ExpireAnswers(b.ctx, store.Now(), 100)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)

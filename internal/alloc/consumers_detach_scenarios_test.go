@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Scenario 13: who has ended is not attached again, also after 10,000 others have ended.
+// Scenario 13: a consumer that has ended cannot attach again, even after 10,000 other consumers have ended.
 func TestTombstoneSurvivesTenThousandOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -36,7 +36,7 @@ func TestTombstoneSurvivesTenThousandOthers(t *testing.T) {
 	b.attach(t, "c", user("lives"))
 }
 
-// Scenario 14: to detach twice, or who is not attached, or from no claim, is answered as done, and is told nobody.
+// Scenario 14: a second detach, or a detach of a missing consumer or claim, succeeds and records no event.
 func TestDetachOfAnUnknownConsumerSucceeds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -51,7 +51,7 @@ func TestDetachOfAnUnknownConsumerSucceeds(t *testing.T) {
 	require.Equal(t, events, b.events(t, project, trail.EventFilter{}))
 }
 
-// Scenario 15: the last consumer leaves a claim that is deleted unused: its address is free, and the next claim of the name is another one.
+// Scenario 15: the last consumer detaches from a claim with policy Delete. Its address is free, and the next claim of the name is a new one.
 func TestLastDetachDeletesAClaimWithDeletePolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -66,7 +66,7 @@ func TestLastDetachDeletesAClaimWithDeletePolicy(t *testing.T) {
 	require.Equal(t, "10.0.1.0/32", next.Block.String())
 }
 
-// Scenario 16: the last consumer leaves a claim that is kept: its address stays, for the next one too.
+// Scenario 16: the last consumer detaches from a claim with policy Keep. Its address stays, also for the next consumer.
 func TestLastDetachKeepsAClaimWithKeepPolicy(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -83,7 +83,7 @@ func TestLastDetachKeepsAClaimWithKeepPolicy(t *testing.T) {
 	b.release(t, "c")
 }
 
-// Scenario 17: what never had a consumer no sweep releases, whatever becomes of it when it is unused.
+// Scenario 17: no job releases a claim that never had a consumer, whatever its policy for unused claims.
 func TestClaimWithoutConsumersIsNeverReleased(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,7 +98,7 @@ func TestClaimWithoutConsumersIsNeverReleased(t *testing.T) {
 	require.Len(t, page.Items, 2)
 }
 
-// Scenario 22: who is renewed when its time is over, and before the job has come, lives on.
+// Scenario 22: a consumer that is renewed after its expiry, but before the job runs, stays.
 func TestLateRenewalBeforeTheExpiryJobKeepsTheConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -118,7 +118,7 @@ func TestLateRenewalBeforeTheExpiryJobKeepsTheConsumer(t *testing.T) {
 	require.Equal(t, []string{"u"}, b.usersOf(t, "c"))
 }
 
-// Scenario 29: a consumer of a thousand claims ends in transactions of one claim each, and others are renewed meanwhile.
+// Scenario 29: a consumer with a thousand claims ends in transactions of one claim each. Renewals of others succeed meanwhile.
 func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -140,7 +140,7 @@ func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 		for err == nil {
 			var done consumers.Kept
 			if done, err = b.KeepConsumers(b.ctx); ipam.IsCode(err, ipam.CodeDeadline) {
-				err = nil // a pass lasts so long at most, and the next one goes on
+				err = nil // a pass has a time limit, and the next one continues
 			} else if done.Drained == 0 {
 				break
 			}
@@ -168,8 +168,8 @@ func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 	require.Len(t, released, 2*many, "each was made and released, once")
 }
 
-// Claims of a batch bring their consumers along: one may use several of them, and one that has ended keeps all of them from being made. Those of a claim's
-// creation and those that are attached later are one set.
+// Claims of a batch include their consumers. A consumer may use several claims, and an ended one fails the whole batch. A claim has one set of
+// consumers, whether they attach at its creation or later.
 func TestBatchAttachesTheConsumersOfItsClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// 64 racers attach, renew, detach and end consumers of one claim, on two servers. The claim is released once, by the last.
+// 64 racers attach, renew, detach and end consumers of one claim on two servers. Only the last one releases the claim, once.
 func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -34,7 +34,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 		s, u := servers[i%2], user(fmt.Sprint("u", i), living(time.Minute))
 		_, err := s.AttachConsumer(b.ctx, project, "c", u, usecase.Request{})
 		if ipam.IsCode(err, ipam.CodeNotFound) {
-			return nil // it was released: none is attached to what is not there
+			return nil // the claim was released, so the attach fails
 		}
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	<-several
 	g.Go(func() error { return b.DetachConsumer(b.ctx, project, "c", user("first").Ref, usecase.Request{}) })
 	require.NoError(t, g.Wait())
-	b.keep(t) // an end that took too long is left to the background
+	b.keep(t) // the background job finishes an end that took too long
 	b.gone(t, "c")
 	require.Equal(t, []string{"10.0.0.0/24"}, b.free(t, "net"))
 	page, err := b.GetHistory(b.ctx, project, made.Block.Addr(), time.Time{}, 10, "", usecase.Reading{})
@@ -83,7 +83,7 @@ func TestClaimIsReleasedOnceByItsLastConsumer(t *testing.T) {
 	require.Equal(t, 1, released)
 }
 
-// Scenario 23: a renewal and the job meet; either it is renewed and lives, or it has ended and stays so.
+// Scenario 23: a renewal and the expiry job run concurrently. The consumer either is renewed and stays, or has ended for good.
 func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -113,7 +113,7 @@ func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose server is killed after so many transactions.
+// mortal is a store that fails after a number of transactions, as if its server had died.
 type mortal struct {
 	storage.Store
 	left atomic.Int64
@@ -130,7 +130,7 @@ func (m *mortal) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return m.Store.InTx(ctx, op, locks, fn)
 }
 
-// Scenario 24: a server is killed between any two transactions of the job; another one finishes.
+// Scenario 24: a server dies between any two transactions of the job. Another server finishes the job.
 func TestExpiryJobKilledBetweenTransactionsIsFinishedByAnother(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -158,7 +158,8 @@ func TestExpiryJobKilledBetweenTransactionsIsFinishedByAnother(t *testing.T) {
 	}
 }
 
-// Scenario 25: nobody could reach the service for ten times the time to live; nobody is taken for lost before it has served for that time.
+// Scenario 25: clients could not reach the service for ten times the time to live. No consumer expires until the service has been up for the time to
+// live.
 func TestNoConsumerExpiresDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -171,7 +172,8 @@ func TestNoConsumerExpiresDuringAnOutage(t *testing.T) {
 	require.Equal(t, 1, b.serveFor(t, 5*time.Second).Expired)
 }
 
-// Scenario 28: many expire at once, or one after another; nobody is ended beyond what the breaker admits, until it is confirmed.
+// Scenario 28: many consumers expire, at once or one after another. The breaker limits the number of ended consumers until a caller confirms the
+// expiry.
 func TestMassExpiryIsHeldUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -198,7 +200,7 @@ func TestMassExpiryIsHeldUntilConfirmed(t *testing.T) {
 	require.True(t, state.HeldSince.IsZero())
 }
 
-// beforeTx does something before the first transaction of an operation begins.
+// beforeTx calls a function before each transaction of an operation.
 type beforeTx struct {
 	storage.Store
 
@@ -214,7 +216,7 @@ func (s *beforeTx) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 	return s.Store.InTx(ctx, op, locks, fn)
 }
 
-// The project goes just before the keeper of consumers holds one of its realms: nothing is written of it, as the audit finds.
+// The project is deleted just before the expiry job holds one of its realms. The job writes nothing about the project; the audit checks this.
 func TestNoRealmIsHeldInADeletedProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,14 +17,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// put has a project have a consumer.
+// put creates a consumer in the project.
 func (b *bundle) put(t testing.TB, n ipam.NewConsumer) {
 	t.Helper()
 	_, err := b.PutConsumer(b.ctx, project, n, usecase.Request{})
 	require.NoError(t, err)
 }
 
-// holdRealm has the default realm be held: 30 of its consumers, who live for a minute, have expired.
+// holdRealm makes the server hold the default realm: 30 consumers with a time to live of a minute expire.
 func (b *bundle) holdRealm(t testing.TB) ipam.Realm {
 	t.Helper()
 	for i := range 30 {
@@ -57,7 +57,7 @@ func TestRestartedServerKeepsRealmsHeld(t *testing.T) {
 	require.Len(t, b.events(t, project, trail.EventFilter{Kind: trail.KindRealm}), 1)
 }
 
-// A server that was started lately may judge ten of the forty that have expired in a held realm.
+// A server that started a short time ago may judge ten of the forty expired consumers of a held realm.
 func TestRestartedServerCountsAllExpiredConsumersOfAHeldRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -82,7 +82,7 @@ func TestRestartedServerCountsAllExpiredConsumersOfAHeldRealm(t *testing.T) {
 	require.True(t, b.realm(t).HeldSince.IsZero())
 }
 
-// crowd has another project have so many consumers that live for ten seconds, each for a microsecond longer than the one before.
+// crowd creates consumers of another project. They live for ten seconds, and each expires a microsecond after the one before.
 func (b *bundle) crowd(t testing.TB, consumers int) {
 	t.Helper()
 	p, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta("crowded")}, usecase.Request{})
@@ -94,7 +94,7 @@ func (b *bundle) crowd(t testing.TB, consumers int) {
 	require.NoError(t, err)
 }
 
-// A pass looks at 20,000 consumers that have expired. More of another project's realm, which is held, expired before.
+// A pass reads 20,000 expired consumers. A held realm of another project has more than that, and they expired earlier.
 func TestHeldRealmDoesNotDelayOtherRealms(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -108,7 +108,8 @@ func TestHeldRealmDoesNotDelayOtherRealms(t *testing.T) {
 	require.Equal(t, 1, b.serveFor(t, 40*time.Second).Expired, "it looks at all again and again")
 }
 
-// Where the 20,000 end that a pass looks at, thirty of a realm have expired: it is held for all of them, however few are among the 20,000.
+// A pass reads 20,000 expired consumers. That bound cuts off most of the thirty expired consumers of a realm, but the server counts all of them and
+// holds the realm.
 func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -121,7 +122,7 @@ func TestRealmIsJudgedByAllItsExpiredConsumers(t *testing.T) {
 	require.Zero(t, done.Expired)
 }
 
-// afterRealm does something when the keeper of consumers has read what is stored of a realm that it is to change.
+// afterRealm calls a function after a transaction of the expiry job has read the state of a realm that it changes.
 type afterRealm struct {
 	storage.Store
 
@@ -150,10 +151,10 @@ func (r realmRead) RealmGet(ctx context.Context, projectID ipam.ID, realm string
 	return r.Tx.RealmGet(ctx, projectID, realm)
 }
 
-// An admin confirms while the keeper of consumers is about to hold the realm: one waits for the other, or what was confirmed would be written over.
+// An admin confirms an expiry while the expiry job is about to hold the realm. Without locks, the job would overwrite the confirmation.
 func TestConfirmationDuringAHoldIsKept(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // whose locks tell that somebody waits; elsewhere the database has them one after the other
+	dbtest.OnPostgres(t) // its locks show that a transaction waits; CockroachDB serializes the two itself
 	b := setup(t)
 	watch, confirmed := b.sql(t), make(chan error, 1)
 	confirm := sync.OnceFunc(func() {
@@ -181,7 +182,7 @@ func TestConfirmationDuringAHoldIsKept(t *testing.T) {
 	require.Equal(t, 30, b.serveFor(t, 10*time.Second).Expired)
 }
 
-// countingExpired does something whenever it is counted how many of a realm have expired.
+// countingExpired calls a function before each count of the expired consumers of a realm.
 type countingExpired struct {
 	storage.Store
 
@@ -209,7 +210,7 @@ func TestHeldRealmIsNotCountedInEveryPass(t *testing.T) {
 	require.Equal(t, 2, counts)
 }
 
-// To count takes six seconds in each of three realms that are held: the server goes on serving meanwhile, and judges whom it may judge.
+// A count takes six seconds in each of three held realms. The server stays up meanwhile, and judges the consumers of other realms.
 func TestSlowCountsOfHeldRealmsDoNotLookLikeAnOutage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -27,7 +27,8 @@ func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) { c.Spec.MaxConsumers, c.Spec.Consumers = most, first }
 }
 
-// What a consumer alone uses is released with its attachment; what others use too stays theirs, and its, and is told.
+// The release removes the claims that only this consumer uses, with their attachments. It keeps claims that have other consumers, with
+// all their attachments, and reports them as skipped.
 func TestReleaseByConsumerReleasesOnlyUnsharedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -87,7 +88,7 @@ func TestReleaseByConsumerKeepsAClaimAttachedSinceThePreview(t *testing.T) {
 	require.Equal(t, []string{"c", "d"}, b.owned(t, paging.Filter{}))
 }
 
-// One releases what a consumer uses while others attach themselves to it: who is attached keeps the claim.
+// Consumers attach to claims during a release by consumer. A claim with a new consumer stays.
 func TestConcurrentAttachKeepsAClaimFromReleaseByConsumer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -126,7 +127,7 @@ func TestConcurrentAttachKeepsAClaimFromReleaseByConsumer(t *testing.T) {
 	}
 }
 
-// changing is the store of a server that meets another claim that has changed each time it begins a transaction.
+// changing is a store that changes another claim before each transaction of its server.
 type changing struct {
 	storage.Store
 	change func()
@@ -141,7 +142,7 @@ func (c *changing) InTx(ctx context.Context, op string, locks storage.Locks, fn 
 	return c.Store.InTx(ctx, op, locks, fn)
 }
 
-// However many claims of a group change one after another, the others are released: nobody is told that too many meet.
+// If one claim of a group after another changes, the group still releases the others and does not fail with contention.
 func TestGroupContinuesWithoutChangedClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

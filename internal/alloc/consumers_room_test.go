@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// headcount is a store that counts as many consumers as it is told.
+// headcount is a store that reports projects as full when full is set.
 type headcount struct {
 	storage.Store
 	full   atomic.Bool
@@ -30,7 +30,7 @@ func (c *headcount) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least in
 	return c.Store.ProjectsCrowded(ctx, ids, least)
 }
 
-// A project that has as many consumers as it may have keeps them, and can do with them what it could. No others are made until there is room.
+// A project at the limit keeps its consumers and can use them as before. It cannot create others until there is room.
 func TestConsumersOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -103,7 +103,7 @@ func TestConsumersOfAProjectAreCounted(t *testing.T) {
 	}
 }
 
-// So many realms can be confirmed within a month. What was stored of others is forgotten when another one is.
+// A project can confirm at most MaxRealms realms within 30 days. A later confirmation deletes the old states of other realms.
 func TestConfirmedRealmsAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,7 +122,7 @@ func TestConfirmedRealmsAreLimited(t *testing.T) {
 	require.Len(t, b.dump(t)["realms"], 1)
 }
 
-// A block of a lost consumer cools down as the class says that served it, and not another one of its name.
+// A block of a lost consumer cools down as long as its own class demands. Another class with the same name has no effect.
 func TestBlocksOfLostConsumersCoolDownByTheirOwnClass(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Scenario 11: of two that want an exclusive claim at once, one has it.
+// Scenario 11: of two concurrent attaches to an exclusive claim, one succeeds.
 func TestConcurrentAttachesToAnExclusiveClaimAdmitOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -37,7 +37,7 @@ func TestConcurrentAttachesToAnExclusiveClaimAdmitOne(t *testing.T) {
 	refused(t, errs[1], ipam.CodeTooManyConsumers)
 }
 
-// Scenario 12: a consumer is attached while the claim is released; either it is, and the release is refused, or the claim is gone.
+// Scenario 12: a consumer attaches while its claim is released. Either the attach succeeds and the release is refused, or the claim is gone.
 func TestConcurrentAttachAndReleaseExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -63,7 +63,8 @@ func TestConcurrentAttachAndReleaseExcludeEachOther(t *testing.T) {
 	}
 }
 
-// Scenarios 18, 19 and 35: as many as it may have and no more; the same UID in two realms is two consumers; what a consumer uses is found by it.
+// Scenarios 18, 19 and 35: a claim accepts consumers up to its limit. The same UID in two realms is two consumers. A list by consumer returns its
+// claims.
 func TestConsumersAreLimitedAndSeparatedByRealm(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,7 +85,7 @@ func TestConsumersAreLimitedAndSeparatedByRealm(t *testing.T) {
 	b.attach(t, "c", user("third"))
 }
 
-// Scenario 20: a late detachment after the claim's name went to another claim does nothing.
+// Scenario 20: a late detach has no effect on a newer claim of the same name.
 func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,7 +99,7 @@ func TestLateDetachDoesNotAffectANewerClaim(t *testing.T) {
 	require.Equal(t, made, got)
 }
 
-// Scenarios 26 and 27: a server whose clock is 20 minutes off takes nobody for expired who is not.
+// Scenarios 26 and 27: a server with a clock 20 minutes off ends no consumer before its time.
 func TestWrongServerClockExpiresNoConsumer(t *testing.T) {
 	t.Parallel()
 	for name, by := range map[string]time.Duration{"Ahead": 20 * time.Minute, "Behind": -20 * time.Minute} {

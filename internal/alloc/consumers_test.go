@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// user is a consumer of the default realm.
+// user returns a consumer of the default realm.
 func user(uid string, with ...func(*ipam.NewConsumer)) ipam.NewConsumer {
 	n := ipam.NewConsumer{Ref: ipam.ConsumerRef{Realm: ipam.DefaultRealm, UID: uid}}
 	for _, f := range with {
@@ -26,7 +26,7 @@ func living(ttl time.Duration) func(*ipam.NewConsumer) {
 	return func(n *ipam.NewConsumer) { n.Spec.TTL = ttl }
 }
 
-// unused makes a claim one that is deleted when its last consumer leaves it, of so many.
+// unused sets a claim's consumers and their maximum, and the policy that its last detach deletes it.
 func unused(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
 	return func(c *ipam.Claim) {
 		c.Spec.MaxConsumers, c.Spec.WhenUnused, c.Spec.Consumers = most, ipam.UnusedDelete, first
@@ -52,7 +52,7 @@ func (b *bundle) end(t testing.TB, uid string) {
 	require.Zero(t, left)
 }
 
-// keep is a pass of the background.
+// keep runs one pass of the expiry job.
 func (b *bundle) keep(t testing.TB) consumers.Kept {
 	t.Helper()
 	done, err := b.KeepConsumers(b.ctx)
@@ -60,7 +60,7 @@ func (b *bundle) keep(t testing.TB) consumers.Kept {
 	return done
 }
 
-// serveFor has the server serve for a time without a gap.
+// serveFor runs the expiry job for a time without a gap.
 func (b *bundle) serveFor(t testing.TB, d time.Duration) (done consumers.Kept) {
 	t.Helper()
 	for ; d > 0; d -= 5 * time.Second {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// setupCooling makes the bundle with a pool of the provider, which the project has claimed from and released to: its block is cooling down.
+// setupCooling makes the bundle with a pool of the provider. The project has claimed a block from it and released it; the block cools down.
 func setupCooling(t *testing.T, options ...claimOption) (*bundle, ipam.Claim) {
 	t.Helper()
 	b := setupProvider(t, coolsDown(time.Hour))
@@ -76,7 +76,7 @@ func TestEndingACooldownChecksPreconditionAndRole(t *testing.T) {
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, read))
 }
 
-// Who may not have the cool-down shortened does not get around it by keeping the block and giving it back then.
+// A holder that may not shorten a cool-down cannot bypass it by retaining the block first and returning it later.
 func TestRetainedBlockReturnedByItsHolderCoolsDown(t *testing.T) {
 	t.Parallel()
 	b, c := setupCooling(t, retain)

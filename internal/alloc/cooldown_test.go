@@ -19,7 +19,7 @@ import (
 
 func coolsDown(d time.Duration) poolOption { return func(p *ipam.Pool) { p.Spec.ReuseAfter = &d } }
 
-// figures is what a pool says of its addresses: free, and cooling down.
+// figures counts a pool's free and cooling addresses.
 func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	t.Helper()
 	p, err := b.GetPool(b.ctx, in, pool, usecase.Reading{})
@@ -27,7 +27,7 @@ func (b *bundle) figures(t testing.TB, in, pool string) [2]string {
 	return [2]string{p.Stock.Available(32).String(), ipam.Stock{Free: p.Stock.Cooling}.Available(32).String()}
 }
 
-// freed demands that so many blocks are freed now.
+// freed runs the job and requires the number of blocks that it frees.
 func (b *bundle) freed(t testing.TB, want int) {
 	t.Helper()
 	n, err := b.FreeCooled(b.ctx, 1000)
@@ -81,7 +81,7 @@ func TestReleasedBlockIsUnavailableUntilCooledDown(t *testing.T) {
 		require.Equal(t, []string{"10.0.0.0/25 Claim acme/ Bound 0-1"}, b.past(b.ctx, t, platform, "10.0.0.1", begun, -1, 10))
 	})
 	t.Run("NothingIsFreedEarly", func(t *testing.T) {
-		b.clock.move(58*time.Minute + 59*time.Second) // one second before the first
+		b.clock.move(58*time.Minute + 59*time.Second) // one second before the first block is due
 		b.freed(t, 0)
 		step("0", "256", "0", "0")
 	})
@@ -193,7 +193,7 @@ func TestReclaimPolicyDecidesBetweenRetentionAndCooldown(t *testing.T) {
 	b.refuseClaim(t, again("much-too-late", kept.AllocationID), ipam.CodeNotFound)
 }
 
-// breaking is a store in which the transactions that free one container fail.
+// breaking is a store that fails to free the blocks of one container.
 type breaking struct {
 	storage.Store
 	container ipam.ID
@@ -267,7 +267,7 @@ func TestConcurrentServersFreeEachBlockOnce(t *testing.T) {
 	}
 }
 
-// The answer of COMMIT is lost: the next run finds what there is still to do, and nothing else.
+// The response to a COMMIT is lost. The next run frees exactly the remaining blocks.
 func TestFreeingWithUnknownOutcomeIsCompletedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {
@@ -292,7 +292,7 @@ func TestFreeingWithUnknownOutcomeIsCompletedByTheNextRun(t *testing.T) {
 	}
 }
 
-// Another server is faster, and the block is held by somebody again, or cools down once more, when this one comes to it.
+// Another server frees the block first, and the block is held or cooling down again when this server's transaction runs.
 func TestBlockHeldAgainIsNotFreed(t *testing.T) {
 	t.Parallel()
 	for name, released := range map[string]bool{"Held": false, "CoolingDownAgain": true} {

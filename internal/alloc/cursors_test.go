@@ -61,13 +61,13 @@ func TestPagesAreStableUnderConcurrentChanges(t *testing.T) {
 				if cursor == "" {
 					break
 				}
-				b.release(t, page[len(page)-1]) // under the reader's feet
-				b.claim(t, at(1+n))             // behind it
+				b.release(t, page[len(page)-1]) // the position of the cursor
+				b.claim(t, at(1+n))             // before the cursor
 			}
 			for i := 10; i <= 200; i += 10 {
 				require.Equal(t, 1, seen[at(i).Name], "what was there is seen once: %v", got)
 			}
-			for n := range 10 { // as it was
+			for n := range 10 { // restores the initial state
 				_ = b.DeleteClaim(b.ctx, project, at(1+n).Name, usecase.Request{})
 			}
 			for i := 10; i <= 200; i += 10 {
@@ -93,7 +93,7 @@ func holders(allocations []ipam.Allocation) []string {
 	return out
 }
 
-// lists is every list, of a project that has enough of everything for two pages.
+// setupLists returns a function for each list, and a project with two pages of everything.
 func setupLists(t *testing.T) (*bundle, map[string]func(cursor string) (next string, err error)) {
 	t.Helper()
 	b := setup(t)
@@ -163,7 +163,7 @@ func TestCursorOfAnotherListIsRefused(t *testing.T) {
 	}
 }
 
-// A page by the cursor of another list would look like one of this list, and leave out what neither of them has shown.
+// A page with another list's cursor would look valid, but would omit items that neither list has returned.
 func TestCursorIsBoundToItsListAndFilters(t *testing.T) {
 	t.Parallel()
 	b, lists := setupLists(t)
@@ -272,7 +272,7 @@ func TestMalformedCursorIsRefused(t *testing.T) {
 	})
 }
 
-// A filter that matches little ends a page early; the cursor alone says whether there is more.
+// A filter with few matches ends a page early. Only the cursor shows whether more pages exist.
 func TestPageWithFewMatchesContinuesAtItsCursor(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

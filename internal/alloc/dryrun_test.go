@@ -11,8 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Every use case that changes anything: the dry run writes not one row, and answers what the real run then answers, but for
-// the ids that every run makes anew.
+// The dry run of each use case writes no row. It returns the result of the real run, except for the ids, which each run generates.
 func TestDryRunWritesNothingAndPredictsTheRealRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -216,7 +215,7 @@ func TestDryRunWritesNothingAndPredictsTheRealRun(t *testing.T) {
 	}
 }
 
-// anew takes out of an answer what every run makes anew, and the time that the steps before have taken.
+// anew removes the generated ids and the times from a result, so that two runs compare equal.
 func anew[T any](r usecase.Result[T], err error) (any, error) {
 	value, err := stale(r.Value, err)
 	return [2]any{value, r.Existed}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dump is every row of every table, as text, so that "nothing was written" can be shown by comparing two of them.
+// dump returns every row of every table as text. Tests compare two dumps to show that nothing was written.
 func (b *bundle) dump(t testing.TB) map[string][]string {
 	t.Helper()
 	conn, err := pgx.Connect(b.ctx, b.dsn)
@@ -41,18 +41,18 @@ func (b *bundle) dump(t testing.TB) map[string][]string {
 	return out
 }
 
-// mark is where a line of the table fences has the mark.
+// mark matches the version in a row of the table fences.
 var mark = regexp.MustCompile(`\] \[[^]]*\] \[`)
 
-// state is a dump without the records of what has happened, without marks, which are others after every change, and without the fences of projects: what there is
-// now.
+// state returns a dump reduced to the current state: without events and history, without versions, which grow with every change, and without version
+// rows of projects.
 func state(dump map[string][]string) map[string][]string {
 	now := maps.Clone(dump)
 	delete(now, "audit_events")
 	delete(now, "history")
 	now["fences"] = nil
 	for _, line := range dump["fences"] {
-		if strings.HasSuffix(line, " [1 0]]") { // a project's, which begins with its first claim; or of a container with nothing free
+		if strings.HasSuffix(line, " [1 0]]") { // of a project, inserted by its first claim; or of a container with nothing free
 			continue
 		}
 		now["fences"] = append(now["fences"], mark.ReplaceAllString(line, "] ["))
@@ -60,7 +60,7 @@ func state(dump map[string][]string) map[string][]string {
 	return now
 }
 
-// counts is how many rows each table has.
+// counts returns the number of rows of each table.
 func counts(dump map[string][]string) map[string]int {
 	out := make(map[string]int, len(dump))
 	for table, rows := range dump {

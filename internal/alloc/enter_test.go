@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The roles of a caller are in one project and not in whichever has its name. What compares the two is in usecase/enter.go: a use case that
-// authorises its caller without it would let the keys of a deleted project into the next one of the name.
+// A caller's roles belong to one project, not to a name. usecase/enter.go compares the ids. A use case that authorizes its caller without it would
+// accept keys of a deleted project in a new project of the same name.
 func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)
 	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
-	asks := map[string]string{} // what else a function asks that authorises without enter
+	asks := map[string]string{} // the file of each function that authorizes without enter
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") || file == "usecase/enter.go" {
 			continue
@@ -37,13 +37,13 @@ func TestUseCasesResolveTheirProjectInEnter(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]string{
-		"Admit":         "trail/admit.go",       // before anything is read; the use case asks again
-		"CreateProject": "access/projects.go",   // there is no project yet
-		"ListProjects":  "access/projects.go",   // listNamed looks at each
-		"Whoami":        "access/whoami.go",     // looks at each itself
-		"ListRegions":   "regions/regions.go",   // of no project
-		"Search":        "search/search.go",     // scope looks at each
-		"May":           "feed/follower.go",     // of the project that Follow has found, again
-		"shown":         "webhooks/webhooks.go", // compares the project of the webhook itself
+		"Admit":         "trail/admit.go",       // runs before any read; the use case authorizes again
+		"CreateProject": "access/projects.go",   // the project does not exist yet
+		"ListProjects":  "access/projects.go",   // listNamed checks each project
+		"Whoami":        "access/whoami.go",     // checks each project itself
+		"ListRegions":   "regions/regions.go",   // needs no project
+		"Search":        "search/search.go",     // scope checks each project
+		"May":           "feed/follower.go",     // repeats the check of Follow, for the project that Follow found
+		"shown":         "webhooks/webhooks.go", // compares the webhook's own project
 	}, asks)
 }

@@ -2,5 +2,5 @@ package alloc
 
 import "github.com/carve-ipam/carve/internal/alloc/pools"
 
-// BoundSteps sets how many pools one step of a Sampler reads at most.
+// BoundSteps limits the number of pools that one step of a Sampler reads.
 func BoundSteps(s *pools.Sampler, most int) { s.Bound(most) }

@@ -10,21 +10,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Waiting is how many requests have queued up for a container's next transaction. Tests wait for it, instead of for time,
-// to know that a group is complete.
+// Waiting returns the number of requests in the queue for a container's next transaction. Tests wait for this number instead of a time, to know that
+// a group is complete.
 func (s *Service) Waiting(container ipam.ID) int {
 	return s.Claims.Waiting.Members(container)
 }
 
-// Lanes is how many containers somebody works on or waits for.
+// Lanes returns the number of containers that are locked or have waiting requests.
 func (s *Service) Lanes() int {
 	return s.Claims.Waiting.Pools() + s.Claims.Lanes.Used()
 }
 
-// MaxGroup is the most members that one transaction takes.
+// MaxGroup is the maximum number of requests in one transaction.
 const MaxGroup = usecase.MaxGroup
 
-// Users is how many work on a container or wait for their turn, a leader that collects members included.
+// Users returns the number of users of a container's lock, waiting ones included. A worker that collects a group counts as one.
 func (s *Service) Users(container ipam.ID) int {
 	n := s.Claims.Lanes.Users(container)
 	if s.Claims.Waiting.Led(container) {
@@ -33,15 +33,15 @@ func (s *Service) Users(container ipam.ID) int {
 	return n
 }
 
-// SealCursor makes a cursor as lists make them, for tests that forge one.
+// SealCursor makes a cursor like those of lists, for tests that forge one.
 func SealCursor(kind string, at any) string { return paging.SealCursor(paging.List{Kind: kind}, at) }
 
-// BoundWaiting sets how many may wait for one pool.
+// BoundWaiting limits the number of requests in the queue of one pool.
 func BoundWaiting(s *Service, n int) {
 	s.Claims.Waiting.Bound(n)
 }
 
-// FillSearches takes all places that a project's searches may have.
+// FillSearches takes all slots for one project's searches. free releases them.
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
 	for range turns.SearchesOfOne {
@@ -56,10 +56,10 @@ func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()
 	}
 }
 
-// Searching is how many lists wait for a place.
+// Searching returns the number of lists that wait for a slot.
 func (s *Service) Searching() int {
 	return s.Claims.Searching.Queued()
 }
 
-// SpacesOf is what stands for how many spaces a project has.
+// SpacesOf returns the id of the lock on a project's number of spaces.
 var SpacesOf = access.SpacesOf

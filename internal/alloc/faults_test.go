@@ -14,23 +14,23 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fault is what becomes of one transaction.
+// fault is the outcome of one transaction.
 type fault string
 
 const (
-	lostBefore fault = "LostBeforeCommit" // nothing was committed, and nobody says so
-	lostAfter  fault = "LostAfterCommit"  // it was committed, and nobody says so
-	landsLate  fault = "LandsLate"        // it is committed, but only after it has been looked for
+	lostBefore fault = "LostBeforeCommit" // not committed; the response is lost
+	lostAfter  fault = "LostAfterCommit"  // committed; the response is lost
+	landsLate  fault = "LandsLate"        // committed, but only after the server has searched for the outcome
 	panics     fault = "Panics"
 )
 
-// faulty is a store that lets the next transactions end in a fault.
+// faulty is a store that ends its next transactions in the given faults.
 type faulty struct {
 	storage.Store
 
 	mu     sync.Mutex
 	faults []fault
-	late   func() error // what is still to land
+	late   func() error // the commit still to come
 }
 
 func (f *faulty) next(faults ...fault) {
@@ -45,7 +45,7 @@ func (f *faulty) left() int {
 	return len(f.faults)
 }
 
-// InOneTrip implements storage.Store. What is to be lost before its COMMIT, or to land late, goes the long way.
+// InOneTrip implements storage.Store. Transactions that lose their COMMIT or commit late use InTx instead.
 func (f *faulty) InOneTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
@@ -108,7 +108,7 @@ func (f *faulty) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 
 func lost() error { return ipam.Errorf(ipam.CodeOutcomeUnknown, "The database did not say.") }
 
-// Whatever happens to the answer of COMMIT, a use case that says that it is done has been done, once.
+// If the response to a COMMIT is lost, a use case that reports success has taken effect exactly once.
 func TestUnknownOutcomeIsResolvedByReading(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {lostBefore, lostAfter}, {lostBefore, lostBefore, lostAfter}, {landsLate}, {lostBefore, landsLate}} {
@@ -188,7 +188,7 @@ func TestUnknownOutcomeIsResolvedByReading(t *testing.T) {
 	}
 }
 
-// A refusal after an unknown outcome may be the doing of the first run, which took effect after all.
+// A refusal after an unknown outcome may be caused by the first attempt, if that committed after all.
 func TestRefusalAfterAnUnknownOutcomeIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []fault{lostAfter, landsLate} {
@@ -214,7 +214,7 @@ func TestRefusalAfterAnUnknownOutcomeIsVerified(t *testing.T) {
 	}
 }
 
-// A claim that is gone after an unknown outcome may have been released by somebody else: of two releases one is told that it has released it.
+// After an unknown outcome, a missing claim may have been released by another caller. Of two releases, only the effective one reports success.
 func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	t.Parallel()
 	for name, many := range map[string]int{"Alone": 0, "BehindOthers": 101} {
@@ -247,7 +247,7 @@ func TestReleaseByAnotherCallerIsNotReportedAsOwn(t *testing.T) {
 	}
 }
 
-// overtaken is a store whose next transaction has an unknown outcome, before which somebody else does something.
+// overtaken is a store that reports an unknown outcome for its next transaction. Another caller acts before the server can read the outcome.
 type overtaken struct {
 	storage.Store
 
@@ -297,7 +297,7 @@ func TestOutcomeThatStaysUnknownIsReported(t *testing.T) {
 	require.Equal(t, "256", b.available(t, "net"))
 }
 
-// Whoever has an answer already must not get a second one when the rest of the group breaks down.
+// A group that fails later must not send a second result to a request that already has one.
 func TestPanicInATransactionFailsOnlyItsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

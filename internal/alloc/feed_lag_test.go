@@ -15,7 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lagging is a store whose places can be held back, as they are while the database's log is not on the disk, and so can whoever reads the feed by it.
+// lagging is a store that can report an old position for the feed, as the database does until its log is on disk. It can also block readers of the
+// feed.
 type lagging struct {
 	storage.Store
 	shut sync.RWMutex
@@ -38,7 +39,8 @@ func (l *lagging) hold(p *storage.Place) {
 	l.held = p
 }
 
-// Who asks again and again with the cursor of the last answer gets through what was found before its place was known to last.
+// A client polls with the cursor of each response while the feed's position is held back. It still gets all changes that were found before the
+// position was confirmed.
 func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
@@ -53,9 +55,9 @@ func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 	require.NoError(t, err)
 	begin, err := store.FeedMark(b.ctx)
 	require.NoError(t, err)
-	const many, before = 80, 20 // more than a hub reads at once
+	const many, before = 80, 20 // more than the hub reads at once
 	var amid storage.FeedPage
-	l.shut.Lock() // or else the hub reads them one by one
+	l.shut.Lock() // else the hub would read them one by one
 	for i := range many {
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("c-%02d", i), "net", 32)}, usecase.Request{})
 		require.NoError(t, err)

@@ -22,7 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// followable is a bundle by the database's own clock, which the feed goes by.
+// followable returns a bundle with the database's own clock, which the feed uses.
 func followable(t testing.TB) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -41,7 +41,7 @@ func (b *bundle) follow(t testing.TB, cursor string, f feed.Filter) *feed.Follow
 	return follower
 }
 
-// told is what a follower is told until there is nothing more, without what comes again.
+// told returns the changes that a follower receives until none is left, without repetitions.
 func told(ctx context.Context, t testing.TB, f *feed.Follower, limit int) (all []string) {
 	t.Helper()
 	for {
@@ -96,7 +96,7 @@ func TestFollowersReceiveChangesThatMatchTheirFilter(t *testing.T) {
 	require.Equal(t, []string{"Delete IPAllocation " + kept.AllocationID.String()}, told(b.ctx, t, all, 100))
 }
 
-// A cursor goes on where the one who had it was: at another server, and in the middle of what one transaction has changed.
+// A cursor continues at its position, on another server too and in the middle of one transaction's changes.
 func TestFeedCursorContinuesOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
@@ -131,10 +131,10 @@ func TestFeedCursorContinuesOnAnotherServer(t *testing.T) {
 	require.Len(t, seen, many)
 }
 
-// While another transaction holds the place back, what is behind it may come again; but who is answered it in parts gets through it.
+// While another transaction holds the feed's position back, later changes may be sent again. A follower that reads in small parts still advances.
 func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // a place is held back there alone
+	dbtest.OnPostgres(t) // only PostgreSQL holds a position back
 	b := followable(t)
 	f := b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim"}})
 	told(b.ctx, t, f, 100)
@@ -148,7 +148,7 @@ func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	for i := range many {
 		batch = append(batch, claim(fmt.Sprintf("c-%03d", i), "net", 32))
 	}
-	for i := range 5 { // several rows of the trail
+	for i := range 5 { // several events
 		_, err := b.CreateClaimBatch(b.ctx, project, batch[i*many/5:(i+1)*many/5], usecase.Request{})
 		require.NoError(t, err)
 	}
@@ -166,13 +166,13 @@ func TestFollowerAdvancesBehindAHeldPosition(t *testing.T) {
 	require.Len(t, seen, many)
 }
 
-// Who is behind what the hub keeps reads the database; who falls behind again is cut off, and holds nobody up.
+// A follower that is behind the hub's cache reads the database. If it falls behind again, the hub disconnects it; other followers do not wait.
 func TestSlowFollowerIsDisconnected(t *testing.T) {
 	t.Parallel()
 	b := followable(t)
 	slow, quick := b.follow(t, "", feed.Filter{}), b.follow(t, "", feed.Filter{Kinds: []string{"IPClaim", "IPAllocation"}})
 	begin := slow.Cursor()
-	told(b.ctx, t, slow, 10)  // what was committed just before may come as well
+	told(b.ctx, t, slow, 10)  // may include the last commit before
 	seen := map[string]bool{} // a change may come again
 	for i := range 6 {
 		var batch []ipam.Claim
@@ -256,7 +256,7 @@ func TestFeedHubsEndWithTheFeedOrTheirProject(t *testing.T) {
 	refused(t, err, ipam.CodeUnavailable)
 }
 
-// What is changed by this process is told at once, and what others have changed soon.
+// A waiting follower receives changes of its own process at once, and changes of others soon.
 func TestWaitingFollowerReceivesLocalAndRemoteChanges(t *testing.T) {
 	t.Parallel()
 	b := followable(t)

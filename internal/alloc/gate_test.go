@@ -12,8 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// gate is a store that stops at the beginning of its next transaction of one kind until it is told to go on, so that a test
-// can arrange what happens meanwhile. All else passes.
+// gate is a store that stops its next transaction of one operation at the beginning, until the test lets it pass. Other transactions pass.
 type gate struct {
 	storage.Store
 	op string
@@ -26,14 +25,14 @@ type gate struct {
 
 func newGate(store storage.Store, op string) *gate { return &gate{Store: store, op: op} }
 
-// close stops the next transaction of the kind, and that one alone.
+// close makes the gate stop the next transaction of the operation, and only that one.
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.shut, g.arrived, g.open = true, make(chan struct{}), make(chan struct{})
 }
 
-// pass lets the stopped transaction go on.
+// pass lets the stopped transaction continue.
 func (g *gate) pass() { close(g.open) }
 
 // InTx implements storage.Store.
@@ -50,7 +49,7 @@ func (g *gate) InOneTrip(
 	return g.Store.InOneTrip(ctx, op, locks, sent, fn)
 }
 
-// stop waits until it may go on.
+// stop waits until the transaction may continue.
 func (g *gate) stop(op string) {
 	g.mu.Lock()
 	stop := g.shut && op == g.op
@@ -65,7 +64,7 @@ func (g *gate) stop(op string) {
 	}
 }
 
-// gated is a service whose transactions on claims can be stopped, with what it takes to fill a group.
+// gated is a service that can stop its claim transactions. Its methods fill a group meanwhile.
 type gated struct {
 	*bundle
 	gate     *gate
@@ -73,16 +72,16 @@ type gated struct {
 	pool     ipam.Pool
 
 	wg   sync.WaitGroup
-	late []*outcome // in the order in which they were queued
+	late []*outcome // in the order of the queue
 }
 
-// outcome is what a request that runs in the background was answered, once the group is through.
+// outcome is the result of a request in the background, after its group has finished.
 type outcome struct {
 	claim ipam.Claim
 	err   error
 }
 
-// setupGated makes the pool, and stops a first claim in its transaction: whoever comes now waits for the next one.
+// setupGated makes the pool, and stops a first claim in its transaction. Later requests wait for the next transaction.
 func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	t.Helper()
 	g := &gated{bundle: setup(t)}
@@ -98,7 +97,7 @@ func setupGated(t *testing.T, p ipam.Pool, first ipam.Claim) *gated {
 	return g
 }
 
-// hold runs a request on the pool up to the beginning of its transaction.
+// hold starts a request on the pool and waits for the beginning of its transaction.
 func (g *gated) hold(t *testing.T, request func(context.Context) (ipam.Claim, error)) *outcome {
 	t.Helper()
 	g.gate.close()
@@ -113,7 +112,7 @@ func (g *gated) start(ctx context.Context, request func(context.Context) (ipam.C
 	return o
 }
 
-// queue runs requests until each of them waits for the pool's next transaction, in this order.
+// queue starts requests in this order. It waits until each is in the queue for the pool's next transaction.
 func (g *gated) queue(t *testing.T, requests ...func(context.Context) (ipam.Claim, error)) {
 	t.Helper()
 	for _, request := range requests {
@@ -129,10 +128,10 @@ func (g *gated) queueIn(ctx context.Context, t *testing.T, request func(context.
 	waitFor(t, func() bool { return g.Waiting(g.pool.UID) > before })
 }
 
-// patience is with what must happen, whatever it takes; only what never happens takes this long.
+// patience is the time limit for events that must happen. Only a test that fails uses all of it.
 const patience = time.Minute
 
-// waitFor lets others work until something is so.
+// waitFor yields until a condition is true.
 func waitFor(t *testing.T, so func() bool) {
 	t.Helper()
 	for begun := time.Now(); !so(); runtime.Gosched() {
@@ -142,7 +141,7 @@ func waitFor(t *testing.T, so func() bool) {
 	}
 }
 
-// finish lets the stopped transaction go on and waits until everybody has an answer.
+// finish lets the stopped transaction continue, and waits for all results.
 func (g *gated) finish() []*outcome {
 	g.gate.pass()
 	g.wg.Wait()

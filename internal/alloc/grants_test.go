@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// granter is the four operations on the grants of one pool or space.
+// granter has the four operations on the grants of one pool or space.
 type granter struct {
 	list   func(limit int, cursor string) (paging.Page[ipam.Grant], error)
 	get    func(consumer string) (ipam.Grant, error)
@@ -135,7 +135,7 @@ func TestGrantsAreDeletedWithTheirPoolOrSpace(t *testing.T) {
 	require.Empty(t, page.Items, "another pool of the name is not granted")
 }
 
-// rootIn is a root pool in a space of another project.
+// rootIn returns a root pool in a space of another project.
 func rootIn(space ipam.Ref, name, cidr string) ipam.Pool {
 	p := root(name, cidr)
 	p.Spec.Space = space
@@ -189,7 +189,7 @@ func TestRootPoolInASpaceOfAnotherProjectNeedsItsGrant(t *testing.T) {
 	require.Equal(t, state(before), state(b.dump(t)), "the space is whole again")
 }
 
-// In a space that is shared, whoever overlaps learns that, and not with whom.
+// In a shared space, a refusal for an overlap names pools of the caller's own project alone.
 func TestOverlapNamesOnlyPoolsOfTheOwnProject(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -228,7 +228,7 @@ func TestSpaceGrantIsReadInTheCarvingTransaction(t *testing.T) {
 		_, err := s.CreatePool(neighbour, other, rootIn(shared, "net", "10.0.0.0/8"), usecase.Request{})
 		done <- err
 	}()
-	<-g.arrived // it has seen the grant
+	<-g.arrived // it has read the grant
 	require.NoError(t, b.DeleteSpaceGrant(b.ctx, project, "default", other, usecase.Request{}))
 	g.pass()
 	refused(t, <-done, ipam.CodeNotFound)
@@ -281,7 +281,7 @@ func TestGrantsNeedTheProviderRoleOfTheOwner(t *testing.T) {
 	}
 }
 
-// What is not there has no grants, whatever was asked of them before.
+// A grant request fails if its pool is deleted concurrently, whatever its preconditions.
 func TestGrantOfAConcurrentlyDeletedPoolIsNotFound(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

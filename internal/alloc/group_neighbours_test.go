@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// One transaction serves many; what is wrong with one of them is its own affair.
+// One transaction serves many requests. An error in one of them must not affect the others.
 
 func TestRefusedMemberDoesNotAffectItsGroup(t *testing.T) {
 	t.Parallel()
@@ -20,7 +20,7 @@ func TestRefusedMemberDoesNotAffectItsGroup(t *testing.T) {
 	}
 	g.queue(t,
 		ok("a"),
-		g.claiming(claim("first", "net", 32), usecase.Request{}), // exists once the first transaction is through
+		g.claiming(claim("first", "net", 32), usecase.Request{}), // exists after the first transaction
 		ok("b"),
 		g.claiming(claimOf("exact", "net", hostAddress("10.0.0.0")), usecase.Request{}), // held by then
 		ok("c"),
@@ -83,7 +83,7 @@ func TestPoolDeletedWhileClaimsQueueIsNotFound(t *testing.T) {
 	require.NoError(t, other.DeletePool(g.ctx, project, "net", usecase.Request{}))
 	late := g.finish()
 	refused(t, late[0].err, ipam.CodeNotFound)
-	refused(t, late[1].err, ipam.CodeNoPoolMatches) // which names no pool
+	refused(t, late[1].err, ipam.CodeNoPoolMatches) // names no pool
 }
 
 func TestMemberLeavesTheGroupWhenItsContextEnds(t *testing.T) {
@@ -132,10 +132,10 @@ func TestLargerOperationsQueueForTheirPool(t *testing.T) {
 		refused(t, o.err, ipam.CodeDeadline)
 	}
 	require.Equal(t, "255", g.available(t, "net"), "those who left have changed nothing")
-	waitFor(t, func() bool { return g.Lanes() == 0 }) // nobody is left waiting
+	waitFor(t, func() bool { return g.Lanes() == 0 }) // no request waits
 }
 
-// What another server has released may be read as free by the group that is about to release it too.
+// A block that another server has just released may appear free to the group that is about to release it too.
 func TestBlockReleasedOnAnotherServerIsNotReleasedTwice(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28", strategy(ipam.FirstFit)), claimOf("first", "net", hostAddress("10.0.0.15")))
@@ -154,7 +154,7 @@ func TestBlockReleasedOnAnotherServerIsNotReleasedTwice(t *testing.T) {
 	require.Equal(t, "12", g.available(t, "net"))
 }
 
-// A name that another server has released and given out again belongs to another claim.
+// A name that another server has released and reused belongs to another claim.
 func TestReleaseDoesNotAffectANewerClaimOfTheSameName(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/28"), claim("first", "net", 32))

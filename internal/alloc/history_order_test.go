@@ -15,15 +15,15 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// TestHoldsOfABlockDoNotOverlap lets many callers of one server claim and release two addresses. However long each of them
-// waited for its turn, no address was held by two at one time, as far as history says.
+// TestHoldsOfABlockDoNotOverlap lets many callers of one server claim and release two addresses. In the history, no two holds of an address overlap,
+// however long callers waited for the lock.
 func TestHoldsOfABlockDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/31"))
 	var mu sync.Mutex
 	now := b.clock.read()
-	ticking := func() time.Time { // never the same time twice
+	ticking := func() time.Time { // each call returns a later time
 		mu.Lock()
 		defer mu.Unlock()
 		now = now.Add(time.Microsecond)

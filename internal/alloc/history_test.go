@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// held is a hold as text: block, holder, phase, and from when to when in minutes after the beginning.
+// held formats a hold: block, holder, phase, and begin and end in minutes since the start.
 func held(begun time.Time, h ipam.Hold) string {
 	until := "now"
 	if !h.Until.IsZero() {
@@ -24,7 +24,7 @@ func held(begun time.Time, h ipam.Hold) string {
 	return fmt.Sprintf("%s %s %s %s %v-%s", h.Block, h.Purpose, h.Holder, h.Phase, h.Since.Sub(begun).Minutes(), until)
 }
 
-// past asks for the history of an address; at in minutes after the beginning, below zero for all times.
+// past returns the history of an address at a time in minutes since the start; a negative time returns all.
 func (b *bundle) past(ctx context.Context, t *testing.T, in, addr string, begun time.Time, at float64, limit int) []string {
 	t.Helper()
 	moment := time.Time{}
@@ -79,7 +79,7 @@ func TestHistoryListsTheHoldersOfAnAddressByTime(t *testing.T) {
 			1:   {sub},
 			2:   {was[2], sub},
 			2.5: {was[2], sub},
-			3:   {sub}, // until is not included
+			3:   {sub}, // the end is exclusive
 			4:   {was[1], sub},
 			5:   {was[0], sub},
 			5.9: {was[0], sub},
@@ -115,7 +115,7 @@ func TestHistoryCoversIPv6AndReturnedRetainedBlocks(t *testing.T) {
 	require.Empty(t, b.past(b.ctx, t, project, "2001:db8:2::", begun, -1, 1))
 }
 
-// Two spaces repeat addresses: an address has several holders at one moment. What ends at the same moment is in pages, too.
+// Two spaces use the same addresses, so an address has several holders at a time. Holds that end at the same time also span pages.
 func TestPagedHistoryIsComplete(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -151,8 +151,8 @@ func TestPagedHistoryIsComplete(t *testing.T) {
 	}
 }
 
-// The owner of a pool sees that another project held a block, and not for which claim; the project itself sees what it holds there now. A
-// third one sees nothing of either.
+// The owner of a pool sees that another project held a block, but not for which claim. That project sees its current holds. A third project sees
+// neither.
 func TestHistoryHidesClaimsOfOtherProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -178,7 +178,7 @@ func TestHistoryHidesClaimsOfOtherProjects(t *testing.T) {
 	}
 	for at, want := range map[float64][]string{
 		-1: {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
-		0:  {}, // what it held before is not its own pool's history
+		0:  {}, // it does not own the pool, so it does not see its ended holds
 		1:  {"10.0.0.9/32 Claim umbrella/secret Bound 1-now"},
 	} {
 		require.Equal(t, want, b.past(neighbour, t, other, "10.0.0.9", begun, at, 1))

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// holdings lists what a project holds, as the phase, the block and the claim of each, in pages of a size.
+// holdings returns phase, block and claim of each allocation that a project holds. It reads pages of the given size.
 func (b *bundle) holdings(ctx context.Context, t *testing.T, in string, f paging.Filter, limit int) []string {
 	t.Helper()
 	f.Own = true
@@ -44,7 +44,7 @@ func TestProjectListsItsAllocationsInPoolsOfAnyProject(t *testing.T) {
 	_, err = b.CreateClaim(third, "third", claim("theirs", "net", 32, offered), usecase.Request{}) // 10.0.0.1
 	require.NoError(t, err)
 
-	for _, name := range []string{"b", "a", "kept-2", "kept-1", "gone"} { // 10.0.0.2 and on
+	for _, name := range []string{"b", "a", "kept-2", "kept-1", "gone"} { // 10.0.0.2 and following
 		b.claim(t, claim(name, "net", 32, offered, func(c *ipam.Claim) {
 			if name != "gone" {
 				retain(c)
@@ -130,7 +130,7 @@ func TestForgedCursorListsOnlyOwnAllocations(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, page.Next)
 	mine, err := b.ListAllocations(b.ctx, project, paging.Filter{Own: true}, 1, page.Next, usecase.Reading{})
-	if err != nil { // it may be refused, or mean a place in the list of whoever asks
+	if err != nil { // it may be refused, or be a position in the caller's own list
 		refused(t, err, ipam.CodeInvalidArgument)
 		return
 	}
@@ -169,7 +169,7 @@ func TestProjectDeleteRefusalExplainsHowToReturnForeignBlocks(t *testing.T) {
 	require.NoError(t, b.DeleteProject(b.ctx, project, usecase.Request{}))
 }
 
-// What a release leaves behind is found in the trail by its name, and what it ended too.
+// The trail contains the allocation that a release creates or ends, by its name.
 func TestTrailOfAReleaseNamesItsAllocation(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors is the rooms of the house from the ground up: doc.go says what each is for.
+// floors lists the packages of this directory from the lowest layer up. doc.go describes each.
 var floors = []string{
 	"space", "storage", "turns", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "utilization", "resolve", "holdings", "search", "claims", "consumers",
 	"releases", "alerts", "feed", "webhooks",

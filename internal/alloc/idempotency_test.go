@@ -176,8 +176,7 @@ func repeat[T any](t *testing.T, b *bundle, name string, run func(usecase.Reques
 	})
 }
 
-// Two runs of one request at once, as a client makes that has not got its answer in time: for the second one everything is
-// taken, by the first.
+// Two attempts of one request run at once, as when a client retries after a timeout. The second attempt finds everything taken by the first.
 func TestConcurrentRetryOfAPoolCreationIsExecutedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -220,7 +219,7 @@ func TestConcurrentRetryOfAClaimIsExecutedOnce(t *testing.T) {
 			g := setupGated(t, root("net", c.pool), claim("first", "net", 32))
 			r := key("k", "the claim")
 			run := g.claiming(claim("twin", "net", 32), r)
-			g.finish() // the first is through
+			g.finish() // the first attempt has finished
 			g.late = nil
 			twin := g.hold(t, run)
 			g.queue(t, run)

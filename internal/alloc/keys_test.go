@@ -64,7 +64,7 @@ func TestTokenIsReturnedOnlyByTheKeyCreation(t *testing.T) {
 	refused(t, err, ipam.CodeAlreadyExists)
 }
 
-// Of every key that was ever made, the secret is in no row of any table, in no spelling.
+// The secret of a key appears in no row of any table, in any encoding.
 func TestKeySecretIsNeverStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -100,7 +100,7 @@ func TestKeySecretIsNeverStored(t *testing.T) {
 	require.True(t, found, "this search finds what is there: the hash")
 }
 
-// texts is every row of every table as the database prints it: BYTEA in hexadecimal, JSON as it is.
+// texts returns every row of every table as the database prints it: BYTEA in hexadecimal, JSON unchanged.
 func (b *bundle) texts(t *testing.T) []string {
 	t.Helper()
 	conn, err := pgx.Connect(b.ctx, b.dsn)
@@ -246,7 +246,7 @@ func TestEachBootstrapCreatesAnotherAdminKey(t *testing.T) {
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Operation: "bootstrap", Kind: "ApiKey"}), 3)
 }
 
-// Two servers that start at once on an empty database: one of them makes the key and prints it, the other finds it.
+// Two servers start at once on an empty database. One creates and prints the key, and the other finds it.
 func TestConcurrentFirstStartsCreateOneAdminKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

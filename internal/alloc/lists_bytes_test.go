@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// large gives a claim annotations of almost as many bytes as it may have.
+// large gives a claim annotations of almost the maximum size.
 func large(c *ipam.Claim) {
 	c.Annotations = map[string]string{}
 	for i := range 7 {

@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// listed asks one of the lists for what a filter finds, and answers how many there are, or the refusal.
+// listed queries one list with a filter and returns the number of items, or the refusal.
 type listed func(ctx context.Context, project string, f paging.Filter) (int, error)
 
 func (b *bundle) lists() map[string]listed {
@@ -36,7 +36,7 @@ func (b *bundle) lists() map[string]listed {
 	}
 }
 
-// A script that cleans up believes an empty list. What names nothing is refused, by the parameter's name.
+// A cleanup script trusts an empty list. So a filter by a missing name is refused, and the refusal names the parameter.
 func TestFilterByAMissingNameIsRefusedByParameter(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -78,7 +78,7 @@ func TestFilterByAMissingNameIsRefusedByParameter(t *testing.T) {
 	})
 }
 
-// What exists and has nothing that matches is an empty list.
+// A filter by an existing name without matches returns an empty list.
 func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +96,7 @@ func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 				continue
 			}
 			if f.Space.Name != "" {
-				f.Phase = "Error" // the pool is in it
+				f.Phase = "Error" // the space contains the pool, so another filter empties the list
 			}
 			n, err := ask(b.ctx, project, f)
 			require.NoError(t, err, "%s %s", name, list)
@@ -108,14 +108,14 @@ func TestFilterByAnExistingNameMayReturnAnEmptyList(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// Whether a pool of another project exists must not be learned from a list of one's own.
+// A list of one's own items must not reveal whether another project's pool exists.
 func TestFilterByAForeignNameIsRefusedLikeAMissingOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	neighbour := b.neighbour(t)
 	b.class(t, project, class("std"))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
-	b.pool(t, root("open", "10.1.0.0/16", visible(ipam.VisibilityShared))) // granted to nobody
+	b.pool(t, root("open", "10.1.0.0/16", visible(ipam.VisibilityShared))) // granted to no project
 	for list, ask := range b.lists() {
 		_, missing := ask(neighbour, other, paging.Filter{Pool: ref("typo"), Parent: ref("typo"), Class: "typo"})
 		refused(t, missing, ipam.CodeInvalidArgument)
@@ -127,7 +127,7 @@ func TestFilterByAForeignNameIsRefusedLikeAMissingOne(t *testing.T) {
 	}
 }
 
-// What is held stays to be seen, also when the project may use what it was taken from no more; when it is given back, nothing is left to be seen.
+// Claims on a pool remain visible after its grant is deleted. After their release, the filter is refused like a missing pool.
 func TestFilterAcceptsARevokedPoolThatClaimsStillUse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -62,7 +62,7 @@ func (b *bundle) allocations(t testing.TB, limit int, f paging.Filter) []string 
 	return blocks
 }
 
-// plan is a small address plan that the filters are tried on.
+// setupPlan makes a small address plan to test the filters.
 func setupPlan(t *testing.T) *bundle {
 	t.Helper()
 	b := setup(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// naming is a store that remembers the locks that each operation named last.
+// naming is a store that records the last locks of each operation.
 type naming struct {
 	storage.Store
 
@@ -29,8 +29,7 @@ func (n *naming) InTx(ctx context.Context, op string, locks storage.Locks, fn fu
 	return n.Store.InTx(ctx, op, locks, fn)
 }
 
-// Each line is a promise that another transaction relies on: without it the two would not wait for each other on PostgreSQL, where
-// neither is SERIALIZABLE.
+// Another transaction relies on each of these locks. Without it, the two would not wait for each other on PostgreSQL, where neither is SERIALIZABLE.
 func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -50,7 +49,7 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 		require.ElementsMatch(t, shared, got.Shared, op)
 	}
 	ids := func(list ...ipam.ID) []ipam.ID { return list }
-	// What is held in a region, wherever the home of its pool is.
+	// held returns the locks of a pool's blocks, at home and in the region.
 	held := func(p ipam.Pool) []ipam.ID { return ids(p.UID, awayLock(p, region)) }
 
 	named("pool_create", ids(sp.ContainerV4), ids(p.UID))
@@ -88,7 +87,7 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 
 	lab, err := b.CreateSpace(b.ctx, project, ipam.Space{Metadata: meta("lab")}, usecase.Request{})
 	require.NoError(t, err)
-	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // they are counted
+	named("space_create", ids(alloc.SpacesOf(p.UID)), ids(p.UID)) // the lock for the number of spaces
 	require.NoError(t, b.DeleteSpace(b.ctx, project, "lab", usecase.Request{}))
 	named("space_delete", ids(lab.Value.UID, lab.Value.ContainerV4, lab.Value.ContainerV6), nil)
 
@@ -100,12 +99,12 @@ func TestEveryOperationLocksTheRowsItDependsOn(t *testing.T) {
 	named("project_delete", ids(other.Value.UID, its.UID, its.ContainerV4, its.ContainerV6), nil)
 }
 
-// awayLock is what stands for what a region has of a pool that is at home elsewhere.
+// awayLock returns the id of the lock on a pool's blocks in a region that is not its home.
 func awayLock(p ipam.Pool, region string) ipam.ID {
 	return storage.Container{ID: p.UID, Region: region, Away: true}.Lock()
 }
 
-// What is held in a region that is not the pool's home is locked there, by whatever changes the region's free blocks.
+// Operations on blocks in another region than the pool's home lock that region's part of the pool, wherever they run.
 func TestOperationsLockTheRegionsTheyDependOn(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -114,7 +113,7 @@ func TestOperationsLockTheRegionsTheyDependOn(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	n := &naming{Store: store, last: map[string]storage.Locks{}}
-	far := alloc.New(n, alloc.Options{Region: us, Clock: w.clock.read}) // whoever does it, wherever they are
+	far := alloc.New(n, alloc.Options{Region: us, Clock: w.clock.read}) // a server in another region than the blocks
 	there := awayLock(net, eu)
 	kept, err := w.by(eu, claim("kept", "net", 28, retain))
 	require.NoError(t, err)

@@ -10,11 +10,11 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What tests say of classes: a base, and what differs from the defaults.
+// The functions below describe classes in tests: a base and its differences from the defaults.
 
 type classOption func(*ipam.ClassSpec)
 
-// class is an IPv4 class; the options say more.
+// class returns an IPv4 class with the given options.
 func class(name string, options ...classOption) ipam.Class {
 	c := ipam.Class{Metadata: meta(name), Spec: ipam.ClassSpec{Family: ipam.IPv4}}
 	for _, o := range options {
@@ -26,7 +26,7 @@ func class(name string, options ...classOption) ipam.Class {
 
 func forFamily(f ipam.Family) classOption { return func(s *ipam.ClassSpec) { s.Family = f } }
 
-// lengths is what a class hands out, and what a claim gets that names no length.
+// lengths sets the prefix lengths that a class accepts, and the default length of its claims.
 func lengths(lo, hi, standard int) classOption {
 	return func(s *ipam.ClassSpec) {
 		s.MinPrefixLength, s.MaxPrefixLength, s.DefaultPrefixLength = &lo, &hi, &standard
@@ -43,19 +43,19 @@ func carving(st ipam.Strategy) classOption { return func(s *ipam.ClassSpec) { s.
 func leastUtilized(s *ipam.ClassSpec)      { s.PoolSelection = ipam.PoolsLeastUtilized }
 func cooling(d time.Duration) classOption  { return func(s *ipam.ClassSpec) { s.ReuseAfter = &d } }
 
-// poolPer makes a class scoped: a pool of a length for each project and combination of the roles.
+// poolPer makes a class scoped: one pool of a length for each project and combination of the roles.
 func poolPer(bits int, roles ...string) classOption {
 	return func(s *ipam.ClassSpec) {
 		s.PoolPer, s.PoolPrefixLength = append([]string{ipam.ScopeProject}, roles...), &bits
 	}
 }
 
-// backing is a pool that lists classes.
+// backing sets the classes that a pool lists.
 func backing(classes ...string) poolOption {
 	return func(p *ipam.Pool) { p.Spec.ClassNames = classes }
 }
 
-// byClass asks a class (the default one: "") for a block.
+// byClass returns a claim for a block of a class; "" is the default class.
 func byClass(name, class string, options ...claimOption) ipam.Claim {
 	return claimOf(name, "", append([]claimOption{func(c *ipam.Claim) {
 		c.Spec.PoolRef, c.Spec.ClassName, c.Spec.ReclaimPolicy = ipam.Ref{}, class, ""
@@ -66,7 +66,7 @@ func inScope(pairs ...string) claimOption {
 	return func(c *ipam.Claim) { c.Spec.Scope = labels(pairs...) }
 }
 
-// class makes a class in a project.
+// class creates a class in a project.
 func (b *bundle) class(t testing.TB, in string, c ipam.Class) ipam.Class {
 	t.Helper()
 	r, err := b.CreateClass(b.ctx, in, c, false, usecase.Request{})
@@ -74,7 +74,7 @@ func (b *bundle) class(t testing.TB, in string, c ipam.Class) ipam.Class {
 	return r.Value
 }
 
-// poolIn makes a pool in a project.
+// poolIn creates a pool in a project.
 func (b *bundle) poolIn(t testing.TB, in string, p ipam.Pool) ipam.Pool {
 	t.Helper()
 	r, err := b.CreatePool(b.ctx, in, p, usecase.Request{})

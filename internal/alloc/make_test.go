@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What tests say of pools and claims: a base, and what differs from the defaults.
+// The functions below describe pools and claims in tests: a base and its differences from the defaults.
 
 type (
 	poolOption  func(*ipam.Pool)
@@ -42,7 +42,7 @@ func child(name, parent string, bits int, options ...poolOption) ipam.Pool {
 	return p
 }
 
-// childAt is a child pool that asks for this very block.
+// childAt returns a child pool with an exact CIDR.
 func childAt(name, parent, cidr string, options ...poolOption) ipam.Pool {
 	return child(name, parent, 0, append([]poolOption{func(p *ipam.Pool) { p.Spec.PrefixLength, p.Spec.CIDR = nil, block(cidr) }}, options...)...)
 }
@@ -75,7 +75,7 @@ func labels(pairs ...string) map[string]string {
 	return m
 }
 
-// claim asks a pool for a block of a length.
+// claim returns a claim on a pool for a block of a length.
 func claim(name, pool string, bits int, options ...claimOption) ipam.Claim {
 	c := ipam.Claim{Metadata: meta(name), Spec: ipam.ClaimSpec{PoolRef: ref(pool), PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete}}
 	for _, o := range options {
@@ -84,12 +84,12 @@ func claim(name, pool string, bits int, options ...claimOption) ipam.Claim {
 	return c
 }
 
-// claimOf asks a pool for a block; the options say which.
+// claimOf returns a claim on a pool; the options select the block.
 func claimOf(name, pool string, options ...claimOption) ipam.Claim {
 	return claim(name, pool, 0, append([]claimOption{func(c *ipam.Claim) { c.Spec.PrefixLength = nil }}, options...)...)
 }
 
-// selecting asks whichever pool the selector chooses.
+// selecting returns a claim on the pools that a selector matches.
 func selecting(name string, s ipam.Selector, options ...claimOption) ipam.Claim {
 	return claimOf(name, "", append([]claimOption{func(c *ipam.Claim) { c.Spec.PoolRef, c.Spec.PoolSelector = ipam.Ref{}, &s }}, options...)...)
 }
@@ -106,12 +106,12 @@ func hostAddress(addr string) claimOption {
 }
 func retain(c *ipam.Claim) { c.Spec.ReclaimPolicy = ipam.ReclaimRetain }
 
-// again is a claim that binds a retained allocation once more.
+// again returns a claim that binds a retained allocation.
 func again(name string, allocation ipam.ID, options ...claimOption) ipam.Claim {
 	return claimOf(name, "", append([]claimOption{func(c *ipam.Claim) { c.Spec.PoolRef, c.Spec.AllocationRef = ipam.Ref{}, allocation.String() }}, options...)...)
 }
 
-// key is a request with an idempotency key; the content stands for operation and body.
+// key returns a request with an idempotency key. content stands for its operation and body.
 func key(k, content string) usecase.Request {
 	r := usecase.Request{Key: k}
 	copy(r.Fingerprint[:], content)
@@ -139,7 +139,7 @@ func (b *bundle) release(t testing.TB, name string) {
 	require.NoError(t, b.DeleteClaim(b.ctx, project, name, usecase.Request{}))
 }
 
-// refuseClaim demands that a claim is refused with the code, and that it does not exist afterwards.
+// refuseClaim requires that a claim is refused with the code, and that it does not exist afterwards.
 func (b *bundle) refuseClaim(t testing.TB, c ipam.Claim, code ipam.Code) *ipam.Error {
 	t.Helper()
 	_, err := b.CreateClaim(b.ctx, project, c, usecase.Request{})
@@ -149,7 +149,7 @@ func (b *bundle) refuseClaim(t testing.TB, c ipam.Claim, code ipam.Code) *ipam.E
 	return refusal
 }
 
-// refused demands an error of the code.
+// refused requires an error with the code.
 func refused(t testing.TB, err error, code ipam.Code) *ipam.Error {
 	t.Helper()
 	var e *ipam.Error
@@ -159,7 +159,7 @@ func refused(t testing.TB, err error, code ipam.Code) *ipam.Error {
 	return e
 }
 
-// available is the number of free addresses that the pool says it has.
+// available returns the number of free addresses in a pool's status.
 func (b *bundle) available(t testing.TB, pool string) string {
 	t.Helper()
 	p, err := b.GetPool(b.ctx, project, pool, usecase.Reading{})
@@ -167,7 +167,7 @@ func (b *bundle) available(t testing.TB, pool string) string {
 	return p.Stock.Available(p.Family().Bits()).String()
 }
 
-// free is the blocks that the pool says are free.
+// free returns the free blocks in a pool's status.
 func (b *bundle) free(t testing.TB, pool string) []string {
 	t.Helper()
 	page, err := b.GetPoolFree(b.ctx, project, pool, nil, 500, "", usecase.Reading{})

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// mapped demands that a map is what the list of a pool's allocations says, cell by cell.
+// mapped requires that a map agrees with the list of a pool's allocations in each cell.
 func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within netip.Prefix, depth int) holdings.Map {
 	t.Helper()
 	held := all(t, 100, func(n int, c string) (paging.Page[ipam.Allocation], error) {
@@ -61,7 +61,7 @@ func requireCell(t testing.TB, cell netip.Prefix, run holdings.Run, held []ipam.
 	require.Equal(t, by, run.By, "%s", cell)
 }
 
-// randomBlock is a block of a pool, of any length, and a depth.
+// randomBlock returns a random block of a pool, and a depth.
 func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	var bits [16]byte
 	for i := range bits {
@@ -70,7 +70,7 @@ func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	return space.Sub(pool, pool.Bits()+rng.IntN(space.Width(pool)-pool.Bits()+1), bits), 1 + rng.IntN(holdings.MaxMapDepth)
 }
 
-// Whatever is claimed, retained, reserved, given to child pools, cooling down and released: the map says what the list says.
+// The map agrees with the list after any mix of claims, retained blocks, reservations, child pools, cool-downs and releases.
 func TestPoolMapMatchesTheAllocations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -114,7 +114,7 @@ func TestPoolMapMatchesTheAllocations(t *testing.T) {
 			if err != nil {
 				refused(t, err, ipam.CodePoolExhausted)
 			}
-			if i == 30 { // what is released from now on cools down
+			if i == 30 { // later releases cool down
 				_, err := b.PatchPool(b.ctx, project, name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
 					p.Spec.ReuseAfter = new(time.Hour)
 					return p, nil
@@ -179,7 +179,7 @@ func TestPoolMapRefusesABlockOutsideThePool(t *testing.T) {
 	require.Equal(t, []holdings.Run{{First: 0, Count: 2}}, m.Runs, "an empty pool is free")
 }
 
-// A pool in several regions is one map, from whichever server: what is held where, and what is lent and free.
+// The map of a pool in several regions is the same from each server. It shows the held, lent and free blocks of all regions.
 func TestPoolMapCoversAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

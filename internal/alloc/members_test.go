@@ -161,7 +161,7 @@ func TestLastPlatformAdminCannotBeRemoved(t *testing.T) {
 	refused(t, b.DeleteMember(b.ctx, in, "corp:alice", usecase.Request{}), ipam.CodeLastAdmin)
 }
 
-// Each of two removals alone would leave an admin. On the way to both, each of them has counted two.
+// Two concurrent removals each count two admins. Each alone would leave an admin, so one of them must fail.
 func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -212,7 +212,7 @@ func TestConcurrentRemovalOfTwoAdminsKeepsOne(t *testing.T) {
 	}
 }
 
-// crossed runs two use cases of two servers so that both have read before either writes.
+// crossed runs two use cases on two servers so that both read before either writes.
 func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error, opB string, c func(*alloc.Service) error) [2]error {
 	t.Helper()
 	var met sync.WaitGroup
@@ -231,7 +231,7 @@ func (b *bundle) crossed(t *testing.T, opA string, a func(*alloc.Service) error,
 	return errs
 }
 
-// meeting is a store whose first transaction of a kind waits, before it writes, until another one has come as far.
+// meeting is a store that stops its first transaction of an operation before the write, until the other transaction is at the same point.
 type meeting struct {
 	storage.Store
 	op   string
@@ -281,7 +281,7 @@ func TestConcurrentPutsCreateAMemberOnce(t *testing.T) {
 	require.Equal(t, 1, made)
 }
 
-// ignoreCode takes a refusal of a code for success.
+// ignoreCode returns nil for an error with the code.
 func ignoreCode(err error, code ipam.Code) error {
 	if ipam.IsCode(err, code) {
 		return nil

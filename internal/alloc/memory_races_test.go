@@ -71,7 +71,7 @@ func TestFullClassThatIsUnsharedIsNotFound(t *testing.T) {
 	}
 }
 
-// between runs something before the nth transaction of a kind.
+// between runs a function before the next group transaction.
 type between struct {
 	storage.Store
 	mu  sync.Mutex
@@ -110,7 +110,7 @@ func TestReleaseDoesNotAffectAConcurrentlyRecreatedClaim(t *testing.T) {
 			_, err := first.CreateClaim(b.ctx, project, claim("x", "a", 32), usecase.Request{})
 			require.NoError(t, err)
 			g.mu.Lock()
-			g.run = func() { // while the release of x waits for its turn
+			g.run = func() { // while the release of x waits for the lock
 				b.release(t, "x")
 				b.clock.move(time.Millisecond)
 				_, err := far.CreateClaim(b.ctx, project, claim("x", "b", 32), usecase.Request{})
@@ -135,10 +135,10 @@ func TestCachedReleaseRecordsTheSameTrail(t *testing.T) {
 	for _, c := range []ipam.Claim{byClass("x", "c", opts...), claim("y", "a", 29, opts[0], opts[2]), claim("z", "a", 31)} {
 		_, err := far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // remembered
+		require.NoError(t, far.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // releases from the cache
 		_, err = far.CreateClaim(b.ctx, project, c, usecase.Request{})
 		require.NoError(t, err)
-		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // read
+		require.NoError(t, b.DeleteClaim(b.ctx, project, c.Name, usecase.Request{})) // reads, then releases
 		var befores []string
 		for _, e := range b.events(t, project, trail.EventFilter{}) {
 			if e.After == nil && e.Name == c.Name {
@@ -190,7 +190,7 @@ func TestDeletedProjectIsNotFoundEvenIfTheClassIsFull(t *testing.T) {
 	assert.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err), "%v", err)
 }
 
-// One key, other names, two pools, three servers that remember: one claim.
+// Several names with one key, on three servers that cache, create one claim.
 func TestOneKeyWithSeveralNamesCreatesOneClaim(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -226,7 +226,7 @@ func TestOneKeyWithSeveralNamesCreatesOneClaim(t *testing.T) {
 	require.Len(t, page.Items, 13)
 }
 
-// PATCH to Retain races a release by a server that remembers: what the PATCH answered is what happens.
+// A PATCH to Retain races with a release by a server that has cached the claim. If the PATCH succeeds, the block is retained.
 func TestConcurrentReleaseFollowsACommittedPatch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -255,7 +255,7 @@ func TestConcurrentReleaseFollowsACommittedPatch(t *testing.T) {
 	}
 }
 
-// Repeats of two old keys in opposite order against two pools: row locks of keys in use.
+// Retries of two old keys in opposite order on two pools lock the rows of both keys.
 func TestRetriedKeysInOppositeOrderDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -268,7 +268,7 @@ func TestRetriedKeysInOppositeOrderDoNotDeadlock(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for round := range 15 {
-		b.clock.move(time.Minute) // forgiven
+		b.clock.move(time.Minute) // the server trusts its cache again
 		var wg sync.WaitGroup
 		for i := range 33 {
 			for j, p := range []string{"a", "b"} {

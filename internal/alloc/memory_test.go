@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// remembering is a server that has made a claim on a pool, and so remembers the pool and the project. All changes are made on another one.
+// remembering is a server that has made a claim on a pool and so has cached the pool and the project. Tests make all changes on another server.
 type remembering struct {
 	*bundle
 	t    *testing.T
@@ -44,7 +44,7 @@ func (r remembering) must(name string, bits int) ipam.Claim {
 	return c
 }
 
-// reads is how often the server has read something outside of a transaction.
+// reads counts the server's reads outside transactions.
 func (r remembering) reads() int {
 	return r.seen.count("project_get", "committed") + r.seen.count("claim_lookup", "committed") + r.seen.count("claim_get", "committed") +
 		r.seen.count("pool_get_by_id", "committed")
@@ -171,7 +171,7 @@ func TestPoolCacheNeverServesStalePools(t *testing.T) {
 	})
 }
 
-// A project that is made anew while a server remembers the old one, and has nothing else to notice it by.
+// The project is recreated while a server caches the old one. The server gets no other sign of the change.
 func TestClaimIsFoundInARecreatedProject(t *testing.T) {
 	t.Parallel()
 	r := setupCached(t)

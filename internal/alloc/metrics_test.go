@@ -12,13 +12,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// tally is metrics that a test can read.
+// tally records metrics for a test.
 type tally struct {
 	mu     sync.Mutex
 	claims map[string]int // by "class code"
 	groups []int
 	loans  map[string]int // by "move outcome"; nil: not counted
-	ended  int            // consumers
+	ended  int            // number of ended consumers
 }
 
 func (m *tally) ClaimDecided(_ context.Context, class string, refusal ipam.Code) {
@@ -51,7 +51,7 @@ func (m *tally) GroupRan(_ context.Context, members int) {
 	m.groups = append(m.groups, members)
 }
 
-// told is what was counted since it was last asked.
+// told returns the counts since its last call.
 func (m *tally) told() (claims map[string]int, groups []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +60,7 @@ func (m *tally) told() (claims map[string]int, groups []int) {
 	return claims, groups
 }
 
-// measured is use cases that tell a tally.
+// measured makes the bundle's service report to a tally.
 func (b *bundle) measured(t testing.TB) *tally {
 	t.Helper()
 	m := &tally{claims: map[string]int{}}
@@ -98,7 +98,7 @@ func TestMetricsCountClaimsByOutcome(t *testing.T) {
 	})
 	t.Run("RefusedWithoutAClass", func(t *testing.T) {
 		b.refuseClaim(t, byClass("nowhere", "no-such-class"), ipam.CodeNotFound)
-		expect(t, map[string]int{" not_found": 1}) // what the caller wrote is no name of a class
+		expect(t, map[string]int{" not_found": 1}) // the name in the request is not a class
 	})
 	t.Run("ReplaysAndDryRunsAreNotCounted", func(t *testing.T) {
 		for range 2 {

@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Claims, releases, child pools, batches, reservations and retained blocks, all on one pool at once. Whatever the order,
-// everybody is told what happened.
+// Claims, releases, child pools, batches, reservations and retained blocks run concurrently on one pool. Each client gets the true result of its
+// requests.
 func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 	t.Parallel()
 	const workers, operations = 12, 20
@@ -43,7 +43,7 @@ func TestConcurrentMixedOperationsKeepThePoolConsistent(t *testing.T) {
 	require.Equal(t, []string{"10.1.0.0/26"}, b.free(t, "spare"))
 }
 
-// worker is one client of that test.
+// worker is one client of the test above.
 type worker struct {
 	*bundle
 	s      *alloc.Service
@@ -109,7 +109,7 @@ func (w *worker) bound(err error, claims ...ipam.Claim) {
 	}
 }
 
-// release gives a claim up; a retained block is bound again by another claim, or deleted.
+// release releases a claim. Another claim then binds its retained block, or the worker deletes it.
 func (w *worker) release(i int) {
 	name := w.claims[i]
 	c, err := w.s.GetClaim(w.ctx, project, name, usecase.Reading{})
@@ -131,7 +131,7 @@ func (w *worker) release(i int) {
 	w.kept = append(w.kept, c.AllocationID)
 }
 
-// untilDone repeats what is refused because of too much at once, and nothing else.
+// untilDone repeats a request that is refused for contention. It records other errors.
 func (w *worker) untilDone(run func() error) {
 	err := run()
 	for ipam.IsCode(err, ipam.CodeContention) {

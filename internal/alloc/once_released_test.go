@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// Whoever repeats a request whose claim was released must not be told of a block that somebody else holds by now.
+// A retry of a request for a released claim must not return the block, because another claim may hold it by now.
 func TestRetryOfAReleasedClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	named := claim("", "net", 31)
@@ -81,7 +81,7 @@ func TestRetryOfABatchWithAReleasedClaimIsRefused(t *testing.T) {
 	require.Contains(t, refused(t, run(), ipam.CodeClaimReleased).Message, "which have all been released since")
 }
 
-// A claim by its very name that is retained is released too: its block waits for whoever names the allocation.
+// A retry of a rebind is refused too if its claim was released. With policy Retain, the block waits for a claim by allocation.
 func TestRetryOfAReleasedRebindIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -98,8 +98,8 @@ func TestRetryOfAReleasedRebindIsRefused(t *testing.T) {
 	refused(t, run(), ipam.CodeClaimReleased)
 }
 
-// The answer of COMMIT is lost, and before the server looks what became of it somebody releases what it has made. The claim was made,
-// and is gone: it is neither made again nor answered.
+// The response to a COMMIT is lost, and another caller releases the new claim before the server reads the outcome. The server must not create the
+// claim again, and must report it as released.
 func TestClaimReleasedBeforeItsOutcomeIsKnownStaysReleased(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]func(s *alloc.Service, b *bundle) error{
@@ -124,7 +124,7 @@ func TestClaimReleasedBeforeItsOutcomeIsKnownStaysReleased(t *testing.T) {
 	}
 }
 
-// meddler loses the answer of the first COMMIT, and does something before that is told.
+// meddler loses the response to the first COMMIT and calls a function before it reports that.
 type meddler struct {
 	storage.Store
 
@@ -144,7 +144,7 @@ func (m *meddler) InTx(ctx context.Context, op string, locks storage.Locks, fn f
 	return lost()
 }
 
-// The claim is found in its region by whom is asked in another, where its key is.
+// The claim's key is in one region, and the claim in another. A retry in the key's region finds the claim.
 func TestRetryFindsItsClaimInAnotherRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -176,7 +176,7 @@ func TestRetryFindsItsClaimInAnotherRegion(t *testing.T) {
 	}
 }
 
-// Two callers of one project who happen to use one key are two requests, of which the second one is refused.
+// Two callers of one project that use the same key send two requests. The second one is refused.
 func TestIdempotencyKeyOfAnotherCallerIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -19,7 +19,7 @@ import (
 
 const clients = 64
 
-// servers makes services on one database, as that many processes would have them.
+// servers makes n services on one database, as n processes would.
 func (b *bundle) servers(t *testing.T, n int) []*alloc.Service {
 	t.Helper()
 	out := []*alloc.Service{b.Service}
@@ -30,11 +30,11 @@ func (b *bundle) servers(t *testing.T, n int) []*alloc.Service {
 	return out
 }
 
-// ledger is what the clients were told.
+// ledger records the results that the clients received.
 type ledger struct {
 	mu   sync.Mutex
 	held map[string]netip.Prefix // acknowledged claims
-	odd  []error                 // answers that nobody should get
+	odd  []error                 // unexpected errors
 }
 
 func newLedger() *ledger { return &ledger{held: map[string]netip.Prefix{}} }
@@ -51,7 +51,7 @@ func (l *ledger) released(name string) {
 	delete(l.held, name)
 }
 
-// expect notes an error whose code is not among those that can be.
+// expect records an error with another code than codes.
 func (l *ledger) expect(err error, codes ...ipam.Code) {
 	if err == nil || slices.Contains(codes, ipam.CodeOf(err)) {
 		return
@@ -61,7 +61,7 @@ func (l *ledger) expect(err error, codes ...ipam.Code) {
 	l.odd = append(l.odd, err)
 }
 
-// agrees demands that the database holds exactly what was acknowledged, and nothing twice.
+// agrees requires that the database contains exactly the acknowledged claims, without overlaps.
 func (l *ledger) agrees(t *testing.T, b *bundle) {
 	t.Helper()
 	require.Empty(t, l.odd)
@@ -115,13 +115,13 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 					switch told.expect(err, ipam.CodePoolExhausted, ipam.CodeContention); {
 					case err == nil:
 						told.claimed(r.Value)
-					case !ipam.IsCode(err, ipam.CodeContention): // nothing was changed; go on
+					case !ipam.IsCode(err, ipam.CodeContention): // nothing has changed; continue
 						return
 					}
 				}
 			})
 			told.agrees(t, b)
-			// The longest of the lengths found no room any more, so nothing of its size is left.
+			// The longest length found no room, so the pool has no free address.
 			longest := slices.Max(c.lengths)
 			require.Equal(t, "0", b.refuseClaim(t, claim("more", "net", longest), ipam.CodePoolExhausted).Figures.AvailableAddresses)
 			held := new(big.Int)
@@ -130,7 +130,7 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			}
 			require.Equal(t, space.Size(net.Block), held, "every address was handed out exactly once")
 
-			// Everything is released at once, each by two clients: one of them does it, the other one finds it gone.
+			// Two clients release each claim at once. One succeeds, and the other gets not found.
 			names := make([]string, 0, len(told.held))
 			for name := range told.held {
 				names = append(names, name)
@@ -152,7 +152,7 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			require.Empty(t, told.held)
 			require.Equal(t, []string{c.pool}, b.free(t, "net"), "and it is whole again")
 			for _, s := range servers {
-				waitFor(t, func() bool { return s.Lanes() == 0 }) // nobody is left waiting
+				waitFor(t, func() bool { return s.Lanes() == 0 }) // no request waits
 			}
 		})
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// drain sets or ends the draining of a pool.
+// drain starts or ends the draining of a pool.
 func (b *bundle) drain(t testing.TB, in, name string, d ipam.Drain) ipam.Pool {
 	t.Helper()
 	p, err := b.PatchPool(b.ctx, in, name, usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
@@ -26,7 +26,7 @@ func (b *bundle) drain(t testing.TB, in, name string, d ipam.Drain) ipam.Pool {
 	return p
 }
 
-// drained demands that one look deletes so many pools.
+// drained runs the job and requires the number of pools that it deletes.
 func (b *bundle) drained(t testing.TB, deleted int) {
 	t.Helper()
 	n, err := b.DeleteDrained(b.ctx, 100)
@@ -96,7 +96,7 @@ func TestDrainingPoolRefusesNewBlocks(t *testing.T) {
 	})
 }
 
-// Another server knows the pool, and would claim from it in one round trip: the mark has moved.
+// Another server has cached the pool and would claim from it in one round trip. The drain changes the pool's version, so the server notices.
 func TestDrainInvalidatesCachedPoolsOfOtherServers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -104,7 +104,7 @@ func TestDrainInvalidatesCachedPoolsOfOtherServers(t *testing.T) {
 	b.class(t, project, class("std"))
 	b.pool(t, root("net", "10.0.0.0/16", backing("std")))
 	for i, c := range []ipam.Claim{claim("", "net", 28), byClass("", "std", length(28))} {
-		for n := range 3 { // from the second on the pool is remembered
+		for n := range 3 { // the pool is cached from the second claim on
 			c.Name = fmt.Sprintf("c%d-%d", i, n)
 			_, err := far.CreateClaim(b.ctx, project, c, usecase.Request{})
 			require.NoError(t, err)
@@ -167,7 +167,7 @@ func TestDrainingScopedPoolIsReplacedOnceDeleted(t *testing.T) {
 	require.NotEqual(t, old.UID, b.claim(t, atSite("d", "ber")).PoolID)
 }
 
-// Claims, releases and the job at the same time: the pool goes when the last claim has gone, and no claim is in a pool that has gone.
+// Claims, releases and the job run concurrently. The pool is deleted after its last claim, and no claim remains in a deleted pool.
 func TestConcurrentClaimsAndDrainStayConsistent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -161,7 +161,7 @@ func TestPatchReplacesReservations(t *testing.T) {
 	})
 }
 
-// The blocks of a reservation lie behind more held blocks than a pool can have reserved ones.
+// The reserved blocks lie behind more held blocks than the maximum of reserved blocks in a pool.
 func TestReservationAfterManyHeldBlocksCanBeRemoved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

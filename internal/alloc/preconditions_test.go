@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// createOnly is If-None-Match: * of a PUT.
+// createOnly is the request of a PUT with If-None-Match: *.
 var createOnly = usecase.Request{CreateOnly: true}
 
 func TestPutHonoursPreconditions(t *testing.T) {
@@ -76,7 +76,7 @@ func TestPutHonoursPreconditions(t *testing.T) {
 	})
 }
 
-// What is not there when the request looks can be there when its transaction runs, be there room for another one or not.
+// A claim that is missing at the first read may exist at the transaction, whether or not the pool has room for another one.
 func TestCreateOnlyPutRefusesAConcurrentlyCreatedClaim(t *testing.T) {
 	t.Parallel()
 	for name, block := range map[string]string{"WithRoom": "10.0.0.0/30", "TheLastBlock": "10.0.0.0/32"} {

@@ -92,12 +92,11 @@ func TestDeleteOfAProjectInUseChangesNothing(t *testing.T) {
 	refused(t, b.DeleteProject(b.ctx, project, usecase.Request{}), ipam.CodeNotFound)
 }
 
-// Whatever a project has had, in whichever table: when it is gone and the background has been there, nothing is left of it
-// but two events in the trail of the platform.
+// A deleted project leaves no row in any table after the background jobs have run, except two events in the trail of the platform.
 func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	t.Parallel()
 	b := setupRegions(t)
-	_, err := b.ChangesMark(b.ctx) // makes what cursors are sealed with
+	_, err := b.ChangesMark(b.ctx) // creates the key that seals cursors
 	require.NoError(t, err)
 	empty := b.dump(t)
 	const name = "umbrella"
@@ -159,7 +158,7 @@ func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	require.Len(t, b.events(t, ipam.PlatformProject, trail.EventFilter{Kind: "Project", Name: name}), 2)
 }
 
-// hookIn gives a project a webhook, and something that could not be delivered to it.
+// hookIn gives a project a webhook and an undelivered message.
 func (b *bundle) hookIn(t *testing.T, in string) {
 	t.Helper()
 	store, _ := b.store(t)

@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Quotas on the database. When each of these tests ends, the audit recounts.
+// These tests check quotas on the database. The audit counts the usage again at the end of each test.
 
 func ofClaims(n int64) quotaOption { return func(s *ipam.QuotaSpec) { s.Limits.Claims = &n } }
 
-// ofAddresses is a limit that may be more than an int64 holds.
+// ofAddresses sets a limit for addresses, which may exceed an int64.
 func ofAddresses(text string) quotaOption {
 	return func(s *ipam.QuotaSpec) {
 		n, ok := new(big.Int).SetString(text, 10)
@@ -31,20 +31,20 @@ func ofAddresses(text string) quotaOption {
 	}
 }
 
-// limit puts a quota of the project.
+// limit creates or changes a quota of the project.
 func (b *bundle) limit(t testing.TB, name string, options ...quotaOption) {
 	t.Helper()
 	b.set(t, quota(name, options...))
 }
 
-// used is what the quota says is used: addresses, claims and pools.
+// used returns the usage in a quota's status: addresses, claims and pools.
 func (b *bundle) used(t testing.TB, name string) string {
 	t.Helper()
 	figures := b.usage(t, name)
 	return strings.Join(figures[:], " ")
 }
 
-// overQuota demands a refusal by a quota, with its figures: quota, measure, limit, used, requested.
+// overQuota requires a refusal by a quota, with its figures: quota, measure, limit, used, requested.
 func overQuota(t testing.TB, err error, want ...string) *ipam.Error {
 	t.Helper()
 	e := refused(t, err, ipam.CodeQuotaExceeded)
@@ -53,8 +53,8 @@ func overQuota(t testing.TB, err error, want ...string) *ipam.Error {
 	return e
 }
 
-// untilServed repeats what was refused for contention alone: nothing was changed then. On CockroachDB, transactions that read the same shards
-// may make each other begin again until a group's time is up, and nothing was changed then either.
+// untilServed repeats a request that is refused for contention. On CockroachDB, transactions that read the same shards can restart each other until a
+// group's deadline; untilServed repeats that error too. Both errors leave the database unchanged.
 func untilServed(run func() error) error {
 	for {
 		err := run()
@@ -222,7 +222,7 @@ func TestRetainedBlockStillCountsItsAddresses(t *testing.T) {
 		_, err = b.CreateClaim(b.ctx, project, again("e", made.AllocationID), usecase.Request{})
 		overQuota(t, err, "acme/all", "claims", "0", "0", "1")
 		b.limit(t, "all", ofAddresses("32"), ofClaims(2))
-		who := made.Pool.Project // the pool's owner gives it back: it is the holder's that becomes less
+		who := made.Pool.Project // the pool's owner deletes the allocation, and the holder's usage falls
 		require.NoError(t, b.DeleteAllocation(b.ctx, who, made.AllocationID.String(), usecase.Request{}))
 		require.Equal(t, "0 0 1", b.used(t, "all"))
 	}
@@ -253,12 +253,12 @@ func TestBatchOverTheQuotaIsRefusedAsAWhole(t *testing.T) {
 	_, err = b.CreateClaimBatch(b.ctx, project, batch(2), usecase.Request{})
 	require.NoError(t, err)
 	require.Equal(t, "3 3 2", b.used(t, "all"))
-	b.release(t, "c1") // which was counted in the first pool's shard
+	b.release(t, "c1") // counted in the first pool's shard
 	b.claim(t, claim("last", "b", 32))
 	require.Equal(t, "3 3 2", b.used(t, "all"))
 }
 
-// A quota stops a search in the pools that it covers, and not in others.
+// An exhausted quota excludes only the pools in its scope from a search.
 func TestSelectorUsesPoolsOutsideAnExhaustedQuota(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -313,7 +313,7 @@ func TestMemberOverItsQuotaDoesNotAffectItsGroup(t *testing.T) {
 	require.Equal(t, 2, seen.count("claim_group", "committed"))
 }
 
-// What one member gives back, another member of the same transaction can take.
+// A request can use quota that another request of the same transaction releases.
 func TestReleaseInAGroupFreesQuotaForItsMembers(t *testing.T) {
 	t.Parallel()
 	g := setupGated(t, root("net", "10.0.0.0/24"), claim("first", "net", 32))
@@ -330,7 +330,7 @@ func TestReleaseInAGroupFreesQuotaForItsMembers(t *testing.T) {
 	require.Equal(t, "1 1 1", g.used(t, "all"))
 }
 
-// The quota's shards are rows like others: a COMMIT with an unknown outcome counts once.
+// Quota shards are ordinary rows, so a COMMIT with an unknown outcome counts once.
 func TestQuotaCountsAnUnknownOutcomeOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]fault{{lostBefore}, {lostAfter}, {landsLate}, {lostBefore, landsLate}} {
@@ -370,7 +370,7 @@ func TestQuotaCountsAnUnknownOutcomeOnce(t *testing.T) {
 	}
 }
 
-// A claim that finds no room has taken nothing, though others in its transaction have.
+// A claim without room uses no quota, even if others in its transaction do.
 func TestQuotaDoesNotCountARefusedClaim(t *testing.T) {
 	t.Parallel()
 	t.Run("InAGroup", func(t *testing.T) {

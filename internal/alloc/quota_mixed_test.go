@@ -14,8 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Everything that counts, at once, through three servers, while limits go up and down: afterwards the figures are those of what
-// is held, and the shards add up.
+// All counted operations run concurrently on three servers while limits change. Afterwards the usage equals the held blocks, and the shards add up.
 func TestQuotaFiguresAreExactAfterConcurrentMixedOperations(t *testing.T) {
 	t.Parallel()
 	b := setupProvider(t)
@@ -36,7 +35,7 @@ func TestQuotaFiguresAreExactAfterConcurrentMixedOperations(t *testing.T) {
 	for w := range workers {
 		wg.Go(func() {
 			s, rnd := servers[w%len(servers)], rand.New(rand.NewPCG(7, uint64(w)))
-			var held, retained []string // names, allocations
+			var held, retained []string // names; allocations
 			for n := range steps {
 				name := fmt.Sprintf("w%d-%d", w, n)
 				one := func(name string) ipam.Claim {

@@ -13,10 +13,10 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// own is the context of the project's own admin.
+// own returns the context of the project's own admin.
 func (b *bundle) own() context.Context { return b.acting("corp:own-admin", tenancy.Admin, project) }
 
-// setAs puts a quota as somebody.
+// setAs creates or changes a quota as the caller in ctx.
 func (b *bundle) setAs(ctx context.Context, t testing.TB, q ipam.Quota) ipam.Quota {
 	t.Helper()
 	r, err := b.PutQuota(ctx, project, q, usecase.Request{})
@@ -24,7 +24,7 @@ func (b *bundle) setAs(ctx context.Context, t testing.TB, q ipam.Quota) ipam.Quo
 	return r.Value
 }
 
-// deniedQuotas demands that somebody can do nothing to a quota, and that nothing but the attempts is written.
+// deniedQuotas requires that the caller cannot change a quota, and that only the attempts are recorded.
 func (b *bundle) deniedQuotas(ctx context.Context, t testing.TB, puts ...ipam.Quota) {
 	t.Helper()
 	before := b.dump(t)

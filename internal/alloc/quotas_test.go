@@ -36,12 +36,12 @@ func ofPool(p ipam.Ref) quotaOption      { return func(s *ipam.QuotaSpec) { s.Sc
 func ofFamily(f ipam.Family) quotaOption { return func(s *ipam.QuotaSpec) { s.Scope.Family = f } }
 func described(text string) quotaOption  { return func(s *ipam.QuotaSpec) { s.Description = text } }
 
-// figures is a usage as text: addresses, claims, pools.
+// figures formats a usage: addresses, claims, pools.
 func figures(u ipam.Usage) [3]string {
 	return [3]string{ipam.Usage{}.Add(u).Addresses.String(), fmt.Sprint(u.Claims), fmt.Sprint(u.Pools)}
 }
 
-// set puts a quota.
+// set creates or changes a quota.
 func (b *bundle) set(t testing.TB, q ipam.Quota) ipam.Quota {
 	t.Helper()
 	r, err := b.PutQuota(b.ctx, project, q, usecase.Request{})
@@ -49,7 +49,7 @@ func (b *bundle) set(t testing.TB, q ipam.Quota) ipam.Quota {
 	return r.Value
 }
 
-// usage is what the quota says is used: addresses, claims, pools.
+// usage returns the usage in a quota's status: addresses, claims, pools.
 func (b *bundle) usage(t testing.TB, name string) [3]string {
 	t.Helper()
 	q, err := b.GetQuota(b.ctx, project, name)
@@ -102,7 +102,7 @@ func TestNewQuotaCountsExistingUsage(t *testing.T) {
 	require.Equal(t, [3]string{"0", "0", "1"}, b.usage(t, "in-four"))
 }
 
-// What is not there is bounded by nothing: whoever mistypes a name is told, of what is his to know.
+// A quota on a missing pool or class would limit nothing. A caller with a mistyped name of its own project gets a refusal.
 func TestQuotaOfAMissingPoolOrClassIsRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -197,7 +197,7 @@ func TestPutReplacesAQuota(t *testing.T) {
 	}
 	refuse()
 	require.NoError(t, b.DeletePool(b.ctx, project, "one", usecase.Request{}))
-	refuse() // the limit is just reached
+	refuse() // the limit is reached exactly
 	raised := b.set(t, quota("q", maxPools(2)))
 	require.False(t, raised.Overdrawn)
 	b.pool(t, child("two", "net", 24))
@@ -265,7 +265,7 @@ func TestQuotasOfAProjectAreLimited(t *testing.T) {
 	require.Len(t, b.dump(t)["quota_shards"], storage.MaxQuotas*ipam.QuotaShards)
 }
 
-// A pool that is carved, or deleted, while a quota is made is in its figures as it is in the end, whichever was first.
+// Pools are carved and deleted while a quota is created. The quota's usage counts the pools that exist in the end, in any order of events.
 func TestQuotaCreatedDuringPoolChangesCountsExactly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

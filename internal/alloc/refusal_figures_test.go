@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stopped is a store whose next reading of stocks waits until it may go on.
+// stopped is a store that stops its next read of stocks.
 type stopped struct {
 	storage.Store
 	once       sync.Once
@@ -30,7 +30,7 @@ func (s *stopped) Stocks(ctx context.Context, containers []storage.Container) (m
 	return s.Store.Stocks(ctx, containers)
 }
 
-// setupHeld is a pool of 16 addresses, of which one is held.
+// setupHeld makes a pool of 16 addresses, one of them held.
 func setupHeld(t *testing.T, options ...poolOption) *bundle {
 	t.Helper()
 	b := setup(t)
@@ -39,7 +39,7 @@ func setupHeld(t *testing.T, options ...poolOption) *bundle {
 	return b
 }
 
-// full refuses a claim for a whole pool.
+// full requires a refusal of a claim for the whole pool, and returns its figures.
 func (b *bundle) full(t testing.TB) ipam.Figures {
 	t.Helper()
 	return b.refuseClaim(t, claim("all", "net", 28), ipam.CodePoolExhausted).Figures
@@ -109,7 +109,7 @@ func TestRefusalFiguresOfSeveralPoolsAreSummed(t *testing.T) {
 	require.Equal(t, 29, *e.Figures.LargestFreePrefixLength)
 }
 
-// Nobody is refused with figures that have room for what was refused: what came free before it was counted is given.
+// A refusal never reports figures with room for the claim. If a block becomes free before the count, the server allocates it.
 func TestBlockFreedBeforeTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setupHeld(t)
@@ -128,7 +128,7 @@ func TestBlockFreedBeforeTheRefusalCountIsAllocated(t *testing.T) {
 	b.release(t, "all")
 }
 
-// ending lets something happen before it is looked up when blocks will have cooled down.
+// ending calls a function before each read of the next end of a cool-down.
 type ending struct {
 	storage.Store
 	before func()
@@ -139,7 +139,7 @@ func (s ending) CoolingNext(ctx context.Context, ask []storage.RoomQuery) (map[i
 	return s.Store.CoolingNext(ctx, ask)
 }
 
-// Nor is anybody refused because of a block that cooled down when it was counted, and was free before the refusal was written.
+// A block that was cooling down at the count is free before the refusal. The server allocates it.
 func TestBlockCooledDownDuringTheRefusalCountIsAllocated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

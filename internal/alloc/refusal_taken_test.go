@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Whose pool it is learns what is in the way, as long as that is its own.
+// The owner of a pool learns which of its own objects is in the way.
 func TestRefusalOfATakenBlockNamesTheOwnHolder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// over is a server of a region over a store that a test has its hand in.
+// over makes a server in a region on a store that the test wraps.
 func (w *world) over(t *testing.T, r string, wrap func(storage.Store) storage.Store) *alloc.Service {
 	t.Helper()
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
@@ -26,7 +26,7 @@ func (w *world) over(t *testing.T, r string, wrap func(storage.Store) storage.St
 	return alloc.New(wrap(store), alloc.Options{Region: r, Clock: w.clock.read, Runway: time.Hour})
 }
 
-// batchMeanwhile runs a batch in a region, and something else between its look-up and its transaction.
+// batchMeanwhile runs a batch in a region, and calls meanwhile between its first reads and its transaction.
 func (w *world) batchMeanwhile(t *testing.T, r string, claims []ipam.Claim, meanwhile func()) ([]ipam.Claim, error) {
 	t.Helper()
 	var g *gate
@@ -55,7 +55,7 @@ func (w *world) released(t *testing.T, names ...string) {
 	}
 }
 
-// What is free in a pool can move between the regions while a batch is on its way to it.
+// Free blocks of a pool move to another region between a batch's first reads and its transaction.
 func TestBatchFindsAnExactCIDRThatMovesBetweenRegions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,7 +113,7 @@ func TestBatchIsRefusedForAHeldExactCIDR(t *testing.T) {
 	}
 }
 
-// singles is n claims of one address each.
+// singles returns n claims of one address each.
 func singles(prefix, pool string, n int) (list []ipam.Claim) {
 	for i := range n {
 		list = append(list, claim(fmt.Sprintf("%s-%d", prefix, i), pool, 32))
@@ -128,7 +128,7 @@ func (w *world) batchIn(t *testing.T, r string, claims ...ipam.Claim) []ipam.Cla
 	return made.Value
 }
 
-// scattered makes a pool of which every second address of a half is free, in a region: the other half is free at home, or what keeps it held is the answer.
+// scattered makes a pool with two halves. In one half, every second address is free in a region. The claim "keep" holds the other half at home.
 func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.PoolSpec)) {
 	t.Helper()
 	w.served(t, name, "10.0.0.0/25", options...)
@@ -142,7 +142,7 @@ func (w *world) scattered(t *testing.T, name, r string, options ...func(*ipam.Po
 	}
 }
 
-// A batch that fits only with what is in other regions is brought that, in however many pieces it is; one that does not fit moves nothing.
+// A batch that needs free blocks of other regions gets them, in any number of pieces. A batch that does not fit moves nothing.
 func TestBatchGathersBlocksFromOtherRegions(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
@@ -165,7 +165,7 @@ func TestBatchGathersBlocksFromOtherRegions(t *testing.T) {
 	}
 }
 
-// Few rows are read for Random claims; whether other regions have what is missing is looked for with all of them.
+// Random claims read few rows, but the search for missing room in other regions reads all free blocks.
 func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -181,7 +181,7 @@ func TestBatchOfRandomClaimsIsRefusedIfNoRegionHasRoom(t *testing.T) {
 	w.batchIn(t, eu, singles("z", "net", 128)...)
 }
 
-// The claims before the one that has no room could be served from elsewhere as well.
+// Earlier claims of the batch take free blocks that the last claim needs. They can use blocks of another region instead.
 func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{region, us} {
@@ -195,7 +195,7 @@ func TestBatchGathersBlocksThatItsEarlierClaimsCouldUse(t *testing.T) {
 	}
 }
 
-// By strategies that are not sparing with large blocks, a batch can be refused that would fit in another order. That comes to an end.
+// With a strategy that splits large blocks, a batch may be refused although it would fit in another order. The search still ends.
 func TestBatchThatFitsOnlyInAnotherOrderIsRefused(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -213,7 +213,7 @@ func TestBatchThatFitsOnlyInAnotherOrderIsRefused(t *testing.T) {
 	w.batchIn(t, region, claim("b", "net", 26), claim("a", "net", 32))
 }
 
-// interposed is a store that does something once, before the first transaction in which a region is looked for, or brought, room.
+// interposed is a store that calls a function once, before the first transaction that searches or moves blocks of other regions.
 type interposed struct {
 	storage.Store
 	once sync.Once
@@ -236,7 +236,7 @@ func (i *interposed) DryRun(ctx context.Context, op string, locks storage.Locks,
 	return i.Store.DryRun(ctx, op, locks, fn)
 }
 
-// Room that appears where a batch is served, while it looks elsewhere, is room.
+// Blocks that become free in the batch's own region, while it searches elsewhere, are used.
 func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	t.Parallel()
 	for _, r := range []string{region, us} {
@@ -254,7 +254,7 @@ func TestBatchUsesRoomThatAppearsInItsRegion(t *testing.T) {
 	}
 }
 
-// A batch whose region is given up while it is on its way is served at home.
+// A batch is served at home if the pool gives the batch's region up before the transaction.
 func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string][]string{"AnotherGoesOn": {region, us}, "NoneGoesOn": nil} {
@@ -278,7 +278,7 @@ func TestBatchIsServedAtHomeAfterItsRegionIsRemoved(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, region, made[0].Region)
 				w.released(t, ask.Name)
-				later := w.batchIn(t, eu, name(2)) // by a server that remembers
+				later := w.batchIn(t, eu, name(2)) // on a server with a cached pool
 				require.Equal(t, region, later[0].Region)
 				w.released(t, ask.Name)
 			}

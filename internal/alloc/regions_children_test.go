@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Child pools are carved from what a region has of their parent, live there, and give their block back to it.
+// A region carves child pools from its stock of their parent. They live there, and return their block to it.
 func TestChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -39,7 +39,7 @@ func TestChildPoolIsCarvedFromItsParentInARegion(t *testing.T) {
 	require.Equal(t, "10.0.0.0/16", whole.Block.String())
 }
 
-// A child may serve several regions as well, and lends what it has.
+// A child pool can also serve several regions and lend its blocks.
 func TestChildPoolServesSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -63,7 +63,7 @@ func TestChildPoolServesSeveralRegions(t *testing.T) {
 	require.Empty(t, w.dump(t)["stocks"])
 }
 
-// A batch is whole or not there, also where its region has to borrow for it more than once.
+// A batch succeeds or fails as a whole, even if its region needs several loans for it.
 func TestBatchBorrowsForAllItsClaims(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -9,13 +9,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// by asks a region for a claim.
+// by creates a claim on the server of a region.
 func (w *world) by(r string, c ipam.Claim) (ipam.Claim, error) {
 	got, err := w.in[r].CreateClaim(w.ctx, project, c, usecase.Request{})
 	return got.Value, err
 }
 
-// A very block is claimed wherever it is, whichever region is asked: what is free of it in parts is brought together.
+// An exact CIDR can be claimed from any region, wherever it is free. Free parts of it are gathered.
 func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -53,7 +53,7 @@ func TestExactCIDRIsClaimedInAnyRegion(t *testing.T) {
 	})
 }
 
-// A block that is free in parts in two regions and at home can still be had.
+// A block can be claimed if its parts are free in two regions and at home.
 func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]ipam.Claim{"ByLength": claim("all", "net", 24), "ByCIDR": claimOf("all", "net", exactly("10.0.0.0/24"))} {
@@ -75,7 +75,7 @@ func TestBlockFreeInPartsOfSeveralRegionsIsGathered(t *testing.T) {
 	}
 }
 
-// A dry run answers as the real one would, and moves nothing.
+// A dry run returns the result of the real run and moves nothing.
 func TestDryRunMovesNoBlockBetweenRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -14,10 +14,10 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// tables of a region's own rows, which are backed up and restored with it.
+// regionsOwn lists the tables with rows of one region, which are backed up and restored with it.
 var regionsOwn = []string{"free_blocks", "fences", "holds", "stocks", "idempotency_keys", "quota_shards"}
 
-// kept remembers the rows of a region, and restores them later: those of the other regions, and what is read everywhere, stay as they are by then.
+// kept copies the rows of a region. restore puts them back; rows of other regions and global rows keep their later state.
 func (w *world) kept(t *testing.T, r string) (restore func()) {
 	t.Helper()
 	run := func(sql string, args ...any) {
@@ -48,7 +48,7 @@ func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	require.NoError(t, err)
 	restore := w.kept(t, eu)
 
-	// What eu has of the pool goes to us after the backup.
+	// After the backup, us gets the blocks that eu had.
 	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "first", usecase.Request{}))
 	seen := map[string]bool{}
 	for i := range 16 {
@@ -89,7 +89,7 @@ func TestRegionRestoredAloneIsFenced(t *testing.T) {
 	_, err = w.in[eu].GetClaim(w.ctx, project, "first", usecase.Reading{})
 	require.Equal(t, ipam.CodeNotFound, ipam.CodeOf(err))
 	require.Contains(t, subjects(w.events(t, project, trail.EventFilter{Name: "first"})), regions.StockKeeper)
-	// What the region has counted for quotas is of the other time too: quotas are counted anew when they are made.
+	// The region's quota counts are old too. A new quota counts the usage again.
 	require.NoError(t, w.DeleteQuota(w.ctx, project, "all", usecase.Request{}))
 	w.set(t, quota("all", maxClaims(100), maxAddresses(1000)))
 	require.Equal(t, [3]string{"256", "16", "1"}, w.usage(t, "all"))
@@ -112,7 +112,7 @@ func TestBlocksWithLostRowsAreNotAllocated(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
-	restore := w.kept(t, eu) // before anything was lent
+	restore := w.kept(t, eu) // before the first loan
 	_, err := w.claimIn(w.ctx, eu, "lost", "wide", 28)
 	require.NoError(t, err)
 	restore()
@@ -135,7 +135,7 @@ func TestBlocksWithLostRowsAreNotAllocated(t *testing.T) {
 	require.Equal(t, int64(1), p.Stock.Cooling[lost.Bits()])
 }
 
-// A region that is fenced off from one pool serves others, and does not keep other regions from that one.
+// A region that is fenced off from one pool still serves others. Other regions still serve the fenced pool.
 func TestFenceAffectsOnePoolInOneRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

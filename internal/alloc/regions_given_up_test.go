@@ -9,12 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 )
 
-// A server remembers a pool as one that its region serves. When the region is given up, it finds that out by itself: its claims come from home.
+// A server has cached a pool for its region. The pool gives the region up, and the server notices by itself: its next claims come from home.
 func TestCachedRemovedRegionClaimsFromHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "wide", "10.0.0.0/20")
-	for _, left := range [][]string{{region, us}, nil} { // another region goes on serving it, or none does
+	for _, left := range [][]string{{region, us}, nil} { // another region still serves it, or none does
 		w.serving(t, "wide", region, eu, us)
 		_, err := w.claimIn(w.ctx, eu, "before", "wide", 28)
 		require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// lent is what a region has of a pool: addresses, and the size of the next loan's forerunner.
+// lent returns the free addresses that a region has on loan from a pool, and the size of its last loan.
 func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
 	t.Helper()
 	p, err := w.GetPool(w.ctx, project, pool, usecase.Reading{})
@@ -39,12 +39,12 @@ func (w *world) keep(t *testing.T, r string) int {
 	return n
 }
 
-// A region's stock is filled up before it is empty, by more the faster it is used, and by less the slower; what lies idle goes home.
+// The keeper fills a region's stock before it is empty. Loans grow with the rate of use and shrink without it; idle stock returns home.
 func TestStockKeeperFollowsTheUsageOfARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t) // with a runway of an hour
 	w.served(t, "net", "10.0.0.0/8")
-	// used claims until the keeper finds that stock is low, and answers the size of its loan.
+	// used claims until the keeper finds the stock low, and returns the size of its loan.
 	used := func() int {
 		t.Helper()
 		for range 100 {
@@ -93,7 +93,7 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
 	w.served(t, "net", "10.0.0.0/8")
-	c, err := w.by(eu, claim("large", "net", 16)) // a loan of 64 of these, a quarter of the pool
+	c, err := w.by(eu, claim("large", "net", 16)) // a loan of 64 such blocks, a quarter of the pool
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, c.Name, usecase.Request{}))
 	lent, _ := w.lent(t, eu, "net")
@@ -102,7 +102,7 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	w.clock.move(2 * time.Hour)
 	require.Equal(t, 0, w.keep(t, eu), "no more than the last loan: that is the stock of the region")
 
-	for i := range 3 { // and three loans at once, of which one would do
+	for i := range 3 { // three loans, of which one would be enough
 		_, err := w.by(eu, claim(fmt.Sprintf("l%d", i), "net", 10))
 		require.NoError(t, err)
 	}
@@ -122,11 +122,11 @@ func TestStockKeeperReturnsIdleStock(t *testing.T) {
 	require.Equal(t, 9, whole.Block.Bits())
 }
 
-// unreachable is a store for which the home of one pool does not answer.
+// unreachable is a store that fails to reach the home of one pool.
 type unreachable struct {
 	storage.Store
 
-	home ipam.ID // the lock of the pool's home
+	home ipam.ID // lock id of the pool's home
 	mu   sync.Mutex
 	asks int
 }
@@ -141,7 +141,7 @@ func (u *unreachable) InTx(ctx context.Context, op string, locks storage.Locks, 
 	return u.Store.InTx(ctx, op, locks, fn)
 }
 
-// A home that does not answer is told of, and keeps no other home's pools waiting.
+// The keeper reports an unreachable home and still serves pools of other homes.
 func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -159,7 +159,7 @@ func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	require.Positive(t, addresses)
 }
 
-// Nobody is kept from a home that has nothing to lend: it is not even locked.
+// The keeper does not lock a home without free blocks, so it delays no other transaction there.
 func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -180,7 +180,7 @@ func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	require.Equal(t, 1, lends())
 }
 
-// rounds counts the reads of the keeper's that are one round trip each.
+// rounds counts the reads of the keeper; each is one round trip.
 type rounds struct {
 	storage.Store
 	reads int
@@ -201,11 +201,11 @@ func (r *rounds) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.
 	return r.Store.RoomIn(ctx, ask)
 }
 
-// The keeper looks at all pools, page by page, and no pool that needs nothing costs a round trip of its own.
+// The keeper scans all pools page by page. A pool with enough stock costs no round trip of its own.
 func TestStockKeeperScansAllPools(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
-	const pools = 201 // a page, and one more
+	const pools = 201 // one more than a page
 	for i := range pools {
 		w.served(t, fmt.Sprintf("net-%d", i), fmt.Sprintf("10.%d.0.0/16", i))
 	}

@@ -22,8 +22,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// confined is a server of a region for which the database hides every row of the other regions, and refuses to write any: what it needs of them is as far away
-// as if the region were cut off.
+// confined makes a server of a region that reads and writes no row of other regions, as if the region were cut off. Its database role enforces that.
 func (w *world) confined(t *testing.T, r string) *alloc.Service {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -64,7 +63,7 @@ func (w *world) confined(t *testing.T, r string) *alloc.Service {
 
 func (w *world) dropRole(t *testing.T, role string) {
 	t.Helper()
-	ctx := context.WithoutCancel(w.ctx) // the test's own has ended
+	ctx := context.WithoutCancel(w.ctx) // the test's context has ended
 	c, err := pgx.Connect(ctx, w.dsn)
 	require.NoError(t, err)
 	defer func() { _ = c.Close(ctx) }()
@@ -74,7 +73,7 @@ func (w *world) dropRole(t *testing.T, role string) {
 	}
 }
 
-// steady is claims and releases of all kinds that need nothing but the region's own stock.
+// steady claims and releases in all ways that need only the region's own stock.
 func (w *world) steady(t *testing.T, s *alloc.Service, pool string, rounds int) {
 	t.Helper()
 	bits := 32
@@ -123,7 +122,7 @@ func TestClaimsReadNoRowOfAnotherRegion(t *testing.T) {
 	})
 }
 
-// requireAll requires that all claims live in a region.
+// requireAll requires that all claims are in a region.
 func requireAll(t *testing.T, w *world, r string) {
 	t.Helper()
 	page, err := w.ListClaims(w.ctx, project, paging.Filter{}, 500, "", usecase.Reading{})

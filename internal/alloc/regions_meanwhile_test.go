@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// gatedIn is a server of a region whose transactions of one kind can be held up before they begin.
+// gatedIn makes a server in a region, and a gate for one operation's transactions.
 func (w *world) gatedIn(t *testing.T, r, op string) (*alloc.Service, *gate) {
 	t.Helper()
 	store, err := crdb.Open(w.ctx, w.dsn, crdb.Options{Region: r})
@@ -24,7 +24,7 @@ func (w *world) gatedIn(t *testing.T, r, op string) (*alloc.Service, *gate) {
 	return alloc.New(g, alloc.Options{Region: r, Clock: w.clock.read, Runway: time.Hour}), g
 }
 
-// interrupted runs one operation of a region, and something else between what it has read and its transaction.
+// interrupted runs slow in a region, and calls other between its reads and its transaction.
 func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service) error, other func()) error {
 	t.Helper()
 	s, g := w.gatedIn(t, r, op)
@@ -37,7 +37,7 @@ func (w *world) interrupted(t *testing.T, r, op string, slow func(*alloc.Service
 	return <-done
 }
 
-// Whatever a pool's regions become between a look and its transaction, the answer is about what is there.
+// A pool's regions change between a request's first reads and its transaction. The result reflects the new regions.
 func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	t.Parallel()
 	two := func(p *ipam.PoolSpec) { p.Regions = []string{region, eu} }
@@ -98,7 +98,7 @@ func TestConcurrentRegionChangesAreHandled(t *testing.T) {
 	})
 }
 
-// A server that has served a pool for another region, which then gave the pool up, goes on serving it at home.
+// A server has cached a pool with a claim in another region. The pool then gives that region up, and the server serves it at home.
 func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -108,7 +108,7 @@ func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	first, err := w.by(eu, claim("e", "net", 32))
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "e", usecase.Request{}))
-	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // made by the home, of eu's block
+	_, err = w.by(region, claimOf("x", "net", exactly(first.Block.String()))) // by the home, of eu's block
 	require.NoError(t, err)
 	require.NoError(t, w.in[eu].DeleteClaim(w.ctx, project, "x", usecase.Request{}))
 	_, err = w.in[eu].PatchPool(w.ctx, project, "net", usecase.Request{}, func(p ipam.Pool) (ipam.Pool, error) {
@@ -124,7 +124,7 @@ func TestCachedPoolServesARemovedRegionAtHome(t *testing.T) {
 	}
 }
 
-// A loan that hangs, because the home cannot be reached, holds up nobody who needs nothing but the region's own stock.
+// A loan that hangs because the home is unreachable does not delay claims that the region's stock can serve.
 func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -134,8 +134,8 @@ func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 		_, err := s.CreateClaim(w.ctx, project, claim(name, "net", bits), usecase.Request{})
 		return err
 	}
-	require.NoError(t, ask("a", 32)) // 64 addresses are lent
-	require.NoError(t, ask("b", 27)) // half of them: stock is low
+	require.NoError(t, ask("a", 32)) // lends 64 addresses
+	require.NoError(t, ask("b", 27)) // half of the stock: it is low now
 	for title, borrower := range map[string]func() error{
 		"OfTheKeeper": func() error { _, err := s.KeepStocks(w.ctx); return err },
 		"OfAClaim":    func() error { return ask("large", 21) },
@@ -150,7 +150,7 @@ func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	}
 }
 
-// Behind a class, a pool that is free in parts of several regions is tried before all are called exhausted.
+// A claim by class tries to gather blocks from several regions before it is refused.
 func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -164,7 +164,7 @@ func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "c", usecase.Request{}))
 	_, err = w.in[region].CreateClaim(w.ctx, project, byClass("x", "std", length(24)), usecase.Request{DryRun: true})
-	refused(t, err, ipam.CodePoolExhausted) // it gathers nothing
+	refused(t, err, ipam.CodePoolExhausted) // a dry run gathers nothing
 	got, err := w.by(region, byClass("x", "std", length(24)))
 	require.NoError(t, err, "whoever only asked is not believed")
 	require.Equal(t, "10.1.0.0/24", got.Block.String())
@@ -172,7 +172,7 @@ func TestClassFindsABlockFreeInPartsOfSeveralRegions(t *testing.T) {
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
-// That such a block was not to be had a moment ago is believed for a second, however often it is asked for.
+// A server caches a failed gathering for a second at most. Constant requests do not extend that time.
 func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -197,7 +197,7 @@ func TestClassFindsABlockInPartsUnderConstantRequests(t *testing.T) {
 	require.Fail(t, "it is refused for as long as it is asked for")
 }
 
-// A name that is in use in another region is what is told, also when there is no room.
+// A name conflict in another region is reported even if the pool is full.
 func TestNameConflictInAnotherRegionPrecedesAFullPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -213,7 +213,7 @@ func TestNameConflictInAnotherRegionPrecedesAFullPool(t *testing.T) {
 	refused(t, err, ipam.CodePoolExhausted)
 }
 
-// The record of what a region was lent is as small as that is contiguous, however many loans it came by; and all of it comes home for one claim.
+// Adjacent loans are merged into one row, however many there were. One claim can bring all of them home.
 func TestLoansOfBuddiesAreMerged(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -221,7 +221,7 @@ func TestLoansOfBuddiesAreMerged(t *testing.T) {
 	for i := range 256 {
 		_, err := w.by(eu, claim(fmt.Sprintf("c%d", i), "net", 32))
 		require.NoError(t, err)
-		w.clock.move(3 * time.Hour) // so that loans get smaller and smaller
+		w.clock.move(3 * time.Hour) // loans get smaller and smaller
 	}
 	require.Len(t, w.dump(t)["region_blocks"], 1)
 	for i := range 256 {

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// passing is a store that does something once, before a list is first read from a region.
+// passing is a store that calls a function once, before the first list read from a region.
 type passing struct {
 	storage.Store
 	meanwhile
@@ -55,7 +55,7 @@ func (b *passing) FreeList(ctx context.Context, c storage.Container, maxBits int
 	return b.between(b.Store).FreeList(ctx, c, maxBits, after, n)
 }
 
-// readBetween is the reads of one moment of a store of passing, or the store's single ones.
+// readBetween wraps the reads of one snapshot, or the single reads of a store.
 type readBetween struct {
 	storage.Reader
 	meanwhile
@@ -76,7 +76,7 @@ func (r *readBetween) FreeList(ctx context.Context, c storage.Container, maxBits
 	return r.Reader.FreeList(ctx, c, maxBits, after, n)
 }
 
-// viewBetween is a view with readBetween.
+// viewBetween wraps a view with readBetween.
 type viewBetween struct {
 	readBetween
 
@@ -89,11 +89,11 @@ func (v *viewBetween) OneMoment(ctx context.Context, op string, fn func(context.
 	})
 }
 
-// A block that moves to another region while a list of its pool is read is in it once.
+// A block moves to another region during a list of its pool. The list contains it once.
 func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	lists := map[string]struct {
-		held bool // the block, before and afterwards
+		held bool // whether the block is held, before and after
 		read func(context.Context, *testing.T, *alloc.Service, usecase.Reading) []netip.Prefix
 	}{
 		"Claims": {true, func(ctx context.Context, t *testing.T, s *alloc.Service, r usecase.Reading) (blocks []netip.Prefix) {
@@ -138,7 +138,7 @@ func TestListOfAMultiRegionPoolIsOneSnapshot(t *testing.T) {
 				to(way[0], "first")
 				moved := false
 				s := w.over(t, region, func(store storage.Store) storage.Store {
-					return &passing{store, meanwhile{new(sync.Once), us, func() { // it is read last
+					return &passing{store, meanwhile{new(sync.Once), us, func() { // the region that is read last
 						if moved = true; list.held {
 							w.released(t, "first")
 						}

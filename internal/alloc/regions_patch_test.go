@@ -15,7 +15,7 @@ func (w *world) reregion(pool string, regions ...string) error {
 	return err
 }
 
-// Regions are added to a pool, and taken from it when nothing of it is held there.
+// A PATCH adds regions to a pool, and removes regions without held blocks.
 func TestPatchAddsAndRemovesRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -54,7 +54,7 @@ func TestPatchAddsAndRemovesRegionsOfAPool(t *testing.T) {
 	}
 }
 
-// What is free of a block is brought home to be reserved; what is held in a region is said to be in the way.
+// A reservation brings the free parts of its block home. A held part in a region is reported as a conflict.
 func TestReservationTakesLentBlocks(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -75,7 +75,7 @@ func TestReservationTakesLentBlocks(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A pool of several regions is deleted when nothing of it is held in any, whatever is lent.
+// A pool in several regions can be deleted when no region holds a block of it, whatever is lent.
 func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -99,7 +99,7 @@ func TestMultiRegionPoolIsDeletedWhenEmpty(t *testing.T) {
 	}
 }
 
-// What cools down does so in the region that it was claimed in, and any server of that region frees it.
+// A block cools down in the region of its claim, and any server of that region frees it.
 func TestCooldownStaysInTheRegionOfTheClaim(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

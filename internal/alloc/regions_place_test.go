@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// placing is a store that stops when it is to note the place of one project, until it is told to go on.
+// placing is a store that stops before it records that one project works in a region, until the test resumes it.
 type placing struct {
 	storage.Store
 	of          ipam.ID
@@ -28,7 +28,7 @@ func (p *placing) Place(ctx context.Context, project ipam.ID, region string) err
 	return p.Store.Place(ctx, project, region)
 }
 
-// That a project has its first claim in a region is noted where all regions read it, which may take a second. Others do not wait for it.
+// The first claim of a project in a region writes a global row, which may take a second. Other claims on the pool do not wait for it.
 func TestFirstClaimOfAProjectInARegionDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	for way, claims := range map[string]func(context.Context, *alloc.Service) error{
@@ -74,7 +74,8 @@ func TestFirstClaimOfAProjectInARegionDelaysNoOther(t *testing.T) {
 	}
 }
 
-// A project works in a region from its first claim there on, and not because it was refused one: from then on its names are looked for there, too.
+// A refused claim does not record its region for the project; only a successful one does. Later look-ups of the project's names include recorded
+// regions.
 func TestRefusedClaimDoesNotPlaceItsProjectInARegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A scope that is claimed from in three regions at once has one pool, in the region that came first.
+// Claims in three regions at once share one pool for their scope. It is in the region that was first.
 func TestScopeClaimedInThreeRegionsHasOnePool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -40,7 +40,7 @@ func TestScopeClaimedInThreeRegionsHasOnePool(t *testing.T) {
 	require.Equal(t, us, near.Region, "another site's pool is where it was first claimed from")
 }
 
-// What a claim leaves behind is found and used by the other regions: a retained block is claimed again, or given up.
+// Other regions can use a retained block: bind it to a claim, or delete it.
 func TestRetainedBlockIsReachableFromAnyRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -74,7 +74,7 @@ func TestRetainedBlockIsReachableFromAnyRegion(t *testing.T) {
 	require.Equal(t, 24, whole.Block.Bits())
 }
 
-// A claim by class prefers the pools that its own region serves, and still finds the last room elsewhere.
+// A claim by class prefers pools of its own region, but uses the last room elsewhere.
 func TestClassPrefersPoolsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

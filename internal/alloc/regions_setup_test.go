@@ -16,13 +16,13 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The regions of tests in several; the first is that of all other tests.
+// eu and us are further regions for tests; region is the region of all other tests.
 const (
 	eu = "eu"
 	us = "us"
 )
 
-// world is three servers in three regions on one database.
+// world has three servers in three regions on one database.
 type world struct {
 	*bundle
 	in map[string]*alloc.Service
@@ -44,13 +44,13 @@ func setupRegions(t *testing.T) *world {
 	return w
 }
 
-// storeIn opens the database once more, in a region.
+// storeIn opens another store on the database, in a region.
 func (w *world) storeIn(t *testing.T, r string) (*crdb.Store, *attempts) {
 	t.Helper()
 	return w.store(t, func(o *crdb.Options) { o.Region = r })
 }
 
-// served makes a pool that all three regions serve.
+// served makes a pool that serves all three regions.
 func (w *world) served(t *testing.T, name, cidr string, more ...func(*ipam.PoolSpec)) ipam.Pool {
 	t.Helper()
 	spec := ipam.PoolSpec{

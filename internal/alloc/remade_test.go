@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// A project is deleted and another tenant makes one of its name: nothing that was the first one's is the second one's, on servers that
-// remember all they can of the first.
+// A project is deleted, and another tenant creates one of the same name. The new project inherits nothing, even on servers that have cached the old
+// one.
 func TestRecreatedProjectInheritsNothing(t *testing.T) {
 	t.Parallel()
 	const name = "beta"
@@ -37,12 +37,12 @@ func TestRecreatedProjectInheritsNothing(t *testing.T) {
 	_, err = b.PutSpaceGrant(b.ctx, project, ipam.DefaultSpace, name, usecase.Request{})
 	require.NoError(t, err)
 
-	ctx := b.acting("corp:both", tenancy.Admin, name) // by configuration: in whichever has the name
+	ctx := b.acting("corp:both", tenancy.Admin, name) // by configuration: in any project of the name
 	keyed := usecase.Request{Key: "key", Fingerprint: [16]byte{1}}
 	b.class(t, name, class("own", lengths(24, 28, 28), defaultClass))
 	b.poolIn(t, name, root("own", "10.2.0.0/24", backing("own")))
 	b.populate(ctx, t, name)
-	cursor := "" // into the trail
+	cursor := "" // position in the trail
 	for i, s := range servers {
 		at := string(rune('a' + i))
 		for _, c := range []ipam.Claim{claim("lent-"+at, "granted", 28, lent), byClass("classed-"+at, "own"), byClass("default-"+at, ""), ownClaim(name, "pooled-"+at)} {
@@ -50,7 +50,7 @@ func TestRecreatedProjectInheritsNothing(t *testing.T) {
 			if c.Name == "lent-a" {
 				r = keyed
 			}
-			for range 2 { // the second time it begins with what is remembered
+			for range 2 { // the second time, the server uses its cache
 				_, err := s.CreateClaim(ctx, name, c, r)
 				require.NoError(t, err, c.Name)
 				events, err := s.ListEvents(ctx, name, trail.EventFilter{}, 1, "", usecase.Reading{})
@@ -130,8 +130,8 @@ func ownClaim(in, name string) ipam.Claim {
 	return claim(name, "own", 28, func(c *ipam.Claim) { c.Spec.PoolRef.Project = in })
 }
 
-// A pool is deleted and its owner makes another one of its name, which is nobody else's business: who was served from the first, and is
-// remembered to have been, is not served from the second.
+// A pool is deleted, and its owner creates another one of the same name. A consumer of the first pool cannot claim from the second, even on a server
+// that has cached the grant.
 func TestRecreatedPoolInheritsNoGrant(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

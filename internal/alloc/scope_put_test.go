@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// putScope has the pool of a site's scope carved, or finds it.
+// putScope carves the pool of a site's scope, or finds it.
 func (b *bundle) putScope(t testing.TB, site string) usecase.Result[ipam.Pool] {
 	t.Helper()
 	made, err := b.PutScopePool(b.ctx, project, "net", labels("site", site), usecase.Request{})
@@ -113,7 +113,7 @@ func TestPutOfAnInvalidScopedPoolIsRefused(t *testing.T) {
 	refused(t, err, ipam.CodePoolDraining)
 }
 
-// Callers and claims that open one scope at the same time get one pool.
+// Concurrent PUTs and claims for one scope get one pool.
 func TestConcurrentPutsAndClaimsCreateOneScopedPool(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t)

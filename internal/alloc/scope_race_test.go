@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// The pool of its scope is removed between the claim's first look and its transaction: it is served from a new one.
+// A scope's pool is removed between the claim's first reads and its transaction. The claim gets a new pool.
 func TestClaimIsServedFromANewPoolIfItsScopedPoolIsRemovedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -80,12 +80,12 @@ func TestClaimIsServedFromANewPoolIfItsScopedPoolIsRemovedConcurrently(t *testin
 	}
 }
 
-// The claim is made between the sweep's look and its transaction: the pool stays, and so does what is said of it.
+// A claim is made between the sweep's first reads and its transaction. The sweep neither marks nor removes the pool.
 func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		op      string
-		release bool // again, so that the pool is empty once more
+		release bool // releases the claim, so that the pool is empty once more
 	}{
 		"BeforeItIsMarked":         {"scope_mark", false},
 		"BeforeItIsRemoved":        {"scope_remove", false},
@@ -122,7 +122,7 @@ func TestScopedPoolWithAConcurrentClaimIsNotSwept(t *testing.T) {
 	}
 }
 
-// Pools come and go while they are claimed from, by three servers: nobody is refused, and everything adds up.
+// Pools are carved and swept under load on three servers. No claim is refused, and the figures are right.
 func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := setupScoped(t, emptyFor(0))
@@ -167,7 +167,7 @@ func TestScopedPoolsAreCreatedAndSweptUnderLoad(t *testing.T) {
 	close(stop)
 	keepers.Wait()
 	require.Empty(t, odd)
-	for range 2 { // mark, and remove
+	for range 2 { // mark, then remove
 		_, removed, err := b.SweepScopes(b.ctx, 100, 100)
 		note(removed, err)
 	}

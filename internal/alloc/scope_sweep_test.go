@@ -17,7 +17,7 @@ import (
 
 func emptyFor(d time.Duration) classOption { return func(s *ipam.ClassSpec) { s.EmptyPoolTTL = &d } }
 
-// swept demands that one look marks and removes so many pools.
+// swept runs one sweep and requires the numbers of marked and removed pools.
 func (b *bundle) swept(t testing.TB, marked, removed int) {
 	t.Helper()
 	m, r, err := b.SweepScopes(b.ctx, 2, 100)
@@ -202,7 +202,7 @@ func TestConcurrentSweepsRemoveEachPoolOnce(t *testing.T) {
 	require.Equal(t, [2]string{"65536", "0"}, b.figures(t, platform, "eu"))
 }
 
-// The answer of COMMIT is lost: the next look finds what there is still to do, and nothing else.
+// The response to a COMMIT is lost. The next sweep does exactly the remaining work.
 func TestSweepWithUnknownOutcomeIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	for fault, left := range map[fault]int{lostBefore: 1, lostAfter: 0} {

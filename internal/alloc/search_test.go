@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// finds is what a text finds, a line each: kind, project/name, block, why.
+// finds returns the search results for a text, one line each: kind, project/name, reason, block.
 func (b *bundle) finds(ctx context.Context, t testing.TB, text string) []string {
 	t.Helper()
 	found, err := b.Search(ctx, search.Asked{Text: text, Limit: 100}, usecase.Reading{})
@@ -146,7 +146,7 @@ func TestSearchFindsNames(t *testing.T) {
 	}
 }
 
-// Of any address it is found what the lists say that holds it.
+// A search for any address finds the objects that hold it in the lists.
 func TestSearchAgreesWithTheLists(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -187,7 +187,7 @@ func TestSearchAgreesWithTheLists(t *testing.T) {
 	}
 }
 
-// A server finds what is held in any region.
+// A server finds objects in all regions.
 func TestSearchFindsInAllRegions(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)
@@ -209,7 +209,7 @@ func TestSearchFindsInAllRegions(t *testing.T) {
 func TestSearchIsLimitedInProjects(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	for i := range 100 { // with the platform and the test's own there are 102
+	for i := range 100 { // 102 with the platform and the test's own project
 		_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(fmt.Sprintf("a%d", i))}, usecase.Request{})
 		require.NoError(t, err)
 	}

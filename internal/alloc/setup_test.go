@@ -21,7 +21,7 @@ import (
 
 const (
 	region  = "local"
-	project = "acme" // the tenant of most tests
+	project = "acme" // tenant of most tests
 )
 
 func TestMain(m *testing.M) {
@@ -30,18 +30,18 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// bundle is what a test works with: the use cases on a database of its own, with a clock that only the test moves. Its
-// methods that take a testing.TB demand success; the use cases themselves are called through the embedded Service.
+// bundle has the use cases on a new database, with a clock that only the test moves. Its methods with a testing.TB require success. Tests call the
+// use cases themselves through the embedded Service.
 type bundle struct {
 	*alloc.Service
-	ctx      context.Context // of the caller: a platform admin
+	ctx      context.Context // of a platform admin
 	dsn      string
 	clock    *clock
 	attempts *attempts
-	lends    string // the project that offers pools to others; "": provider
+	lends    string // project that offers pools to others; "": provider
 }
 
-// setup makes the bundle, with the project. When the test ends, the audit proves that every invariant still holds.
+// setup makes the bundle with its project. At the end of the test, the audit checks every invariant.
 func setup(t testing.TB) *bundle {
 	t.Helper()
 	b := &bundle{
@@ -57,14 +57,14 @@ func setup(t testing.TB) *bundle {
 	return b
 }
 
-// server is one more process, as far as the database can tell: connections, lanes and groups of its own.
+// server makes another service, as another process would: with its own connections, locks and groups.
 func (b *bundle) server(t testing.TB) (*alloc.Service, *attempts) {
 	t.Helper()
 	store, seen := b.store(t)
 	return b.serve(store), seen
 }
 
-// store opens the database once more. pgx's default for a small machine is four connections.
+// store opens the database once more. pgx would open only four connections on a small machine.
 func (b *bundle) store(t testing.TB, options ...func(*crdb.Options)) (*crdb.Store, *attempts) {
 	t.Helper()
 	seen := &attempts{ends: map[string]int{}}
@@ -78,19 +78,19 @@ func (b *bundle) store(t testing.TB, options ...func(*crdb.Options)) (*crdb.Stor
 	return store, seen
 }
 
-// serve makes the use cases over a store, for tests that put something of theirs in between.
+// serve makes the use cases on a store, which the test may have wrapped.
 func (b *bundle) serve(store storage.Store) *alloc.Service {
 	return alloc.New(store, alloc.Options{Region: region, Clock: b.clock.read})
 }
 
 func auditClean(t testing.TB, dsn string) {
 	t.Helper()
-	report, err := audit.Run(context.Background(), dsn) // the test's own has ended
+	report, err := audit.Run(context.Background(), dsn) // the test's context has ended
 	require.NoError(t, err)
 	require.Empty(t, report.Findings, "the audit")
 }
 
-// clock is a clock that stands still until it is moved.
+// clock is a clock that moves only on request.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -108,7 +108,7 @@ func (c *clock) move(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// attempts counts the runs of transactions and reads, by "operation end".
+// attempts counts the attempts of transactions and reads, by "operation end".
 type attempts struct {
 	mu   sync.Mutex
 	ends map[string]int

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A project has as many spaces as it may, its default one counted, however many servers are asked at once.
+// A project can have a limited number of spaces, including its default space. The limit applies to all servers together.
 func TestSpacesOfAProjectAreLimited(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-const other = "umbrella" // the tenant next door
+const other = "umbrella" // another tenant
 
-// acting is the context of a caller with a role in one project.
+// acting returns the context of a caller with a role in one project.
 func (b *bundle) acting(subject string, role tenancy.Role, in string) context.Context {
 	return tenancy.WithPrincipal(b.ctx, tenancy.Principal{Subject: subject, Method: "oidc", Roles: map[string]tenancy.Role{in: role}})
 }
 
-// neighbour makes the tenant next door, and answers the context of its admin.
+// neighbour creates the other tenant and returns the context of its admin.
 func (b *bundle) neighbour(t testing.TB) context.Context {
 	t.Helper()
 	_, err := b.CreateProject(b.ctx, ipam.Project{Metadata: meta(other)}, usecase.Request{})
@@ -44,7 +44,7 @@ func apiKey(name string, role tenancy.Role) ipam.APIKey {
 	return ipam.APIKey{Metadata: meta(name), Spec: ipam.APIKeySpec{Role: string(role)}}
 }
 
-// mint makes an API key.
+// mint creates an API key.
 func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
 	t.Helper()
 	r, err := b.CreateKey(b.ctx, in, k, usecase.Request{})
@@ -52,7 +52,7 @@ func (b *bundle) mint(t testing.TB, in string, k ipam.APIKey) ipam.APIKey {
 	return r.Value
 }
 
-// events is the trail of a project, newest first.
+// events returns the trail of a project, newest first.
 func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Event {
 	t.Helper()
 	return all(t, 100, func(n int, c string) (paging.Page[ipam.Event], error) {
@@ -60,7 +60,7 @@ func (b *bundle) events(t testing.TB, in string, f trail.EventFilter) []ipam.Eve
 	})
 }
 
-// purge does at once what the background does in time.
+// purge does the work of the background job at once.
 func (b *bundle) purge(t testing.TB) {
 	t.Helper()
 	store, _ := b.store(t)

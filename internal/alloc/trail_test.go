@@ -17,15 +17,15 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// change is one use case that changes something other than claims, and the event that it leaves.
+// change is a use case that changes something other than a claim, and its expected event.
 type change struct {
 	name       string
 	run        func(ctx context.Context, r usecase.Request) error
-	trail      string // the project in whose trail it is
+	trail      string // project that has the event in its trail
 	kind, of   string
 	before     string // JSON; "" for null
 	after      string
-	idempotent bool // the same once more changes nothing and is no error
+	idempotent bool // a repetition changes nothing and is no error
 }
 
 func (b *bundle) changes() []change {
@@ -139,8 +139,8 @@ func (b *bundle) changes() []change {
 	}
 }
 
-// Each change leaves exactly one event, in one trail, which says who did what from where and what is different since. A dry run, a
-// replay and what changes nothing leave none.
+// Each change records exactly one event in one trail, with its caller, action, address and difference. A dry run, a replay and a request without
+// effect record none.
 func TestEveryChangeRecordsOneEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -256,7 +256,7 @@ func TestTrailIsListedNewestFirst(t *testing.T) {
 	require.Len(t, page.Items, 1, "a forged cursor does not go beyond the filter")
 }
 
-// An error from the middle of a use case leaves neither the change nor its event.
+// An error in the middle of a use case records neither the change nor its event.
 func TestRefusedChangeRecordsNoEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,14 +16,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recorder records on behalf of one more server.
+// recorder returns a recorder of another server.
 func (b *bundle) recorder(t testing.TB) *utilization.Recorder {
 	t.Helper()
 	store, _ := b.store(t)
 	return utilization.NewRecorder(store, time.Hour, b.clock.read)
 }
 
-// used is what a history says of some time, by hour.
+// usedOver returns the hourly history of a pool in a period.
 func (b *bundle) usedOver(t testing.TB, pool string, since, until time.Time) (used []string) {
 	t.Helper()
 	hours := int(until.Sub(since) / time.Hour)
@@ -44,7 +44,7 @@ func (b *bundle) count(t testing.TB, sql string, args ...any) (n int) {
 	return n
 }
 
-// A pool is claimed from at random for some weeks. Of the last two the history has every hour; of what is before, the last and the highest of each day.
+// Random claims change a pool for some weeks. The history has every hour of the last two weeks, and the last and highest value of each day before.
 func TestUtilizationHistoryMatchesTheRecords(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -130,7 +130,7 @@ func TestConcurrentRecordersWriteOneRecordPerHour(t *testing.T) {
 		}
 		all.Wait()
 		require.EqualValues(t, 30, counts[0]+counts[1]+counts[2]+counts[3])
-		n, err := b.recorder(t).Record(b.ctx) // a server that was started again
+		n, err := b.recorder(t).Record(b.ctx) // a restarted server
 		require.NoError(t, err)
 		require.Zero(t, n)
 		b.clock.move(time.Hour)
@@ -199,7 +199,7 @@ func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, h.Points, 1, "it is another pool")
 
-	store, _ := b.store(t) // what was about to be recorded when its pool was deleted
+	store, _ := b.store(t) // a record that was due when its pool was deleted
 	require.NoError(t, b.DeletePool(b.ctx, project, "gone", usecase.Request{}))
 	now := b.clock.read()
 	n, err := store.RecordUtilization(b.ctx, now.Truncate(24*time.Hour), now, []utilization.Record{{PoolID: again.UID, UsedAt: ipam.UsedAt{At: now, Used: new(big.Int)}}})
@@ -207,7 +207,7 @@ func TestUtilizationIsDeletedWithItsPool(t *testing.T) {
 	require.Zero(t, n)
 }
 
-// What is recorded of a pool in several regions is the sum of all, whoever was lent what.
+// The record of a pool in several regions is the sum of all regions, whatever is lent.
 func TestUtilizationSumsAllRegionsOfAPool(t *testing.T) {
 	t.Parallel()
 	w := setupRegions(t)

@@ -33,7 +33,7 @@ func TestGoneReceiverDoesNotStopAConcurrentlyMovedWebhook(t *testing.T) {
 	require.Equal(t, from.all()[0], to.all()[0])
 }
 
-// behindRead does something once a webhook was read.
+// behindRead calls a function after each read of a webhook.
 type behindRead struct {
 	storage.Store
 
@@ -47,7 +47,8 @@ func (s *behindRead) WebhookGet(ctx context.Context, in storage.ProjectKey, name
 	return w, err
 }
 
-// The sender passes over the pool by the filter that it has read, and is to write its place when nothing has come for some seconds.
+// The sender skips the pool's event with the old filter, and writes its position only after some idle seconds. The new filter must still send the
+// event.
 func TestFilterChangeResendsEarlierMatches(t *testing.T) {
 	t.Parallel()
 	b, _ := hooked(t)

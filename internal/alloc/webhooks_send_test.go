@@ -27,13 +27,13 @@ import (
 
 var loopback = webhook.Networks{netip.MustParsePrefix("127.0.0.0/8")}
 
-// sent is a message as these tests write it.
+// sent is a message in the format of these tests.
 type sent struct {
 	ID      string `json:"-"` // webhook-id
 	Resync  bool
 	Changes []string
 	Cursor  string
-	Padding string // as large as objects can be
+	Padding string // pads the message to the maximum size of objects
 }
 
 func bodyOf(m webhooks.Message) ([]byte, error) {
@@ -48,7 +48,7 @@ func bodyOf(m webhooks.Message) ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// sending is a server that sends webhooks, by the database's clock and what the test has moved it by.
+// sending is a server that sends webhooks. Its clock is the database's clock plus ahead.
 type sending struct {
 	*alloc.Service
 	ahead *atomic.Int64
@@ -71,7 +71,7 @@ func (b *bundle) senderOver(t testing.TB, store storage.Store, ahead *atomic.Int
 	return s
 }
 
-// hooked is a bundle whose server sends.
+// hooked returns a bundle with a server that sends webhooks.
 func hooked(t testing.TB) (*bundle, sending) {
 	t.Helper()
 	b := followable(t)
@@ -80,7 +80,7 @@ func hooked(t testing.TB) (*bundle, sending) {
 	return b, s
 }
 
-// pass has servers look for webhooks until something is so.
+// pass lets servers deliver webhooks until a condition is true.
 func pass(t testing.TB, b *bundle, so func() bool, servers ...sending) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -94,7 +94,7 @@ func pass(t testing.TB, b *bundle, so func() bool, servers ...sending) {
 
 const longEnough = 3 * time.Minute
 
-// receiver keeps what it is sent, and answers what it is told to.
+// receiver records its requests and responds as the test demands.
 type receiver struct {
 	*httptest.Server
 	answer func(sent) int // under mu
@@ -102,7 +102,7 @@ type receiver struct {
 	mu     sync.Mutex
 	got    []sent
 	inside int
-	most   int // requests at once
+	most   int // maximum number of requests at once
 }
 
 func receive(t testing.TB, answer func(sent) int) *receiver {
@@ -127,7 +127,7 @@ func receive(t testing.TB, answer func(sent) int) *receiver {
 		r.inside--
 		r.mu.Unlock()
 		if status == 0 {
-			panic(http.ErrAbortHandler) // the connection closes
+			panic(http.ErrAbortHandler) // closes the connection
 		}
 		w.WriteHeader(status)
 	}))
@@ -141,7 +141,7 @@ func (r *receiver) all() []sent {
 	return append([]sent(nil), r.got...)
 }
 
-// changes are those that have come, in the order in which they came first: each may be sent again, in another message too.
+// changes returns the received changes in the order of their first arrival. Each may arrive again, also in another message.
 func (r *receiver) changes() (first []string) {
 	for _, s := range r.all() {
 		for _, c := range s.Changes {
@@ -198,7 +198,7 @@ func TestFailedDeliveryIsRetriedWithTheSameIDAndBody(t *testing.T) {
 	t.Parallel()
 	b, s := hooked(t)
 	n, failures := 0, []int{0, http.StatusInternalServerError, http.StatusFound}
-	r := receive(t, func(sent) int { // the same again on a machine on which the pause is over before the test has seen the failure
+	r := receive(t, func(sent) int { // repeats a failure if the pause ends before the test has seen it
 		if n < len(failures) {
 			return failures[n]
 		}
@@ -216,7 +216,7 @@ func TestFailedDeliveryIsRetriedWithTheSameIDAndBody(t *testing.T) {
 		require.Greater(t, w.DueAt.Sub(w.Progress.Error.At), time.Second, "it is tried later")
 		require.GreaterOrEqual(t, w.Progress.Failures, tries+1)
 		require.Len(t, r.all(), w.Progress.Failures)
-		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // must not get into what is tried again
+		b.claim(t, claim(fmt.Sprint("more-", tries), "net", 32)) // must not enter the repeated message
 		r.mu.Lock()
 		n++
 		r.mu.Unlock()
@@ -239,7 +239,7 @@ func TestDeliveryOfAKilledSenderIsRepeatedByAnother(t *testing.T) {
 	r := receive(t, func(s sent) int {
 		select {
 		case <-killed:
-		default: // it is delivered, and the sender does not learn of it
+		default: // delivered, but the sender does not learn of it
 			close(killed)
 			go first.EndWebhooks()
 			return 0
@@ -258,7 +258,7 @@ func TestDeliveryOfAKilledSenderIsRepeatedByAnother(t *testing.T) {
 	}, first)
 	b.claim(t, claim("two", "net", 32))
 	first.EndWebhooks()
-	first.ahead.Add(int64(time.Minute)) // the lease has ended, if it was not given back
+	first.ahead.Add(int64(time.Minute)) // the lease has ended, if it was not returned
 	pass(t, b, func() bool { return len(r.changes()) == 2 }, second)
 	all := r.all()
 	require.Equal(t, all[0], all[1], "the same id and the same body")
@@ -277,7 +277,7 @@ func TestConcurrentSendersDeliverOneMessageAtATime(t *testing.T) {
 		return http.StatusOK
 	})
 	b.hook(t, ipam.WebhookSpec{URL: r.URL, Kinds: []string{"IPClaim"}})
-	later := func(d time.Duration) { // while nobody sends: no lease ends in the middle of a request
+	later := func(d time.Duration) { // moves the clock only while no server sends, so no lease ends during a request
 		if b.hookNow(t).Lease.IsZero() {
 			first.ahead.Add(int64(d))
 		}

@@ -25,7 +25,7 @@ func TestInterruptedAttemptsAreNotReceiverFailures(t *testing.T) {
 	inside, breaks := make(chan struct{}), &atomic.Bool{}
 	breaks.Store(true)
 	r := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		_, _ = io.Copy(io.Discard, q.Body) // or the server does not notice the end of the connection
+		_, _ = io.Copy(io.Discard, q.Body) // otherwise the server does not notice a closed connection
 		if breaks.Load() {
 			inside <- struct{}{}
 			<-q.Context().Done()
@@ -56,7 +56,7 @@ func TestInterruptedAttemptsAreNotReceiverFailures(t *testing.T) {
 	require.Less(t, w.DueAt.Sub(w.Progress.Error.At), 7*time.Second, "the pause after one failure")
 }
 
-// unfollowed is a store by which nobody can begin to follow changes while it is broken.
+// unfollowed is a store that cannot read the feed while it is broken.
 type unfollowed struct {
 	storage.Store
 	broken atomic.Bool

@@ -98,7 +98,7 @@ func TestWebhooksRequireTheirRoles(t *testing.T) {
 	refused(t, err, ipam.CodeNotFound)
 }
 
-// letters gives a webhook things that could not be delivered.
+// letters gives a webhook n undelivered messages and returns the id of the last one.
 func (b *bundle) letters(t testing.TB, store storage.Store, w ipam.Webhook, n int) (last ipam.ID) {
 	t.Helper()
 	for range n {

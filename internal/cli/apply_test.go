@@ -25,7 +25,7 @@ pools:
   - { name: lab-v4, space: lab, cidr: 10.20.0.0/16 }
 `
 
-// applying makes a double with a plan on its standard input.
+// applying returns a double with a plan on standard input.
 func applying(t *testing.T, plan string, script ...reply) *double {
 	t.Helper()
 	d := answering(t, script...)
@@ -53,7 +53,7 @@ func TestApplyCreatesMissingResourcesParentsFirst(t *testing.T) {
 			posts = append(posts, s.json(t)["metadata"].(map[string]any)["name"].(string))
 		}
 	}
-	require.Equal(t, []string{"team-a", "lab", "prod-eu", "lab-v4", "prod-eu-k8s"}, posts) // what stands on another comes after it
+	require.Equal(t, []string{"team-a", "lab", "prod-eu", "lab-v4", "prod-eu-k8s"}, posts) // dependents come after their dependencies
 	child := d.requests()[5].json(t)["spec"].(map[string]any)
 	require.Equal(t, map[string]any{"name": "prod-eu"}, child["parentRef"])
 }
@@ -106,7 +106,7 @@ func TestApplyAcceptsAnotherProject(t *testing.T) {
 	require.Equal(t, "/v1/projects/team-b", d.requests()[0].uri)
 
 	d = applying(t, smallPlan, refusal(t, "ProblemNotFound"))
-	d.env["CARVE_PROJECT"] = "team-c" // exported for something else: the plan knows better where it belongs
+	d.env["CARVE_PROJECT"] = "team-c" // exported for other commands; the plan's own project takes precedence
 	d.done("apply", "-f", "-", "--dry-run")
 	require.Equal(t, "/v1/projects/team-a", d.requests()[0].uri)
 }
@@ -122,7 +122,7 @@ pools:
 
 func TestApplyCreatesClassesBeforeThePoolsThatListThem(t *testing.T) {
 	t.Parallel()
-	// The platform has a class standard too: it is not the one of the plan.
+	// The platform also has a class named standard; the plan means the project's class.
 	d := applying(t, classPlan, ok(example(t, "Project")), listOf(t), ok(example(t, "IPClassList")), listOf(t),
 		created(example(t, "IPClassMinimal")), created(example(t, "IPClassScoped")), created(example(t, "IPPool")))
 	r := d.done("apply", "-f", "-")
@@ -144,7 +144,7 @@ func TestApplyComparesClassesAndTheirPools(t *testing.T) {
 	require.Len(t, d.requests(), 4)
 }
 
-// renamed is an example under another name.
+// renamed returns an example with another name.
 func renamed(t *testing.T, of, name string) json.RawMessage {
 	t.Helper()
 	var doc map[string]any

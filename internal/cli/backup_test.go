@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// bootstrapped is a database that an operator has begun to use.
+// bootstrapped returns a database that an operator has set up.
 func bootstrapped(t *testing.T, d *double) (dsn string) {
 	t.Helper()
 	if dbtest.Engine() != devdb.Postgres {
@@ -33,7 +33,7 @@ func bootstrapped(t *testing.T, d *double) (dsn string) {
 	return dsn
 }
 
-// idle waits until the database has noticed that the sessions of whoever worked on it have ended.
+// idle waits until the database has noticed the end of all earlier sessions.
 func idle(t *testing.T, dsn string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return backup.Idle(t.Context(), dsn) == nil }, time.Minute, 10*time.Millisecond)
@@ -42,7 +42,7 @@ func idle(t *testing.T, dsn string) {
 func TestBackupIsRestoredAndAudited(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
-	source, target := bootstrapped(t, d), dbtest.New(t) // bare: not even migrated
+	source, target := bootstrapped(t, d), dbtest.New(t) // empty: not even migrated
 	dir := filepath.Join(t.TempDir(), "backup")
 	var m backup.Manifest
 	require.NoError(t, json.Unmarshal([]byte(d.done("backup", "--database-url", source, "--to", dir, "-o", "json").out), &m))
@@ -74,7 +74,7 @@ func TestBackupIsRestoredAndAudited(t *testing.T) {
 	require.Empty(t, d.done("backup", "--database-url", source, "--to", dir+"-3", "-q").out)
 }
 
-// A backup of data that is not in order is restored as it is, and that is said.
+// A backup of inconsistent data is restored unchanged, and the command reports the problems.
 func TestRestoreOfInconsistentDataFailsItsAudit(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -87,7 +87,7 @@ func TestRestoreOfInconsistentDataFailsItsAudit(t *testing.T) {
 	require.Contains(t, r.err, "restored with problems: ")
 }
 
-// A pool whose two epochs were not the same before is not made to look as if they had been.
+// A pool whose two versions (epochs) differ stays fenced after a restore.
 func TestRestoreKeepsFencedPoolsFenced(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -101,7 +101,7 @@ func TestRestoreKeepsFencedPoolsFenced(t *testing.T) {
 	require.Contains(t, r.err, "fenced off, because its two epochs differ: pool 8d1f… in eu-west")
 }
 
-// Whoever has restored by other means says so: what was read before counts no more.
+// After a restore with other tools, the operator runs `restored`. It makes all earlier reads invalid.
 func TestRestoredVerbRenewsEpochsAfterAnExternalRestore(t *testing.T) {
 	t.Parallel()
 	d := operating(t)
@@ -117,7 +117,7 @@ func TestRestoredVerbRenewsEpochsAfterAnExternalRestore(t *testing.T) {
 	require.Contains(t, r.out, "audit clean\n")
 	require.Equal(t, 1, renewed)
 
-	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: "local"}) // as a server does
+	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: "local"}) // like a running server
 	require.NoError(t, err)
 	r = d.run("restored", "--database-url", dsn)
 	s.Close()
@@ -139,7 +139,7 @@ func TestRestoreIntoADataDirectoryNeedsAStoppedServer(t *testing.T) {
 	d.done("backup", "--database-url", source, "--to", dir)
 	require.Contains(t, d.done("restore", "--data-dir", data, "--from", dir).out, "audit clean\n")
 
-	db, err := devdb.Start(t.Context(), devdb.Config{DataDir: data}) // as a server does
+	db, err := devdb.Start(t.Context(), devdb.Config{DataDir: data}) // like a running server
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Stop(context.WithoutCancel(t.Context()))) }()
 	c, err := pgx.Connect(t.Context(), db.DSN())
@@ -152,11 +152,11 @@ func TestRestoreIntoADataDirectoryNeedsAStoppedServer(t *testing.T) {
 	r := d.run("restore", "--data-dir", data, "--from", dir, "--replace")
 	require.Equal(t, 4, r.code)
 	require.Contains(t, r.err, "stop the server first")
-	r = d.done("backup", "--data-dir", data, "--to", dir+"-of-data") // that works while a server runs
+	r = d.done("backup", "--data-dir", data, "--to", dir+"-of-data") // works while a server runs
 	require.Contains(t, r.out, "carve")
 }
 
-// A mistake in the name of a directory leaves no database behind.
+// A wrong backup directory leaves no database behind.
 func TestRestoreChecksTheBackupBeforeCreatingADatabase(t *testing.T) {
 	t.Parallel()
 	d, data := operating(t), filepath.Join(t.TempDir(), "data")

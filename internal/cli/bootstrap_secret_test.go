@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// apiServer is a Kubernetes API as far as one Secret goes.
+// apiServer is a Kubernetes API with one Secret.
 type apiServer struct {
 	*httptest.Server
 	account string // directory of the pod's service account
@@ -24,7 +24,7 @@ type apiServer struct {
 	mu      sync.Mutex
 	data    map[string][]byte
 	version string // of the Secret
-	refused bool   // patches
+	refused bool   // whether the API refuses patches
 }
 
 func newAPIServer(t *testing.T) *apiServer {

@@ -35,7 +35,7 @@ func TestBootstrapCreatesAnAdminKeyInTheDatabase(t *testing.T) {
 	require.Contains(t, set.done("context", "show").out, strings.Split(first.out, "_")[1])
 }
 
-// keysIn are the keys of a database, by role and project.
+// keysIn returns the keys of a database, by role and project.
 func keysIn(t *testing.T, dsn string) []string {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)

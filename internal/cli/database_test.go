@@ -18,15 +18,15 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// The databases of these tests start empty: the migrations are what is tested.
+// The databases of these tests start empty, because the tests run the migrations.
 func TestMain(m *testing.M) { dbtest.Main(m, dbtest.Config{}) }
 
-// operating is a command line with the real ways to a database.
+// operating returns a command line with real access to databases.
 func operating(t *testing.T) *double {
 	t.Helper()
 	d := answering(t)
 	d.env, d.database = map[string]string{}, operate.RealDatabase()
-	d.database.Bootstrap = app.Bootstrap // as cmd/ipamctl does
+	d.database.Bootstrap = app.Bootstrap // like cmd/ipamctl
 	d.database.Retain = func(ctx context.Context, dsn string, events, holds time.Duration) (operate.Retained, error) {
 		done, err := app.Retain(ctx, dsn, events, holds)
 		return operate.Retained(done), err
@@ -40,7 +40,7 @@ func TestMigratedDatabasePassesTheAudit(t *testing.T) {
 	d := operating(t)
 	require.Equal(t, "regions of the database: local\n"+allApplied(t)+rolesMade(t, dsn)+"the schema is up to date\n", d.done("migrate", "--database-url", dsn).err)
 	d.env["CARVE_DATABASE_URL"] = dsn
-	d.done("migrate", "-q") // twice is once
+	d.done("migrate", "-q") // a second run changes nothing
 
 	r := d.done("audit")
 	require.Contains(t, r.out, "audit clean\n")
@@ -86,7 +86,7 @@ func TestAuditWithFindingsFails(t *testing.T) {
 	require.NotEmpty(t, doc.Findings[0].Detail)
 }
 
-// loseABlock leaves a free block that belongs to nothing.
+// loseABlock inserts a free block without a container.
 func loseABlock(t *testing.T, dsn string) {
 	t.Helper()
 	c, err := pgx.Connect(t.Context(), dsn)
@@ -133,7 +133,7 @@ func TestRunningDatabaseIsFoundByItsDataDirectory(t *testing.T) {
 	require.Equal(t, 5, r.code)
 	require.Contains(t, r.err, devdb.ErrNotRunning.Error())
 
-	// Where a directory leads is package devdb's to find out, and tested there; here, that the answer is what is audited.
+	// Package devdb finds the database of a directory and tests that. This test checks that the audit uses the result.
 	dsn := dbtest.New(t)
 	require.NoError(t, schema.Migrate(t.Context(), dsn, schema.MigrateOptions{Regions: []string{"local"}}))
 	d.database.Find = func(asked string) (string, error) {

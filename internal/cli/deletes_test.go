@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// respondingWith answers everything with one document.
+// respondingWith returns a handler that responds with one document.
 func respondingWith(doc []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -15,7 +15,7 @@ func respondingWith(doc []byte) http.HandlerFunc {
 	}
 }
 
-// methods are those of the requests that reached a double.
+// methods returns the methods of the requests that the double received.
 func (d *double) methods() (out []string) {
 	for _, s := range d.requests() {
 		out = append(out, s.method)
@@ -46,14 +46,14 @@ func TestDeleteWithALostResponseSucceedsIfTheResourceIsGone(t *testing.T) {
 	})
 }
 
-// Between the two a successor of that name may have been made: what is there is not deleted blindly.
+// Another resource may have got the name meanwhile. The command must not delete it blindly.
 func TestDeleteWithALostResponseKeepsANewerResource(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		args   []string
 		answer string
 	}{
-		{[]string{"claim", "delete", "web-eu", "-q"}, "IPClaim"}, // without -q it is read first
+		{[]string{"claim", "delete", "web-eu", "-q"}, "IPClaim"}, // without -q, the command reads the claim first
 		{[]string{"pool", "delete", "prod-eu"}, "IPPool"},
 		{[]string{"space", "delete", "lab"}, "Space"},
 		{[]string{"project", "delete", "team-a"}, "Project"},
@@ -110,7 +110,7 @@ func TestDeleteWithUnknownOutcomeIsReported(t *testing.T) {
 	require.Equal(t, "space a deleted\nspace b deleted\n", r.out)
 
 	d = answering(t, cut(), reply{status: 204})
-	d.done("space", "delete", "lab", "--dry-run") // has no effect, and is repeated
+	d.done("space", "delete", "lab", "--dry-run") // has no effect, so the command retries it
 	require.Equal(t, []string{"DELETE", "DELETE"}, d.methods())
 }
 

@@ -124,7 +124,7 @@ func TestCredentialIsSentOnlyToItsServer(t *testing.T) {
 	require.Empty(t, own.requests())
 }
 
-// 0.0.0.0 is this machine when it is called, and not by its name: a network that a test has everywhere.
+// The address 0.0.0.0 reaches this machine but is not a loopback name. So every test machine has an address that counts as another host.
 func TestCredentialIsNotSentInClearTextToAnotherHost(t *testing.T) {
 	t.Parallel()
 	d := secretive(t)
@@ -203,11 +203,10 @@ func TestRefusalNamesTheCredentialByKeyID(t *testing.T) {
 	require.Contains(t, r.err, "CARVE_API_KEY: it starts like an API key but has ")
 }
 
-// Everything that a command line may print, on every verb that asks a server, with a server that sends back what it was
-// sent, in every format.
+// The test runs every verb that calls a server, against a server that echoes its requests, in every format.
 func TestAPIKeySecretIsNeverPrinted(t *testing.T) {
 	t.Parallel()
-	turn := 0 // each verb in another format each time
+	turn := 0 // each verb uses the next format
 	for _, credential := range []string{apiKey, "eyJhbGciOiJSUzI1NiJ9." + keySecret + ".c2ln"} {
 		for name, handler := range map[string]http.HandlerFunc{
 			"Echo": func(w http.ResponseWriter, r *http.Request) {

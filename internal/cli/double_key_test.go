@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A credential of these tests: what must never be seen is the secret, what may be seen is the id.
+// keyID and the constants below are a credential of these tests. Output may contain the id but never the secret.
 const (
 	keyID     = "0123456789abcdef0123456789abcdef"
 	keySecret = "thesecretthatmustneverbeseenanywhereatallinanyoutput"
@@ -17,7 +17,7 @@ const (
 	otherKey  = "carve_ffffffffffffffffffffffffffffffff_" + keySecret
 )
 
-// secretive is a double whose contexts are in a file of its own.
+// secretive returns a double with its own file of contexts.
 func secretive(t *testing.T, script ...reply) *double {
 	t.Helper()
 	require.Len(t, keySecret, 52)
@@ -28,14 +28,14 @@ func secretive(t *testing.T, script ...reply) *double {
 
 func (d *double) config() string { return d.env["CARVE_CONFIG"] }
 
-// write lays down a file of contexts as it is, for its owner alone.
+// write writes the file of contexts with access for its owner only.
 func (d *double) write(text string) {
 	d.t.Helper()
 	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.config()), 0o700))
 	require.NoError(d.t, os.WriteFile(d.config(), []byte(text), 0o600))
 }
 
-// set makes a context, with the API key where one is given.
+// set creates a context, with the API key if one is given.
 func (d *double) set(name, key string, args ...string) result {
 	d.t.Helper()
 	args = append([]string{"context", "set", name}, args...)
@@ -48,12 +48,12 @@ func (d *double) set(name, key string, args ...string) result {
 	return r
 }
 
-// silent searches what was printed for the secret.
+// silent requires that the output does not contain the secret.
 func silent(t *testing.T, r result) {
 	t.Helper()
 	require.NotContains(t, r.out, keySecret)
 	require.NotContains(t, r.err, keySecret)
 }
 
-// bearer is the credential that a request carried.
+// bearer returns the credential of a request.
 func (s sent) bearer() string { return strings.TrimPrefix(s.header.Get("Authorization"), "Bearer ") }

@@ -24,7 +24,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/operate"
 )
 
-// contract is openapi.yaml with its router, read once.
+// contract loads openapi.yaml once.
 var contract = sync.OnceValues(func() (*openapi3.T, error) {
 	return openapi3.NewLoader().LoadFromFile("../../openapi.yaml")
 })
@@ -37,7 +37,7 @@ var router = sync.OnceValues(func() (routers.Router, error) {
 	return legacy.NewRouter(doc)
 })
 
-// example is one of the contract's own examples, as JSON.
+// example returns one of the contract's own examples as JSON.
 func example(t *testing.T, name string) json.RawMessage {
 	t.Helper()
 	doc, err := contract()
@@ -48,23 +48,23 @@ func example(t *testing.T, name string) json.RawMessage {
 	return text
 }
 
-// reply is one answer of a double; without a status the connection is cut instead.
+// reply is one response of a double. Without a status, the double cuts the connection.
 type reply struct {
 	status int
 	body   json.RawMessage
 	header map[string]string
 }
 
-// sent is one request that reached a double.
+// sent is one request that a double received.
 type sent struct {
 	method, uri string
 	header      http.Header
 	body        []byte
 }
 
-// double answers in the place of a server, in the order of a script, and holds both sides to the contract: a request that
-// openapi.yaml does not allow, or an answer that it does not have, fails the test. It is for what a real server does not
-// do when it is asked to: get lost, be busy, be of another version.
+// double is a scripted server. It validates both sides against the contract: a request that openapi.yaml does not allow, or a response that it does
+// not contain, fails the test. It plays situations that a real server does not produce on demand: a lost response, an overloaded server, another
+// version.
 type double struct {
 	*httptest.Server
 	t *testing.T
@@ -73,7 +73,7 @@ type double struct {
 	script []reply
 	seen   []sent
 
-	// Of the command line that runs against it.
+	// These fields configure the command line that runs against the double.
 	env      map[string]string
 	in       string
 	secret   func(prompt string) ([]byte, error)
@@ -81,10 +81,10 @@ type double struct {
 	pauses   []time.Duration
 }
 
-// answering makes a double that gives these answers, one a request.
+// answering returns a double with these replies, one for each request.
 func answering(t *testing.T, script ...reply) *double {
 	t.Helper()
-	_, err := router() // which takes its time, that is not to be one of a request's
+	_, err := router() // slow; must not count as part of a request
 	require.NoError(t, err)
 	d := &double{t: t, script: script}
 	d.Server = httptest.NewServer(d)
@@ -93,14 +93,14 @@ func answering(t *testing.T, script ...reply) *double {
 	return d
 }
 
-// ok, created, gone and refusal are the usual answers.
+// ok, created, gone and refusal return the usual replies.
 func ok(body json.RawMessage) reply { return reply{status: 200, body: body} }
 
 func created(body json.RawMessage) reply { return reply{status: 201, body: body} }
 
 func gone() reply { return reply{status: 204} }
 
-// refusal is a problem document of the contract's examples, with the status it has.
+// refusal returns a problem document of the contract's examples, with its status.
 func refusal(t *testing.T, name string) reply {
 	t.Helper()
 	body := example(t, name)
@@ -120,7 +120,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(d.script) == 0 {
 		d.mu.Unlock()
 		d.t.Errorf("one request too many: %s %s", r.Method, r.URL)
-		w.Header().Set("Content-Type", "application/problem+json") // refused for good: who would ask for ever does not
+		w.Header().Set("Content-Type", "application/problem+json") // a permanent refusal ends endless retries
 		w.WriteHeader(http.StatusTeapot)
 		_, err = w.Write([]byte(`{"code": "internal", "status": 418, "detail": "One request too many."}`))
 		assert.NoError(d.t, err)
@@ -135,7 +135,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.answer(w, r, body, next)
 }
 
-// answer validates the request, then the answer, and sends it.
+// answer validates the request and the reply, and sends the reply.
 func (d *double) answer(w http.ResponseWriter, r *http.Request, body []byte, next reply) {
 	routes, err := router()
 	assert.NoError(d.t, err)
@@ -144,7 +144,7 @@ func (d *double) answer(w http.ResponseWriter, r *http.Request, body []byte, nex
 	if !assert.NoError(d.t, err, "%s %s", r.Method, r.URL) {
 		return
 	}
-	for name, value := range params { // the router has them as they stand in the URL
+	for name, value := range params { // the router returns them escaped, as in the URL
 		params[name], err = url.PathUnescape(value)
 		assert.NoError(d.t, err)
 	}
@@ -176,13 +176,13 @@ func (d *double) answer(w http.ResponseWriter, r *http.Request, body []byte, nex
 	assert.NoError(d.t, err)
 }
 
-// result is what a command line left behind.
+// result is the outcome of a command line.
 type result struct {
 	code     int
 	out, err string
 }
 
-// requests are those that reached the double, in order.
+// requests returns the requests that the double received, in order.
 func (d *double) requests() []sent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,10 +195,10 @@ func (d *double) unused() []reply {
 	return slices.Clone(d.script)
 }
 
-// noon is when every command line is run.
+// noon is the time at which every command line runs.
 var noon = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// run carries out one command line against the double. Nothing waits: the pauses are noted down.
+// run runs one command line against the double. It records the pauses instead of waiting.
 func (d *double) run(args ...string) result {
 	d.t.Helper()
 	var out, err bytes.Buffer
@@ -206,7 +206,7 @@ func (d *double) run(args ...string) result {
 	return result{code, out.String(), err.String()}
 }
 
-// runUntil carries out one command line that goes on until the context ends, and answers its exit code.
+// runUntil runs one command line until the context ends, and returns its exit code.
 func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...string) int {
 	return cli.Run(ctx, args, cli.Surroundings{
 		In: bytes.NewBufferString(d.in), Out: out, Err: err, Version: "1.2.3", Database: d.database, Secret: d.secret,
@@ -221,7 +221,7 @@ func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...strin
 	})
 }
 
-// done is run for a command line that must succeed and use up the script.
+// done runs a command line that must succeed and use all replies.
 func (d *double) done(args ...string) result {
 	d.t.Helper()
 	r := d.run(args...)
@@ -230,7 +230,7 @@ func (d *double) done(args ...string) result {
 	return r
 }
 
-// body is what a request carried.
+// json decodes the body of a request.
 func (s sent) json(t *testing.T) map[string]any {
 	t.Helper()
 	var v map[string]any

@@ -25,8 +25,8 @@ var (
 	exportSeeds = flag.Uint64("export.seeds", 3, "how many seeds")
 )
 
-// What is exported is imported into an empty project as it was, whatever it is: compared is what the server says of both, so that what an
-// export forgets is missed. `-export.seed N -export.seeds 1` repeats a failure.
+// An export of any project, imported into an empty project, gives an equal project. The test compares the server's data, so it notices omissions of
+// the export. `-export.seed N -export.seeds 1` repeats a failure.
 func TestExportAndImportRoundTrip(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -42,7 +42,7 @@ func TestExportAndImportRoundTrip(t *testing.T) {
 			r := d.run("import", form, "-", "-p", to)
 			require.Zero(t, r.code, "seed %d as %s: %s%s", seed, form, r.out, r.err)
 			require.Equal(t, want, d.stateOf(t, to), "seed %d as %s", seed, form)
-			r = d.done("import", form, "-", "-p", to) // again
+			r = d.done("import", form, "-", "-p", to) // a second time
 			require.NotContains(t, r.out, "created", "seed %d as %s", seed, form)
 			require.NotContains(t, r.out, "differs", "seed %d as %s", seed, form)
 		}
@@ -50,7 +50,7 @@ func TestExportAndImportRoundTrip(t *testing.T) {
 	}
 }
 
-// A class that has pools around a block in several spaces takes it from any of them, so the export names the pool.
+// If a class has pools around a block in several spaces, a claim by class may use any of them. So the export names the pool.
 func TestClaimIsImportedIntoItsOriginalSpace(t *testing.T) {
 	t.Parallel()
 	d := served(t)
@@ -77,7 +77,7 @@ func TestClaimIsImportedIntoItsOriginalSpace(t *testing.T) {
 	}
 }
 
-// list is all that a project has of a kind.
+// list returns all objects of a kind in a project.
 func (d *double) list(t *testing.T, project, collection string) (all []fields) {
 	t.Helper()
 	for cursor := ""; ; {
@@ -93,7 +93,8 @@ func (d *double) list(t *testing.T, project, collection string) (all []fields) {
 	}
 }
 
-// stateOf is what a project has, a line of JSON for each thing, without what is the server's or told by the place.
+// stateOf returns the content of a project as one line of JSON for each object. It omits data that the server generates, and spec fields that the
+// status contains.
 func (d *double) stateOf(t *testing.T, project string) string {
 	t.Helper()
 	var out []string
@@ -109,7 +110,7 @@ func (d *double) stateOf(t *testing.T, project string) string {
 			}
 			spec := item["spec"].(fields) //nolint:forcetypeassert // which all have
 			for _, name := range []string{"cidr", "address", "prefixLength", "poolRef", "parentRef", "spaceRef", "className"} {
-				delete(spec, name) // which the status has
+				delete(spec, name) // the status contains it
 			}
 			line["spec"] = spec
 			text, err := json.Marshal(line)
@@ -121,7 +122,7 @@ func (d *double) stateOf(t *testing.T, project string) string {
 	return strings.Join(out, "\n")
 }
 
-// member is a member of a document.
+// member returns a member of a document by its path.
 func member(doc any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		members, is := doc.(fields)
@@ -133,7 +134,7 @@ func member(doc any, path string) any {
 	return doc
 }
 
-// throughNetBox checks what NetBox' tables can carry: blocks in their VRFs, ranges, and addresses with their names.
+// throughNetBox checks the data that NetBox tables can contain: blocks in their VRFs, ranges, and addresses with their names.
 func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	t.Helper()
 	dir, to := filepath.Join(t.TempDir(), "netbox"), from+"-netbox"
@@ -145,7 +146,8 @@ func (d *double) throughNetBox(t *testing.T, seed uint64, from string) {
 	require.Equal(t, d.blocksOf(t, from), d.blocksOf(t, to), "seed %d through NetBox", seed)
 }
 
-// netBoxLines is a line for each object that NetBox has for a reservation: an address, a range, or prefixes if a range cannot count them.
+// netBoxLines returns one line for each NetBox object of a reservation: an address, a range, or prefixes if the range is too large for NetBox to
+// count.
 func netBoxLines(space any, first, last netip.Addr, about func(...any) string, reason string) (out []string) {
 	if first == last {
 		name := rules.Name(first.String())
@@ -161,7 +163,7 @@ func netBoxLines(space any, first, last netip.Addr, about func(...any) string, r
 	return out
 }
 
-// blocksOf is a line for each thing of a project that NetBox has too. Descriptions there are one line, and claims of more than one address
+// blocksOf returns one line for each object of a project that NetBox also has. In NetBox, descriptions have one line, and claims of several addresses
 // are prefixes like pools.
 func (d *double) blocksOf(t *testing.T, project string) string {
 	t.Helper()

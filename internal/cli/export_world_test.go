@@ -14,28 +14,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// mostPools is how many pools below others a world has at most: each is a request, here and in every import of it.
+// mostPools is the maximum number of child pools in a world. Each costs a request here and in every import.
 const mostPools = 6
 
 // fields is a document, or a part of one.
 type fields = map[string]any
 
-// world makes a random project on a server, by the API and not by an import.
+// world creates a random project on a server through the API, not by an import.
 type world struct {
 	*rand.Rand
 	t       *testing.T
 	d       *double
 	project string
-	names   []string // odd ones that nobody has yet
+	names   []string // odd names that are still unused
 	count   int
 	pools   int
-	classes map[bool][]string // by whether they are of IPv6
-	space   map[string]string // of the pools that list a class
-	at      string            // the space that is being filled
-	later   []fields          // claims by length: where they go is up to the server, once all else has its place
+	classes map[bool][]string // by whether they are IPv6 classes
+	space   map[string]string // space of the pools that list a class
+	at      string            // space that is being filled
+	later   []fields          // claims by length, created last, because the server selects their blocks
 }
 
-// ask sends a request to the server and answers what it says.
+// ask sends a request to the server and returns the response.
 func (d *double) ask(t *testing.T, method, path string, doc any) (answer fields) {
 	t.Helper()
 	var body []byte
@@ -57,7 +57,7 @@ func (d *double) ask(t *testing.T, method, path string, doc any) (answer fields)
 	return answer
 }
 
-// fill makes the project with all that an export can have.
+// fill creates the project with everything that an export can contain.
 func (w *world) fill() {
 	w.names = []string{"null", "true", "no", "on", "1e3", "0x1f", "0123", "12", "2026-01-01", "10-0-9-0", strings.Repeat("n", 63), "y"}
 	w.Shuffle(len(w.names), func(i, j int) { w.names[i], w.names[j] = w.names[j], w.names[i] })
@@ -80,7 +80,7 @@ func (w *world) fill() {
 	w.claims(w.later)
 }
 
-// make creates something under a name that nobody has, with labels and annotations.
+// make creates an object with an unused name, labels and annotations.
 func (w *world) make(collection string, spec fields) fields {
 	return w.d.ask(w.t, http.MethodPost, "/v1/projects/"+w.project+"/"+collection, fields{"metadata": w.metadata(), "spec": spec})
 }
@@ -103,7 +103,7 @@ func (w *world) metadata() fields {
 
 func (w *world) one(of ...string) string { return of[w.IntN(len(of))] }
 
-// text is a text of anything that the contract allows.
+// text returns a random text that the contract allows.
 func (w *world) text() string {
 	if w.IntN(12) == 0 {
 		return w.one(" ", "\n", "\u00a0\t")
@@ -116,7 +116,7 @@ func (w *world) text() string {
 	return b.String()
 }
 
-// line is a text in one line.
+// line returns a random text in one line.
 func (w *world) line() string {
 	return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(w.text())
 }
@@ -139,7 +139,8 @@ func (w *world) class(six bool) {
 
 func nameOf(made fields) string { return fmt.Sprint(member(made, "metadata.name")) }
 
-// listed are the classes that a pool lists, if any. A class has pools of one space alone: see the test of one that has not.
+// listed returns the classes that a pool lists, if any. All pools of a class are in one space here; TestClaimIsImportedIntoItsOriginalSpace covers
+// the other case.
 func (w *world) listed(six bool) (all []string) {
 	for _, class := range w.classes[six] {
 		if w.IntN(2) == 0 && (w.space[class] == "" || w.space[class] == w.at) {
@@ -150,14 +151,14 @@ func (w *world) listed(six bool) (all []string) {
 	return all
 }
 
-// some says something now and then.
+// some sets a field at random.
 func (w *world) some(spec fields, name string, value any) {
 	if w.IntN(3) == 0 {
 		spec[name] = value
 	}
 }
 
-// pool makes a pool, of which each sixteenth is another pool, claims, a reservation, or free.
+// pool creates a pool. Each sixteenth of it is a child pool, a claim, a reservation, or free.
 func (w *world) pool(spec fields, block netip.Prefix, depth int) {
 	six, bits := block.Addr().Is6(), block.Addr().BitLen()
 	spec["cidr"], spec["description"] = block.String(), w.text()
@@ -209,7 +210,7 @@ func (w *world) pool(spec fields, block netip.Prefix, depth int) {
 	}
 }
 
-// reserve withholds something now and then.
+// reserve adds a reservation at random.
 func (w *world) reserve(all *[]fields, r fields) {
 	if w.IntN(2) == 0 {
 		r["reason"] = w.line()
@@ -231,7 +232,7 @@ func (w *world) claims(all []fields) {
 	}
 }
 
-// sixteenth is one of the sixteen parts of a block, or one of its addresses.
+// sixteenth returns one of the sixteen parts of a block, or one of its addresses.
 func sixteenth(block netip.Prefix, n int) netip.Prefix {
 	bits := min(block.Bits()+4, block.Addr().BitLen())
 	bytes := block.Addr().AsSlice()

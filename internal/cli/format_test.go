@@ -49,7 +49,7 @@ func TestListsAreSorted(t *testing.T) {
 		"name":                    "lab prod-eu prod-eu-k8s",
 		".metadata.name":          "lab prod-eu prod-eu-k8s",
 		"{.status.allocatedCIDR}": "lab prod-eu prod-eu-k8s",
-		".status.parentRef.name":  "prod-eu-k8s prod-eu lab", // what has none comes last
+		".status.parentRef.name":  "prod-eu-k8s prod-eu lab", // rows without a value come last
 		"status.capacity.total":   "prod-eu-k8s prod-eu lab", // by size, not as text
 	} {
 		r := answering(t, ok(threePools(t))).done("pool", "list", "-q", "--sort-by", by)
@@ -80,7 +80,7 @@ func TestInvalidOutputFormatIsAUsageError(t *testing.T) {
 	}
 }
 
-// On a terminal tables are no wider than it, and have colours unless somebody does not want them.
+// On a terminal, a table is not wider than the terminal. It has colours unless the user turns them off.
 func TestTablesFitTheTerminal(t *testing.T) {
 	t.Parallel()
 	on := func(width int, env map[string]string, args ...string) (out, notes string) {

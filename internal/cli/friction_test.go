@@ -15,7 +15,7 @@ func TestShellsCompleteNamesByPrefix(t *testing.T) {
 	t.Parallel()
 	d := served(t)
 	claims := make([]fields, 0, 230)
-	for n := range 230 { // more than are proposed without a beginning
+	for n := range 230 { // more than the shell completes without a prefix
 		claims = append(claims, fields{"metadata": fields{"name": "host-" + string(rune('a'+n/26)) + string(rune('a'+n%26))}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})
 	}
 	claims = append(claims, fields{"metadata": fields{"name": "zone-1"}, "spec": fields{"poolRef": fields{"name": "prod"}, "prefixLength": 32}})
@@ -67,7 +67,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 		_, flags, _ := strings.Cut(examples, "Flags:")
 		for text := range strings.Lines(usage + flags) {
 			if strings.HasPrefix(text, "  ipamctl") {
-				continue // a command line is not broken
+				continue // example command lines are not wrapped
 			}
 			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(text, "\n")), 80, text)
 		}

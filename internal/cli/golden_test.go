@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files from what is printed now")
 
-// requireGolden compares with a file of testdata, which -update writes.
+// requireGolden compares a text with a file in testdata. With -update, it writes the file.
 func requireGolden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")

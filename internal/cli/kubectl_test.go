@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A verb before the kind is the verb of the kind: the same requests, the same answers.
+// A verb before the kind sends the same requests and prints the same output as the verb of the kind.
 func TestVerbBeforeTheKindSendsTheSameRequest(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -20,7 +20,7 @@ func TestDeleteByLabelsDeletesTheListedResources(t *testing.T) {
 	require.Contains(t, d.requests()[0].uri, "labelSelector=env%3Dprod")
 
 	d = answering(t, two)
-	d.secret = func(string) ([]byte, error) { return nil, nil } // somebody is there
+	d.secret = func(string) ([]byte, error) { return nil, nil } // interactive
 	d.in = "no\n"
 	r = d.run("pool", "delete", "--all")
 	require.Equal(t, 1, r.code)
@@ -29,7 +29,7 @@ func TestDeleteByLabelsDeletesTheListedResources(t *testing.T) {
 
 	d = answering(t, two, gone(), gone())
 	r = d.done("delete", "pools", "--all", "--yes")
-	require.Equal(t, "pool prod-eu-k8s deleted\npool prod-eu deleted\n", r.out) // what is inside first
+	require.Equal(t, "pool prod-eu-k8s deleted\npool prod-eu deleted\n", r.out) // children before parents
 	for _, s := range d.requests()[1:] {
 		require.Equal(t, http.MethodDelete, s.method)
 		require.NotEmpty(t, s.header.Get("If-Match"))
@@ -49,7 +49,7 @@ func TestListOfAllProjectsShowsTheProjectColumn(t *testing.T) {
 	require.Contains(t, answering(t).run("get", "pools", "-A", "--limit", "3").err, "--all-projects does not work with --limit")
 }
 
-// A part that was made is not made again: the keys are those of the file.
+// A repeated batch does not create finished parts again, because each part's key depends on the given key.
 func TestLargeBatchIsSplitAndResumed(t *testing.T) {
 	t.Parallel()
 	var file struct {

@@ -68,7 +68,7 @@ func TestRetentionReportsDeletedRecords(t *testing.T) {
 	}
 }
 
-// The whole way: an owner, a server's user, one for retention and one who reads.
+// The test covers all users: an owner, a server, a retention user and a reader.
 func TestEachDatabaseUserIsLimitedToItsRole(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() != devdb.Postgres {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// netbox is a NetBox with what it answers in the recorded shapes (testdata/netbox), whose rows can be changed, and which can be damaged.
+// netbox is a fake NetBox with recorded response formats (testdata/netbox). Tests can change its rows and damage its responses.
 type netbox struct {
 	*httptest.Server
 	t *testing.T
@@ -23,10 +23,10 @@ type netbox struct {
 	mu   sync.Mutex
 	rows map[string][]map[string]any // by endpoint
 	last int
-	size int // rows a page
-	// page is called before a page is answered, and may change the rows; an answer of its own takes the page's place.
+	size int // rows on a page
+	// page is called before each response and may change the rows. If it writes a response itself, it returns true.
 	page func(endpoint string, offset int, w http.ResponseWriter) bool
-	read int // lists of addresses that were begun
+	read int // number of address lists started
 }
 
 func newNetBox(t *testing.T) *netbox {
@@ -37,7 +37,7 @@ func newNetBox(t *testing.T) *netbox {
 	return b
 }
 
-// ServeHTTP answers one page of a list.
+// ServeHTTP responds with one page of a list.
 func (b *netbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func (b *netbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	assert.NoError(b.t, json.NewEncoder(w).Encode(page))
 }
 
-// add adds a row: of a prefix, an address or a range ("first-last"), in a VRF or in none.
+// add adds a prefix, an address or a range ("first-last"), in a VRF or in none.
 func (b *netbox) add(where, vrf, name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +85,7 @@ func (b *netbox) add(where, vrf, name string) {
 	b.rows[endpoint] = append(b.rows[endpoint], row)
 }
 
-// at is where a row is.
+// at returns the block of a row.
 func at(row map[string]any) string {
 	for _, member := range []string{"prefix", "address", "start_address"} {
 		if text, is := row[member].(string); is {
@@ -98,21 +98,21 @@ func at(row map[string]any) string {
 	return ""
 }
 
-// remove removes rows by where they are.
+// remove removes rows by their blocks.
 func (b *netbox) remove(where ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lose(where...)
 }
 
-// lose is remove for who has the lock.
+// lose is remove for a caller that has the lock.
 func (b *netbox) lose(where ...string) {
 	for endpoint := range b.rows {
 		b.rows[endpoint] = slices.DeleteFunc(b.rows[endpoint], func(row map[string]any) bool { return slices.Contains(where, at(row)) })
 	}
 }
 
-// edit sets members of rows.
+// edit sets a member of rows.
 func (b *netbox) edit(where, member string, value any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,7 @@ func (b *netbox) edit(where, member string, value any) {
 	}
 }
 
-// addresses are the addresses that it has, in order.
+// addresses returns all addresses in order.
 func (b *netbox) addresses() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/schema"
 )
 
-// slowDatabase is a database of which everything takes a second and a half: of the bubble's clock, which passes at once.
+// slowDatabase returns a database whose operations take 1.5 seconds of the synctest bubble's clock, which pass at once.
 func slowDatabase() operate.Database {
 	long := func() { <-time.After(1500 * time.Millisecond) }
 	return operate.Database{

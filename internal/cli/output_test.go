@@ -52,7 +52,7 @@ func TestResourcesArePrintedInEveryFormat(t *testing.T) {
 	}
 }
 
-// lastPage is an example without the cursor of a next page.
+// lastPage returns an example without a cursor to a next page.
 func lastPage(t *testing.T, name string) json.RawMessage {
 	t.Helper()
 	var doc map[string]json.RawMessage
@@ -96,8 +96,8 @@ func TestQuietPrintsTheCIDROfBlocksAndTheNameOfOthers(t *testing.T) {
 
 func TestDocumentsArePrintedAsReceived(t *testing.T) {
 	t.Parallel()
-	// Members in an order of the server's own, one this build does not know, a number no float64 holds, and text that would
-	// be something else in YAML.
+	// The document has members in the server's own order and a member that this build does not know. It also has a number that a float64 cannot hold,
+	// and texts that YAML would read as other types.
 	doc := json.RawMessage(`{"status":{"phase":"Active","future":12345678901234567890.10},"spec":{"displayName":"yes","description":"a\nb: é <&> 010"},` +
 		`"metadata":{"uid":"8d9a4c1e-2b7f-4a53-9d60-71c5be0f2a11","name":"team-a","generation":1,"revision":"007","createdBy":"dev",` +
 		`"createdAt":"2026-03-02T09:00:00Z","updatedAt":"2026-03-02T09:00:00Z","labels":{"build":"1.10","empty":""},"annotations":{}}}`)
@@ -130,7 +130,7 @@ func TestEmptyListIsReportedOnlyOnStderr(t *testing.T) {
 	require.JSONEq(t, `{"items":[]}`, r.out)
 }
 
-// A script that cleans up must not take a typing error for an empty list.
+// A cleanup script must not take a mistyped name for an empty list.
 func TestListByAMissingNameFailsAndNamesIt(t *testing.T) {
 	t.Parallel()
 	d := answering(t, refusal(t, "ProblemUnknownName"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// claimPage is a page of claims with these names.
+// claimPage returns a page of claims with these names.
 func claimPage(t *testing.T, next string, names ...string) reply {
 	t.Helper()
 	items := make([]string, len(names))

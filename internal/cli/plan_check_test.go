@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The server's own judgement, before anything is sent: half a plan is worse than none.
+// The command validates the whole plan like the server before it sends anything, because a half-applied plan is worse than none.
 func TestPlanIsValidatedAsAWholeBeforeARequest(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ plan, want string }{
@@ -70,7 +70,7 @@ func TestAllErrorsOfAPlanAreReportedTogether(t *testing.T) {
 		path+":5: pools[1].cidr has host bits set; did you mean 11.0.0.0/8?\nSee 'ipamctl apply --help'.\n", r.err)
 }
 
-// Pools of different spaces may overlap, and what is said by an anchor is said where it is used.
+// Pools of different spaces may overlap. A YAML anchor has the same effect as its content.
 func TestValidPlanIsAccepted(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]string{

@@ -23,7 +23,7 @@ pools:
       - { name: web, prefixLength: 24, labels: { team: shop } }
 `
 
-// of is an example as a plan of this name made it: labels, the annotation of what it said, and fields of the spec.
+// of returns an example as if a plan with this name had created it: with labels, the annotation of its applied fields, and fields of the spec.
 func of(t *testing.T, kind, plan string, said []string, labels, spec map[string]any) json.RawMessage {
 	t.Helper()
 	var doc map[string]any
@@ -39,7 +39,7 @@ func of(t *testing.T, kind, plan string, said []string, labels, spec map[string]
 	return marshal(t, doc)
 }
 
-// ownedProject is the project as a plan of that name made it.
+// ownedProject returns the project as if the plan "net" had created it.
 func ownedProject(t *testing.T) reply {
 	t.Helper()
 	return ok(of(t, "Project", "net", []string{}, map[string]any{}, nil))
@@ -59,7 +59,7 @@ func TestNamedPlanMarksItsResourcesAndFields(t *testing.T) {
 		 "spec":{"prefixLength":24,"poolRef":{"name":"prod-eu"}}}]}`, string(d.requests()[5].body))
 }
 
-// What the plan says is set, what it said and says no more is taken away, what others set stays.
+// The command sets the fields of the plan, removes fields that an earlier plan had set, and keeps other fields.
 func TestNamedPlanMergesThreeWays(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/metadata/labels/env", "/metadata/labels/old", "/spec/description", "/spec/reuseAfter"},
@@ -75,7 +75,7 @@ func TestNamedPlanMergesThreeWays(t *testing.T) {
 		"spec":{"description":null}}`, string(patch.body))
 }
 
-// What the plan says no longer is noted no longer: what others set later is theirs.
+// The annotation no longer lists a removed field, so a later value from another client stays.
 func TestNamedPlanReleasesFieldsThatItNoLongerSets(t *testing.T) {
 	t.Parallel()
 	pool := of(t, "IPPool", "net", []string{"/spec/description"}, map[string]any{}, map[string]any{"description": "Said once"})
@@ -86,7 +86,7 @@ func TestNamedPlanReleasesFieldsThatItNoLongerSets(t *testing.T) {
 	require.JSONEq(t, `{"metadata":{"annotations":{"ipamctl.carve/applied-fields":null}},"spec":{"description":null}}`, string(all[len(all)-1].body))
 }
 
-// A refusal of a batch says which claim it is about.
+// A refusal of a batch names the claim that it concerns.
 func TestRefusedClaimOfAPlanIsNamed(t *testing.T) {
 	t.Parallel()
 	refused := refusal(t, "ProblemNeverSatisfiable")
@@ -136,7 +136,7 @@ func TestPruneDeletesChildrenFirst(t *testing.T) {
 	require.NotEmpty(t, all[5].header.Get("If-Match"))
 }
 
-// A plan may name the space that belongs to its project, and no longer; the space stays.
+// A plan once listed the project's own default space and no longer does. The space stays.
 func TestPruneKeepsTheDefaultSpace(t *testing.T) {
 	t.Parallel()
 	var space map[string]any
@@ -182,7 +182,7 @@ func TestSavedPlanIsExecutedUnchangedOrRefused(t *testing.T) {
 	require.Len(t, d.requests(), 10)
 }
 
-// revised is a document in another revision.
+// revised returns a document with another revision.
 func revised(t *testing.T, doc json.RawMessage) json.RawMessage {
 	t.Helper()
 	var d map[string]any

@@ -84,7 +84,7 @@ func TestConcurrentlyChangedQuotaIsAConflict(t *testing.T) {
 	require.Equal(t, `"of-yesterday"`, d.requests()[1].header.Get("If-Match"))
 }
 
-// The repeat of a conditional PUT would be refused for the success of the first.
+// A retry of a conditional PUT would be refused because of the first attempt's success.
 func TestQuotaSetIsNotRetriedAfterALostResponse(t *testing.T) {
 	t.Parallel()
 	d := answering(t, ok(example(t, "Quota")), cut())
@@ -94,7 +94,7 @@ func TestQuotaSetIsNotRetriedAfterALostResponse(t *testing.T) {
 	require.Len(t, d.requests(), 2)
 
 	d = answering(t, ok(example(t, "Quota")), refusal(t, "ProblemContention"), ok(example(t, "Quota")))
-	d.done("quota", "set", "shared-eu", "--claims", "7") // refused, and surely not carried out
+	d.done("quota", "set", "shared-eu", "--claims", "7") // a refusal is definite, so the command retries
 }
 
 func TestQuotaListShowsUsageAndLimits(t *testing.T) {

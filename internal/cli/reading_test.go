@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fresh is a project without pools.
+// fresh returns a command line with a project without pools.
 func fresh(t *testing.T) *double {
 	t.Helper()
 	d := served(t)
@@ -22,7 +22,7 @@ func fresh(t *testing.T) *double {
 	return d
 }
 
-// A quotation mark that is out of place hides the rows behind it. Nothing of such a file is imported.
+// A stray quotation mark hides the rows after it. The command imports nothing of such a file.
 func TestFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -43,7 +43,7 @@ func TestFileWithAStrayQuotationMarkIsNotImported(t *testing.T) {
 	require.Empty(t, d.done("pool", "list", "-q").out)
 }
 
-// Two VRFs of NetBox may have one name, and names need not be DNS labels. Their addresses never meet in one space.
+// Two VRFs of NetBox may have the same name, and names need not be DNS labels. Their addresses must never share a space.
 func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -90,7 +90,7 @@ func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 		require.Len(t, d.spaces(in...), 2, "each has a space of its own: %s", name)
 	}
 
-	// A VRF that is called Global is one, and the space of a VRF keeps its name.
+	// A VRF named Global is an ordinary VRF. Later imports find the space of a VRF by its stored name.
 	file := written(t, "nb.json", page(prefix(1, "10.0.0.0/16", "null"), prefix(2, "10.0.0.0/16", vrf(12, "Global", "")), prefix(3, "10.0.0.0/16", vrf(13, "Prod_A", "1:1"))))
 	require.Contains(t, d.done("import", "netbox", file).out, "3 created")
 	require.Equal(t, []string{"default", "global", "prod-a"}, d.spaces())
@@ -103,7 +103,7 @@ func TestRoutingDomainsOfTheSourceAreNeverMerged(t *testing.T) {
 	require.Equal(t, []string{"9-9", "default", "global", "prod-a"}, d.spaces(), "a VRF of which the RD alone is known is not the global table")
 }
 
-// spaces are the spaces of a project that have pools.
+// spaces returns the spaces of a project that contain pools.
 func (d *double) spaces(args ...string) []string {
 	d.t.Helper()
 	var list struct {
@@ -120,7 +120,7 @@ func (d *double) spaces(args ...string) []string {
 	return slices.Compact(all)
 }
 
-// Two scopes of AWS, network views of Infoblox, VRFs of phpIPAM and spaces of a table are routing domains too.
+// AWS scopes, Infoblox network views, phpIPAM VRFs and the spaces of a table are routing domains too.
 func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -154,7 +154,7 @@ func TestRoutingDomainsOfOtherSourcesAreNeverMerged(t *testing.T) {
 	require.Contains(t, d.done("import", "csv", written(t, "file", "cidr,space\n10.1.0.0/16,default\n10.1.1.0/24,\n"), "--dry-run", "-o", "json").out, `"space": "default"`)
 }
 
-// A host in one network view is held there, whatever another view lists.
+// A host in one network view keeps its address, whatever another view lists.
 func TestHostOfOneViewIsKeptWhenAnotherViewListsItsAddress(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -176,14 +176,14 @@ hostrecord,db.lab.example,lab,10.5.0.11,True,lab
 		require.Equal(t, []string{"10.5.0.10/32", "10.5.0.10/32", "10.5.0.11/32"}, d.held())
 	}
 	require.Equal(t, 4, d.run("claim", "create", "newbox", "--pool", "10-5-0-0-24-lab", "--address", "10.5.0.10").code)
-	// What says no view is in the view of its host, also in a file of its own.
+	// A row without a view belongs to the view of its host, in another file too.
 	d.done("project", "create", "split")
 	rest := written(t, "rest.csv", "header-hostaddress,address*,parent*\nhostaddress,10.5.0.11,db.lab.example\n")
 	require.Contains(t, d.done("import", "infoblox", rest, file, "-p", "split").out, "no block")
 	require.Contains(t, d.done("claim", "get", "db-lab-example", "-p", "split", "-o", "yaml").out, "name: 10-5-0-0-24-lab")
 }
 
-// rewrite writes a file again, later than it was.
+// rewrite writes a file again with a later modification time.
 func (d *double) rewrite(path, text string) {
 	d.t.Helper()
 	is, err := os.Stat(path)
@@ -257,7 +257,7 @@ func TestMappingWithAnUnknownFieldIsRefused(t *testing.T) {
 	r = d.run("import", "csv", file, "--dry-run")
 	require.Contains(t, r.err, `warning: `+file+`: nothing uses the columns "team", "rack"`)
 
-	// Titles in another language: the mapping that is written names the column by its content.
+	// The titles are in another language. The command writes a mapping that recognizes the column by its content.
 	german := written(t, "nb.csv", "IP-Adresse,VRF,Beschreibung\n10.0.0.5/24,Global,Drucker\n")
 	r = d.run("import", "netbox", german)
 	require.Equal(t, 2, r.code)
@@ -270,7 +270,7 @@ func TestMappingWithAnUnknownFieldIsRefused(t *testing.T) {
 	require.Contains(t, d.done("import", "netbox", german, "--mapping", mapping, "--root", "ten=10.0.0.0/8", "--dry-run").out, "1 to create")
 }
 
-// The source's own name and number of a thing are kept, whatever name it can have in Carve.
+// The source's name and number of an object are stored, even if its name in Carve differs.
 func TestSourceNamesAndIDsAreKept(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shownRelease is the answer of a dry run that has found so many claims, of which it shows one.
+// shownRelease returns the response of a dry run that found count claims and shows one of them.
 func shownRelease(t *testing.T, count int, more bool, skipped ...any) reply {
 	t.Helper()
 	return ok(marshal(t, map[string]any{
@@ -43,7 +43,7 @@ func TestBulkReleaseContinuesOverSeveralRequests(t *testing.T) {
 	}
 }
 
-// What others use as well stays, and is told whether or not anything is released.
+// A claim with other consumers stays. The command reports it whether or not it releases others.
 func TestReleaseByConsumerReportsSharedClaims(t *testing.T) {
 	t.Parallel()
 	stays := map[string]any{"name": "web", "code": "in_use", "detail": "Others use it."}
@@ -106,7 +106,7 @@ func TestBulkReleaseNeedsConfirmationOrDryRun(t *testing.T) {
 	})
 }
 
-// A variable that is not set must not widen what is released, or asked for.
+// An empty shell variable must not widen the selection of a release or a claim.
 func TestEmptyReleaseConditionIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{

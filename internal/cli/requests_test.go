@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What flags become on the wire. That it is a request of the contract at all is checked by the double.
+// The test checks the requests that flags produce. The double checks that the contract allows them.
 func TestFlagsAreSentInTheRequest(t *testing.T) {
 	t.Parallel()
 	project, space, pool, claim := example(t, "Project"), example(t, "Space"), example(t, "IPPool"), example(t, "IPClaim")
@@ -151,7 +151,7 @@ func TestFiltersAreSentInTheQuery(t *testing.T) {
 	}
 }
 
-// Every list can be asked for what the region knows, and says of when that was.
+// Every list accepts stale data of the region, and reports their time.
 func TestListsAcceptStaleConsistency(t *testing.T) {
 	t.Parallel()
 	page := func(readAt, next string) reply {

@@ -10,7 +10,7 @@ import (
 
 const someAllocation = "d4c1f7a2-8e0b-4f2c-9b16-5a7e3c9d1f08"
 
-// What a column prints is what a verb takes.
+// A verb accepts names in the format in which columns print them.
 func TestVerbsAcceptNamesAsColumnsPrintThem(t *testing.T) {
 	t.Parallel()
 	pool, claim, space, allocation := ok(example(t, "IPPool")), ok(example(t, "IPClaim")), ok(example(t, "Space")), ok(example(t, "IPAllocation"))
@@ -68,7 +68,7 @@ func TestVerbsAcceptNamesAsColumnsPrintThem(t *testing.T) {
 	})
 }
 
-// A tenant may not look into the platform, and finds its shared classes from the own project.
+// A tenant cannot read the platform's project, but finds the platform's shared classes through its own.
 func TestSharedClassIsFoundByItsColumnName(t *testing.T) {
 	t.Parallel()
 	uris := func(d *double) (out []string) {
@@ -81,7 +81,7 @@ func TestSharedClassIsFoundByItsColumnName(t *testing.T) {
 	d.done("class", "show", "platform/standard", "-o", "json")
 	require.Equal(t, []string{"/v1/projects/team-a/classes/standard"}, uris(d))
 
-	// One of the project's own hides it.
+	// A class of the project hides a shared class of the same name.
 	var own map[string]any
 	require.NoError(t, json.Unmarshal(example(t, "IPClass"), &own))
 	own["metadata"].(map[string]any)["project"] = "team-a"
@@ -98,7 +98,7 @@ func TestAllocationIsReboundByItsColumnName(t *testing.T) {
 	require.Equal(t, map[string]any{"project": "platform", "name": someAllocation}, ref)
 }
 
-// Who deletes a claim whose block stays is told which allocation keeps it.
+// When a claim is deleted and its block stays, the command names the allocation that keeps it.
 func TestDeleteOfARetainedClaimNamesItsAllocation(t *testing.T) {
 	t.Parallel()
 	var doc map[string]any
@@ -114,7 +114,7 @@ func TestDeleteOfARetainedClaimNamesItsAllocation(t *testing.T) {
 	require.Equal(t, "claim web-eu would be deleted; 10.20.1.0/24 would be retained as allocation platform/"+someAllocation+" (dry run)\n",
 		answering(t, kept, gone()).done("claim", "delete", "web-eu", "--dry-run").out)
 
-	// What scripts read is as it was, in one request.
+	// Output for scripts is unchanged and costs one request.
 	for _, format := range [][]string{{"-q"}, {"-o", "name"}, {"-o", "json"}} {
 		d = answering(t, gone())
 		require.NotContains(t, d.done(append([]string{"claim", "delete", "web-eu"}, format...)...).out, "retained")

@@ -53,7 +53,7 @@ func TestSetPatchesMutableFields(t *testing.T) {
 	require.Equal(t, `"r1"`, d.requests()[0].header.Get("If-Match"))
 }
 
-// Labels count at creation alone: a put that gives others is told so, and scripts that look for claims by labels are not left guessing.
+// Labels count only when a claim is created. A put with other labels prints a warning, because scripts that search by labels would miss the claim.
 func TestPutWarnsAboutUnchangedLabels(t *testing.T) {
 	t.Parallel()
 	var claim struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sources are a valid file of each kind that can be mirrored, with n addresses.
+// sources returns a valid file with n addresses in each format that can be mirrored.
 func sources(n int) map[string]string {
 	row := func(head, line, foot, between string) string {
 		var all []string
@@ -30,8 +30,8 @@ func sources(n int) map[string]string {
 	}
 }
 
-// A mirror that is fed with damaged files, one after the other, releases nothing: a file is refused, or what it lacks is held back. A cut that
-// falls between two rows is no damage that a table shows, so every table waits until the same one was written a second time.
+// A mirror reads damaged files one after the other and releases nothing. It refuses a file, or holds back the removals. A table shows no sign of a
+// cut between two rows, so a removal from a table waits until the same table is written a second time.
 func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 	t.Parallel()
 	const hosts, bytes = 30, 9
@@ -47,7 +47,7 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 			damaged := []string{}
 			end := strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n") // before the last row
 			for n := range bytes {
-				at := len(text) - 1 - (len(text)/10)*n/bytes // in the last tenth, where --max-removals helps nothing
+				at := len(text) - 1 - (len(text)/10)*n/bytes // in the last tenth, which is below the limit of --max-removals
 				damaged = append(damaged, text[:at], text[:at]+`"`+text[at:], text[:at]+"\xe4"+text[at+1:])
 			}
 			damaged = append(damaged, text[:end+1], text[:end]+text[end+1:], text[:end+1]+strings.Replace(text[end+1:], "host-", `"19in host-`, 1),
@@ -57,7 +57,7 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 				d.run(args...)
 				require.Subset(t, d.held(), all, "damage %d", n)
 			}
-			// The broken twin: what the same cut releases when nothing holds it back.
+			// The counterpart: the same cut releases claims if the protection is off.
 			if of == "csv" || of == "phpipam" || of == "infoblox" {
 				d.rewrite(file, text[:end+1])
 				d.run(append(args, "--allow-removals")...)
@@ -68,7 +68,7 @@ func TestMirrorOfDamagedFilesReleasesNothing(t *testing.T) {
 	}
 }
 
-// What is gone from a table is released when the same table was written a second time. The list of it comes first.
+// The mirror releases a row that is missing from a table after the same table was written a second time. It lists the row first.
 func TestMirrorReleasesMissingRowsAfterASecondReading(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)
@@ -109,7 +109,7 @@ func TestMirrorReleasesMissingRowsAfterASecondReading(t *testing.T) {
 	require.Equal(t, all, d.held())
 }
 
-// Pages in one file, a part of an answer of AWS, and a pool whose allocations nobody asked for release nothing.
+// A file with several pages, a part of an AWS response, and a pool without its allocations release nothing.
 func TestMirrorOfAPartialResponseReleasesNothing(t *testing.T) {
 	t.Parallel()
 	d := fresh(t)

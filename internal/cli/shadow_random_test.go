@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever changes there, and wherever a mirror is killed meanwhile: once it has run to its end, here is what is there, and what others made.
+// NetBox changes at random, and the mirror is killed at random. After a complete run, Carve has the content of NetBox and the claims of other users.
 func TestRepeatedlyKilledMirrorConverges(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
@@ -42,7 +42,7 @@ func TestRepeatedlyKilledMirrorConverges(t *testing.T) {
 	}
 }
 
-// change is one thing that somebody does in NetBox.
+// change makes one random change in NetBox.
 func (b *netbox) change(r *rand.Rand, prefixes map[string]bool) {
 	address := fmt.Sprintf("10.0.%d.%d", 1+r.IntN(3), 1+r.IntN(20))
 	prefix := fmt.Sprintf("10.0.%d.%d/28", 1+r.IntN(3), 16*r.IntN(2))

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shadowed is a command line with a real server and a NetBox beside it, which has some rows and is mirrored.
+// shadowed returns a command line with a real server, and a NetBox with some rows that is already mirrored.
 func shadowed(t *testing.T) (*double, *netbox) {
 	t.Helper()
 	d, b := served(t), newNetBox(t)
@@ -36,7 +36,7 @@ func shadowed(t *testing.T) (*double, *netbox) {
 	return d, b
 }
 
-// held are the blocks of the claims of a project, in order.
+// held returns the blocks of the claims of a project, in order.
 func (d *double) held(args ...string) []string {
 	d.t.Helper()
 	var list struct {
@@ -57,7 +57,7 @@ func (d *double) held(args ...string) []string {
 	return out
 }
 
-// mirror runs the mirror, and answers the report's rows that differ, as "block difference outcome".
+// mirror runs the mirror and returns the differing rows of its report, as "block difference outcome".
 func (d *double) mirror(b *netbox, code int, args ...string) []string {
 	d.t.Helper()
 	r := d.run(append([]string{"shadow", "mirror", "netbox", "--url", b.URL, "-o", "json"}, args...)...)
@@ -112,7 +112,7 @@ func TestMirrorFollowsChangesOfTheSource(t *testing.T) {
 	require.Contains(t, d.done("audit").out, "audit clean")
 }
 
-// A prefix around addresses that are mirrored already, or one that goes away around them, takes its addresses with it.
+// A new prefix around mirrored addresses takes its addresses, and a removed prefix moves them away.
 func TestMirrorMovesItsClaimsIntoANewPool(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
@@ -141,8 +141,8 @@ func TestMirrorMovesItsClaimsIntoANewPool(t *testing.T) {
 	require.Contains(t, d.done("audit").out, "audit clean")
 }
 
-// What a source has lost is no reason to release addresses that are in use. Each damage is done twice: without the safety it does release,
-// or the safety would prove nothing.
+// Rows that a source has lost must not release addresses in use. The test does each damage twice: without the protection it releases claims, which
+// proves that the protection works.
 func TestSourceWithLostRowsReleasesNothing(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]struct {
@@ -176,7 +176,7 @@ func TestSourceWithLostRowsReleasesNothing(t *testing.T) {
 	}
 }
 
-// While a list is read, somebody may write, and then a row can fall between two pages. Nothing that is there is released for it.
+// If rows change during a read of a list, a row can be missing between two pages. The mirror must not release its claim.
 func TestRowMissedBetweenPagesIsNotReleased(t *testing.T) {
 	t.Parallel()
 	d, b := shadowed(t)
@@ -185,7 +185,7 @@ func TestRowMissedBetweenPagesIsNotReleased(t *testing.T) {
 	first := b.read + 1
 	b.page = func(endpoint string, offset int, _ http.ResponseWriter) bool {
 		if endpoint == "ip-addresses" && offset > 0 && b.read == first {
-			b.lose("10.0.1.1") // what comes first on this page is now on the one before, which was read already
+			b.lose("10.0.1.1") // the first row of this page moves to the page before, which is already read
 			b.page = nil
 			b.mu.Unlock()
 			b.add("10.0.1.50", "", "young")
@@ -247,19 +247,19 @@ func TestSwitchedPoolIsNoLongerMirrored(t *testing.T) {
 	require.Contains(t, r.out, "10.5.0.50   missing there   only here")
 	require.Contains(t, r.err, "pool 10-5-0-0-16 is not switched")
 	d.done("claim", "delete", "mine")
-	b.add("10.5.0.4", "", "new") // the last mirror brings it
+	b.add("10.5.0.4", "", "new") // the last mirror run creates its claim
 	require.Contains(t, d.done(append(over, "10-5-0-0-16")...).out, "Carve leads in pool 10-5-0-0-16 (10.5.0.0/16) since 2")
 	require.Contains(t, d.done(append(over, "10-5-0-0-16")...).err, "Carve leads in pool")
 	require.Equal(t, 3, d.run(append(over, "10-77-0-0-16")...).code)
 	d.done("pool", "create", "other", "--cidr", "192.0.2.0/24")
 	require.Contains(t, d.run(append(over, "other")...).err, "does not belong to the mirror")
 
-	d.done("claim", "delete", "five")                                                    // released here
-	d.done("claim", "create", "mine", "--pool", "10-5-0-0-16", "--address", "10.5.0.50") // claimed here
+	d.done("claim", "delete", "five")                                                    // released in Carve
+	d.done("claim", "create", "mine", "--pool", "10-5-0-0-16", "--address", "10.5.0.50") // claimed in Carve
 	b.remove("10.5.0.2")
 	b.add("10.5.0.9", "", "late")
 	b.edit("10.5.0.4", "status", map[string]any{"value": "dhcp"})
-	b.remove("10.0.1.2") // elsewhere NetBox leads
+	b.remove("10.0.1.2") // NetBox leads for all other prefixes
 	for range 2 {
 		require.Subset(t, []string{
 			"10.5.0.1 missing here: ended here", "10.5.0.9 missing here: only there", "10.5.0.2 missing there: only here", "10.0.1.2 missing there: released",

@@ -17,11 +17,11 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/session"
 )
 
-// opened keeps terminals open for as long as the tests run: a read that was left behind sets the terminal back when it ends,
-// by the number of its file, which must not be another's by then.
+// opened keeps terminals open until the tests end. An abandoned read restores the terminal's mode at its end, by file descriptor, which must not
+// belong to another file by then.
 var opened sync.Map
 
-// terminal opens a pseudo terminal: person is where somebody types and reads, program is what a program has as its input.
+// terminal opens a pseudo terminal. person is the user's side, and program is the standard input of a program.
 func terminal(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -36,13 +36,13 @@ func terminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-// echoes reports whether a terminal shows what is typed.
+// echoes reports whether a terminal shows typed characters.
 func echoes(f *os.File) bool {
 	state, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil && state.Lflag&unix.ECHO != 0
 }
 
-// silence waits until a terminal does not show what is typed.
+// silence waits until a terminal does not echo.
 func silence(ctx context.Context, f *os.File) {
 	for echoes(f) && ctx.Err() == nil {
 		runtime.Gosched()
@@ -53,13 +53,13 @@ func TestSecretPromptDisablesTheEcho(t *testing.T) {
 	t.Parallel()
 	person, program := terminal(t)
 	require.True(t, echoes(program))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // nobody asks a test for its patience
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a limit for a test that hangs
 	defer cancel()
 	var out bytes.Buffer
 	ask := session.TerminalSecret(ctx, program, &out)
 	require.NotNil(t, ask)
 
-	// What is typed before the program asks is echoed by any terminal, so that the test types when the echo is off.
+	// A terminal echoes input that arrives before the program's prompt, so the test types when the echo is off.
 	go func() {
 		silence(ctx, program)
 		_, _ = person.WriteString(apiKey + "\n")
@@ -70,7 +70,7 @@ func TestSecretPromptDisablesTheEcho(t *testing.T) {
 	require.Equal(t, "API key: \n", out.String())
 	require.True(t, echoes(program), "the terminal is as it was")
 
-	// Everything that the terminal showed until a mark that is echoed.
+	// The test reads everything that the terminal shows up to an echoed mark.
 	_, err = program.WriteString("done\n")
 	require.NoError(t, err)
 	var shown strings.Builder

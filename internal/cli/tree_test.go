@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// made is a pool or a claim for a tree, changed from the contract's example of one.
+// made describes a pool or a claim for a tree, based on the contract's example.
 type made struct {
 	name, cidr string
 	parent     string // project/name, or empty for a root
@@ -60,7 +60,7 @@ func listOf(t *testing.T, items ...json.RawMessage) reply {
 	return ok(marshal(t, map[string]any{"items": items}))
 }
 
-// treeServer answers what a tree asks for: spaces, pools in order of name, and claims where they are wanted.
+// treeServer responds to the requests of a tree: spaces, pools in order of name, and claims if wanted.
 func treeServer(t *testing.T, claims bool) *double {
 	t.Helper()
 	const space = "team-a/default"

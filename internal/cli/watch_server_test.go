@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// served is a command line with a real server, where everybody is its admin, and a project with a pool.
+// served returns a command line with a real server, where every caller is an admin, and a project with a pool.
 func served(t *testing.T) *double {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -33,7 +33,7 @@ func served(t *testing.T) *double {
 	return d
 }
 
-// lines hands over what is written, line by line.
+// lines sends its output to a channel, line by line.
 type lines struct {
 	rest string
 	to   chan string
@@ -51,7 +51,7 @@ func (l *lines) Write(text []byte) (int, error) {
 	}
 }
 
-// begin begins a command line that goes on until end is called, which answers its exit code.
+// begin starts a command line that runs until end is called. end returns its exit code.
 func (d *double) begin(t *testing.T, args ...string) (out <-chan string, end func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -61,7 +61,7 @@ func (d *double) begin(t *testing.T, args ...string) (out <-chan string, end fun
 	return l.to, func() int { cancel(); return <-code }
 }
 
-// Of every kind of the feed what there is and what changes is shown, and an interrupt ends it.
+// A watch shows the existing objects and the changes of every kind in the feed. An interrupt ends it.
 func TestEveryKindCanBeWatchedOnAServer(t *testing.T) {
 	t.Parallel()
 	d := served(t)

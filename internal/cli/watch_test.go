@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// changed is what the feed answers: claims that were made or changed, and the names of those that are gone.
+// changed returns a response of the feed: created or changed claims, and the names of deleted ones.
 func changed(t *testing.T, cursor string, puts []json.RawMessage, gone ...string) reply {
 	t.Helper()
 	items := []any{}
@@ -30,7 +30,7 @@ func changed(t *testing.T, cursor string, puts []json.RawMessage, gone ...string
 	return ok(marshal(t, map[string]any{"items": items, "cursor": cursor}))
 }
 
-// listedAt is the first page of a list that is followed from a cursor.
+// listedAt returns the first page of a list, with the cursor for its changes.
 func listedAt(t *testing.T, cursor string, items ...json.RawMessage) reply {
 	t.Helper()
 	return ok(marshal(t, map[string]any{"items": append([]json.RawMessage{}, items...), "changesCursor": cursor}))
@@ -41,7 +41,7 @@ func claimNamed(t *testing.T, name, cidr string) json.RawMessage {
 	return made{name: name, cidr: cidr, parent: "team-a/prod"}.claim(t)
 }
 
-// watched is a watch from its list to its end: a server that is busy, a cursor that is too old, rights that were taken.
+// watched returns a server for a complete watch: it is busy, then its cursor expires, and at last the rights are revoked.
 func watched(t *testing.T) *double {
 	t.Helper()
 	a, b, longer := claimNamed(t, "a", "10.0.0.0/24"), claimNamed(t, "b", "10.0.1.0/24"), claimNamed(t, "one-with-a-longer-name", "10.0.2.0/24")
@@ -101,7 +101,7 @@ func TestSingleResourceIsWatchedByName(t *testing.T) {
 	})
 }
 
-// Of a list it is shown what the feed tells of, and changes of other realms are not shown.
+// A watch of a list shows only objects that the feed contains, and no changes of other realms.
 func TestWatchShowsOnlyMatchingFeedChanges(t *testing.T) {
 	t.Parallel()
 	denied := refusal(t, "ProblemPermissionDenied")

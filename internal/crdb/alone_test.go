@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Transactions that would have each other begin anew, and not end while others are quicker, take turns instead: those that read all shards of a quota, and
-// those that move blocks between regions while claims are made in both. On PostgreSQL advisory locks do that.
+// Some transactions could restart each other forever on conflict, so they take a lock and run one after the other. These transactions read all shards
+// of a quota, or move blocks between regions while both regions claim. On PostgreSQL, advisory locks order them.
 func TestLongTransactionsTakeTurns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t)+crdb.Patience)

@@ -12,9 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maker adds a project of its own for each family that hands out by classes: plain serves from the pool stock, zoned from pools of
-// its own for each zone. Of plain, served is bound, kept retained and cold cooling down; of zoned, zone a holds one claim. One quota
-// counts what plain served, and one what zoned did.
+// maker adds a project for each family, with classes. The class plain allocates from the pool stock, and zoned from one scoped pool for each zone. Of
+// plain, served is bound, kept is retained and cold cools down. Of zoned, zone a has one claim. Each class has a quota that counts its claims.
 func (e *estate) maker(t *testing.T) {
 	t.Helper()
 	ctx := admin(t)
@@ -70,7 +69,7 @@ func (e *estate) maker(t *testing.T) {
 	}
 }
 
-// classDamages are damages of classes, of what they served, and of what was carved for their scopes.
+// classDamages returns statements that damage classes, their claims, or the pools that were carved for their scopes.
 func classDamages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	maker := fmt.Sprintf("(SELECT id FROM projects WHERE name = 'maker%d')", n)

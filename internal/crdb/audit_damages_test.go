@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// damages breaks one thing each. The audit must name exactly these invariants: the one that the damage is about, and those that
-// cannot hold without it.
+// damages returns statements that each break one thing, with the exact list of invariants that the audit must report: the broken one, and those that
+// depend on it.
 func damages(f family) map[string]struct{ sql, want string } {
 	n := f.number
 	pool := fmt.Sprintf("(SELECT id FROM pools WHERE name = 'pool%d')", n)
@@ -84,7 +84,7 @@ func damages(f family) map[string]struct{ sql, want string } {
 	}
 }
 
-// says sets what the document of a hold has under a key.
+// says returns an assignment that sets a key in the document of a hold.
 func says(key, value string) string {
 	return fmt.Sprintf(`doc = jsonb_set(doc::JSONB, '{%s}', '"%s"')::TEXT`, key, value)
 }

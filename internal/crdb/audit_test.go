@@ -21,14 +21,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// estate is a database with something of everything in it, alike in both families: all that happens is in the last byte of
-// the address. kid is a child pool; claim, host and inner are bound; kept is retained.
+// estate is a database with an example of everything, in both families alike. All blocks differ in the last byte of the address. kid is a child pool;
+// claim, host and inner are bound; kept is retained.
 //
 //	.0/32 reserved  .4/32 host  .64/28 claim  .80/28 kept  .128/26 kid (.128/28 inner, .144/28 leaf)  .240/28 reserved  free: the rest
 type estate struct {
 	*house
 	conn   *pgx.Conn
-	tables []string // those that others refer to first
+	tables []string // a table comes before the tables that refer to it
 }
 
 type family struct {
@@ -44,7 +44,7 @@ var families = []family{
 	}},
 }
 
-// at is an address of the estate as it is stored.
+// at returns an address of the estate as SQL, in its stored form.
 func (f family) at(last int) string { return fmt.Sprintf(`'\x%s%02x'`, f.base, last) }
 
 func newEstate(t *testing.T) *estate {
@@ -70,13 +70,13 @@ func newEstate(t *testing.T) *estate {
 	require.NoError(t, err)
 	e.maker(t)
 	e.conn = dbtest.Connect(t, e.dsn, nil)
-	e.exec(t, "SET default_transaction_isolation = 'read committed'") // what damages is nobody's transaction, and waits for none on the server
+	e.exec(t, "SET default_transaction_isolation = 'read committed'") // the damages need no isolation, and must not wait for the server's transactions
 	e.tables = []string{
 		"projects", "spaces", "classes", "pools", "pool_classes", "fences", "free_blocks", "holds",
 		"members", "api_keys", "grants", "quotas", "quota_shards", "audit_events", "history", "removals",
 		"consumers", "attachments", "realms", "webhooks", "deliveries", "alert_rules", "alerts", "utilization", "idempotency_keys",
 	}
-	for _, table := range []string{"members", "api_keys", "quotas"} { // so that there can be rows for the audit to find
+	for _, table := range []string{"members", "api_keys", "quotas"} { // adds rows in which the audit can find errors
 		e.exec(t, "ALTER TABLE "+table+" DROP CONSTRAINT "+table+"_project_fkey")
 	}
 	for _, one := range []string{"pool_classes pool_classes_class", "pool_classes pool_classes_pool", "pools pools_scope_class"} {
@@ -93,8 +93,8 @@ func newEstate(t *testing.T) *estate {
 	return e
 }
 
-// tenant adds a project of its own for each family, with pools of its own: a member, a key, grants, and quotas that count two claims,
-// one retained block and two pools; the block of claim again was held twice before. A third project is gone.
+// tenant adds a project with pools for each family: a member, a key, grants, and quotas that count two claims, one retained block and two pools. The
+// block of claim "again" was held twice before. A third project was deleted.
 func (e *estate) tenant(t *testing.T) {
 	t.Helper()
 	ctx := admin(t)
@@ -146,7 +146,7 @@ func (e *estate) tenant(t *testing.T) {
 		withDelivery(t, e.house, p)
 		withAlert(t, e.house, p)
 		quota("some", ipam.QuotaScope{Pool: ipam.Ref{Project: p, Name: name("shop")}, Family: map[int]ipam.Family{4: ipam.IPv4, 6: ipam.IPv6}[f.number]},
-			ipam.QuotaLimits{Claims: new(int64(1))}) // below what is used
+			ipam.QuotaLimits{Claims: new(int64(1))}) // below the usage
 		quota("none", ipam.QuotaScope{Pool: ipam.Ref{Project: "elsewhere", Name: "nowhere"}}, ipam.QuotaLimits{Addresses: big.NewInt(5)})
 	}
 	made(e.svc.CreateProject(ctx, ipam.Project{Metadata: ipam.Metadata{Name: "gone"}}, usecase.Request{}))
@@ -161,7 +161,7 @@ func (e *estate) exec(t *testing.T, sql string) int64 {
 	return tag.RowsAffected()
 }
 
-// restore undoes whatever was done to the rows.
+// restore undoes all changes of rows.
 func (e *estate) restore(t *testing.T) {
 	t.Helper()
 	for _, table := range slices.Backward(e.tables) {
@@ -172,7 +172,7 @@ func (e *estate) restore(t *testing.T) {
 	}
 }
 
-// named is the invariants that an audit says are broken.
+// named returns the broken invariants that an audit reports.
 func (e *estate) named(t *testing.T) []string {
 	t.Helper()
 	report, err := audit.Run(t.Context(), e.dsn)
@@ -258,7 +258,7 @@ func TestAuditLimitsTheReportedFindings(t *testing.T) {
 	require.Equal(t, "only the first 100 of 250 findings are shown", report.Findings[100].Detail)
 }
 
-// One snapshot: what is being carved and released meanwhile is seen whole or not at all.
+// An audit reads one snapshot, so it sees each concurrent transaction completely or not at all.
 func TestAuditDuringConcurrentClaimsIsClean(t *testing.T) {
 	t.Parallel()
 	e := newEstate(t)

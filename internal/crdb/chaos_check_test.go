@@ -17,16 +17,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// violations is what is wrong after a run, each with the word for its kind in front:
+// violations returns the errors after a run, each with its kind in front:
 //
-//	answer    a request was refused for a reason that nobody gave
-//	audit     the stored data contradict themselves: what is free and what is held do not tile the pool
-//	doubled   a key holds more than one block
-//	unknown   something is held that nobody asked for
-//	told      what a worker was told is not what is stored
-//	repeat    a request whose outcome nobody told cannot be repeated with its key, or gets another answer than is stored
-//	unusable  the pool cannot be emptied and handed out as a whole
-//	attempts  a transaction was tried more often than the budget allows
+//	answer    a request got an unexpected error
+//	audit     the stored data are inconsistent: free and held blocks do not tile the pool
+//	doubled   a name holds more than one block
+//	unknown   a claim exists that no worker requested
+//	told      the result that a worker got differs from the stored claim
+//	repeat    a retry with the key of a request with unknown outcome fails, or returns another block than is stored
+//	unusable  the pool cannot be emptied and allocated as a whole
+//	attempts  a transaction exceeded its number of attempts
 func (l *ledger) violations(t *testing.T, direct *house) []string {
 	t.Helper()
 	ctx := admin(t)
@@ -77,7 +77,7 @@ func allClaims(ctx context.Context, t *testing.T, svc *alloc.Service) map[string
 	}
 }
 
-// compare holds what was told against what is stored. What nobody was told is asked for again, with the same key.
+// compare compares the result that a worker got with the stored claim. It repeats a request with unknown outcome with the same key.
 func (e *entry) compare(ctx context.Context, name string, stored map[string]ipam.Claim, svc *alloc.Service) []string {
 	c, there := stored[name]
 	switch e.told {
@@ -98,8 +98,8 @@ func (e *entry) compare(ctx context.Context, name string, stored map[string]ipam
 	return nil
 }
 
-// The budget of a run: no transaction comes near the runner's own limit of 30 attempts, and all of them together are tried
-// at most three times a request (measured: once, because requests share transactions).
+// maxTries limits the attempts of one transaction, well below the runner's own limit of 30. All transactions together may have three attempts for
+// each request (measured: one, because requests share transactions).
 const maxTries = 25
 
 func (l *ledger) attempts() (out []string) {
@@ -120,7 +120,7 @@ func (l *ledger) attempts() (out []string) {
 	return out
 }
 
-// unusable empties the pool, and hands it out as one block.
+// unusable empties the pool and allocates it as one block.
 func unusable(ctx context.Context, t *testing.T, svc *alloc.Service) (out []string) {
 	t.Helper()
 	for name := range allClaims(ctx, t, svc) {

@@ -18,28 +18,28 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// chaos is workers that claim and release on one pool, through two servers, while the database breaks its answers.
+// chaos runs workers that claim and release on one pool, through two servers, while the database fails.
 type chaos struct {
 	workers, each int
 	seed          uint64
-	twin          func(storage.Store) storage.Store // how the servers use their store; nil: as it is
+	twin          func(storage.Store) storage.Store // wraps the store of the servers; nil: unchanged
 	keyless       bool                              // the workers send no Idempotency-Key
-	dialogue      []pgfault.Rule                    // makes PostgreSQL another engine; nil: it is itself
+	dialogue      []pgfault.Rule                    // makes PostgreSQL behave like another engine; nil: unchanged
 }
 
-// ledger is what the workers were told.
+// ledger records the results that the workers got.
 type ledger struct {
 	mu      sync.Mutex
 	entries map[string]*entry // by the claim's name
-	wrong   []string          // answers that no request should get
+	wrong   []string          // unexpected errors
 	seen    *ends
 	ops     int
 }
 
-// entry is what is known about one claim.
+// entry records the known state of one claim.
 type entry struct {
 	told  state
-	claim ipam.Claim // as it was told
+	claim ipam.Claim // as the worker got it
 }
 
 type state string
@@ -47,12 +47,12 @@ type state string
 const (
 	isHeld     state = "held"
 	isReleased state = "released"
-	isAbsent   state = "absent" // refused, with the word that nothing was changed
+	isAbsent   state = "absent" // refused with "Nothing was changed"
 	isUnsure   state = "unsure"
 )
 
-// randomFaults are the faults of a run: of COMMITs 6 % each are refused, lost after and lost before, 4 % ambiguous (half of them
-// committed); of other statements 2 % meet a server that shuts down. The first few are certain.
+// randomFaults returns the faults of a run. Of the COMMITs, 6 % each are refused, lost after and lost before; 4 % are ambiguous, half of them
+// committed. Of other statements, 2 % meet a server that shuts down. The first few faults always occur.
 func randomFaults(seed uint64) []pgfault.Rule {
 	return []pgfault.Rule{
 		pgfault.First(3, pgfault.CommittedAnswerLost()), pgfault.First(3, pgfault.LostBeforeCommit()),
@@ -65,7 +65,7 @@ func randomFaults(seed uint64) []pgfault.Rule {
 	}
 }
 
-// run lets the workers work and answers what they were told, and a server on the same database that meets no faults.
+// run runs the workers, and returns their ledger and a server on the same database without faults.
 func (c chaos) run(t *testing.T) (*ledger, *house) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -99,7 +99,7 @@ func (c chaos) run(t *testing.T) (*ledger, *house) {
 
 const chaosPool = "10.0.0.0/20"
 
-// work makes one worker's requests. It writes down what it is told and believes it.
+// work makes the requests of one worker. It records each result and relies on it.
 func (c chaos) work(ctx context.Context, l *ledger, svc *alloc.Service, worker int, r *rand.Rand) {
 	var mine []string
 	for i := range c.each {
@@ -126,7 +126,7 @@ func keyOf(name string) usecase.Request {
 	return usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 }
 
-// note writes down the answer to a request: done is the state when it succeeded, undone when it was refused with nothing changed.
+// note records the result of a request. done is the state after a success, undone the state after a refusal without effect. ok reports success.
 func (l *ledger) note(name string, c ipam.Claim, done, undone state, err error) (ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

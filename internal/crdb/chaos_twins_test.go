@@ -17,19 +17,19 @@ func TestChaosDoublesLosesOrHidesNoClaim(t *testing.T) {
 	require.Empty(t, l.violations(t, direct))
 }
 
-// The same run against servers that deal with an unknown outcome as one might think of it first. The checks must find out: else
-// that they find nothing above means nothing.
+// The same run uses servers that handle an unknown outcome in tempting but wrong ways. The checks must detect each of them; otherwise a clean run
+// above would prove nothing.
 func TestChaosDetectsWrongHandlingOfUnknownOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, twin := range map[string]struct {
 		store func(storage.Store) storage.Store
 		finds []string // at least one of these kinds
 	}{
-		// tries again, and what it tries is a new request: blocks leak
+		// The retry is a new request, so blocks leak.
 		"BlindRetry": {func(s storage.Store) storage.Store { return blindRetry{s} }, []string{"unknown"}},
-		// takes it for done: blocks are promised that nobody holds
+		// It reports success for blocks that no claim holds.
 		"UnknownTakenAsCommitted": {func(s storage.Store) storage.Store { return guess{s, nil} }, []string{"told", "answer"}},
-		// takes it for not done, and says so: blocks are held that nobody knows of
+		// It reports a refusal for blocks that a claim holds.
 		"UnknownTakenAsRolledBack": {func(s storage.Store) storage.Store {
 			return guess{s, ipam.Errorf(ipam.CodeContention, "Nothing was changed; repeat the request.")}
 		}, []string{"told"}},
@@ -48,7 +48,7 @@ func TestChaosDetectsWrongHandlingOfUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// guess answers an unknown outcome by a guess.
+// guess replaces an unknown outcome by a guess.
 type guess struct {
 	storage.Store
 	answer error
@@ -62,8 +62,8 @@ func (g guess) InTx(ctx context.Context, op string, locks storage.Locks, fn func
 	return err
 }
 
-// blindRetry runs a transaction again when its outcome is unknown, under names and ids of that run alone, as somebody does who
-// makes them inside of the transaction: nothing that is unique is the same.
+// blindRetry retries a transaction with an unknown outcome with new names and ids, as if the transaction generated them. So no unique index prevents
+// a second change.
 type blindRetry struct{ storage.Store }
 
 func (b blindRetry) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -75,7 +75,7 @@ func (b blindRetry) InTx(ctx context.Context, op string, locks storage.Locks, fn
 	}
 }
 
-// freshIDs is a transaction whose claims get names and ids of their own.
+// freshIDs is a transaction that gives its claims new names and ids.
 type freshIDs struct {
 	storage.Tx
 	suffix string

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// clockOff is a store on a machine whose clock is wrong.
+// clockOff gives a store a machine with a wrong clock.
 func clockOff(by time.Duration) func(*crdb.Options) {
 	return func(o *crdb.Options) { o.LocalTime = func() time.Time { return time.Now().Add(by) } }
 }
@@ -37,7 +37,7 @@ func TestKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 		_, err := tenancy.NewKeyring(store, nil).Authenticate(admin(t), made.Value.Token)
 		require.NoError(t, err, "it is valid for five minutes more, on the %s server too", name)
 	}
-	// Servers know the database's time as exactly as the quickest of their questions was answered; the wrong clocks are minutes off.
+	// A server knows the database's time up to the duration of its fastest query. The wrong clocks are minutes off.
 	_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE api_keys SET expires_at = clock_timestamp() - INTERVAL '30 seconds' WHERE id = $1", made.Value.UID.String())
 	require.NoError(t, err)
 	for name, store := range servers {
@@ -46,8 +46,7 @@ func TestKeyExpiresAtTheSameTimeOnEveryServer(t *testing.T) {
 	}
 }
 
-// What is done under a lock has a later time than what was done by whoever had it before: also when the time at which somebody begins to wait for it is
-// earlier than that.
+// A transaction under a lock has a later time than the earlier owners of the lock, even if it began to wait before their times.
 func TestTransactionTimeIsAfterItsLock(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -88,7 +87,7 @@ func TestStoreFollowsTheDatabaseClock(t *testing.T) {
 		before := databaseTime(t, h.dsn)
 		now := store.Now()
 		after := databaseTime(t, h.dsn)
-		// The store may be wrong by half of what its quickest question has taken: a millisecond here, a second where the machine is busy.
+		// The store's error is up to half the duration of its fastest query: a millisecond here, a second on a busy machine.
 		require.WithinRange(t, now, before.Add(-5*time.Second), after.Add(5*time.Second))
 	}
 }

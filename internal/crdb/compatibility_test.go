@@ -23,7 +23,7 @@ import (
 	"github.com/carve-ipam/carve/migrations"
 )
 
-// needSchema makes the database need programs that know a schema: what a later version's migration does.
+// needSchema makes the database require programs that know a schema version, as a later migration does.
 func needSchema(t *testing.T, dsn string, number int64) {
 	t.Helper()
 	tag, err := dbtest.Connect(t, dsn, nil).Exec(t.Context(), "UPDATE compatibility SET minimum = $1", number)
@@ -66,7 +66,7 @@ func TestProgramOlderThanTheSchemaRefusesTheDatabase(t *testing.T) {
 	require.Equal(t, before, dbtest.Dump(t, dbtest.Connect(t, dsn, nil)))
 }
 
-// nextSchema is this program's numbered files and one of a later version, which adds what this program does not know.
+// nextSchema returns the numbered files of this program and one of a later version, with additions that this program does not know.
 func nextSchema(t *testing.T) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -82,7 +82,7 @@ func nextSchema(t *testing.T) fs.FS {
 	return files
 }
 
-// applyFiles applies numbered files that are not this program's.
+// applyFiles applies numbered files of another program.
 func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -98,7 +98,7 @@ func applyFiles(ctx context.Context, dsn string, files fs.FS) error {
 	return err
 }
 
-// The next version's migrate runs beside a server of this one: what the server has stored is there as it was, and the server goes on.
+// The next version's migrate runs beside a server of this version. The stored data stay, and the server continues.
 func TestServerWorksOnTheNextSchemaAndMigrateReportsIt(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -110,7 +110,7 @@ func TestServerWorksOnTheNextSchemaAndMigrateReportsIt(t *testing.T) {
 	kept, err := h.svc.GetClaim(admin(t), project, "before", usecase.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, before, kept)
-	for _, server := range []*house{h, newHouse(t, dsn)} { // one that was at work, and one that is started now
+	for _, server := range []*house{h, newHouse(t, dsn)} { // one that was running, and one that starts now
 		server.createClaim(t, claimOf("after", project, "net", 32))
 		require.NoError(t, server.svc.DeleteClaim(admin(t), project, "after", usecase.Request{}))
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// A claim by class reads the class, and the pools behind it for its own project and the class's, by ranges of their keys: whatever
-// other projects list the class, and whatever other classes and pools there are. It sends what a claim on the pool sends, with the
-// class's two look-ups in the place of the pool's.
+// A claim by class reads the class by key, and the pools behind it by key ranges, in the claim's project and in the class's project. The cost does
+// not depend on other projects, classes or pools. It sends the statements of a claim on the pool, but with the class's two look-ups instead of the
+// pool's.
 func TestClaimByClassReadsOnlyItsClassAndPools(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What others are granted and allowed costs a claim nothing: it reads the quotas of its own project, one shard of each, and one
-// grant, by their keys. Without quotas, and from a pool of its own, it reads no row of any of these tables.
+// A claim reads the quotas of its own project, one shard of each, and one grant, all by key. Grants and quotas of other projects cost it nothing.
+// Without quotas, and from its own pool, it reads no row of these tables.
 func TestClaimReadsOnlyItsQuotasAndGrant(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
@@ -45,10 +45,10 @@ func TestClaimReadsOnlyItsQuotasAndGrant(t *testing.T) {
 	exec("VACUUM ANALYZE")
 	for _, c := range []struct {
 		project, of string
-		want        map[string]int64 // rows read, and written, of each table
+		want        map[string]int64 // rows read or written, by table
 	}{
 		{"none", "none", map[string]int64{}},
-		{"some", "some", map[string]int64{"quotas": 3, "quota_shards": 9}}, // read, read again to be written, written
+		{"some", "some", map[string]int64{"quotas": 3, "quota_shards": 9}}, // read, read again before the write, written
 		{"tenant", "none", map[string]int64{"grants": 2}},                  // before the transaction, and in it
 	} {
 		cost := m.of(t, func(ctx context.Context, svc *alloc.Service) {

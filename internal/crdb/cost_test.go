@@ -24,21 +24,20 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// manyBlocks is how many host blocks are held in a full pool, and how many are free one by one between them: the worst free
-// list there can be.
+// manyBlocks is the number of held host blocks in a full pool, and the number of single free blocks between them: the worst possible free list.
 const manyBlocks = 25_000
 
-// cost is what one request did in the database.
+// cost is the work of one request in the database.
 type cost struct {
-	statements []string         // by name, in order, as they were sent
+	statements []string         // by name, in the order of sending
 	rows       map[string]int64 // read through an index, or written, by table
 	scans      int64            // whole tables read
 	searches   int64            // descents of an index, for reading or writing
-	pages      int64            // of tables and indexes
+	pages      int64            // pages of tables and indexes
 }
 
-// meter counts what requests cost: the statements at a proxy, the rest by PostgreSQL's own counters. A session hands its counts in
-// when it ends, so each request has a server of its own.
+// meter measures the cost of requests: a proxy counts statements, and PostgreSQL's counters the rest. A session reports its counts at its end, so
+// each request has its own server.
 type meter struct {
 	conn  *pgx.Conn
 	house *house
@@ -65,15 +64,14 @@ func newMeter(t *testing.T) (*meter, *house) {
 	require.NoError(t, err)
 	t.Cleanup(m.proxy.Close)
 	m.house = newHouse(t, m.proxy.DSN())
-	// The counters are of whoever reads a table: of vacuum too, which comes when it likes.
+	// Vacuum also changes the counters and runs at any time, so turn it off.
 	_, err = m.conn.Exec(t.Context(), `DO $$ DECLARE t TEXT; BEGIN
 		FOR t IN SELECT relname FROM pg_stat_user_tables LOOP EXECUTE format('ALTER TABLE %I SET (autovacuum_enabled = off)', t); END LOOP; END $$`)
 	require.NoError(t, err)
 	return m, m.house
 }
 
-// of is the cost of a request. The house's own sessions end before it: what they did is counted when PostgreSQL finds them idle, or
-// when they end, and not in the middle of what is measured.
+// of returns the cost of a request. It closes the house's own sessions first, so that their counts cannot arrive during the measurement.
 func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Service)) cost {
 	t.Helper()
 	m.house.store.Close()
@@ -85,7 +83,7 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 	before := m.read(t)
 	store := open(t, m.proxy.DSN(), sure)
 	m.mu.Lock()
-	m.said = nil // what opening says
+	m.said = nil // the statements of opening
 	m.mu.Unlock()
 	request(admin(t), alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}))
 	store.Close()
@@ -107,13 +105,13 @@ func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Se
 
 var ofSomeRows = regexp.MustCompile(`_one\b|_alike\b`)
 
-// nameOf is the name of a statement that was sent; BEGIN and COMMIT go by their text.
+// nameOf returns the name of a statement, or the text of BEGIN and COMMIT.
 func nameOf(sql string) string {
 	all := query.All()
 	maps.Copy(all, query.Made())
 	for name, text := range all {
 		if strings.EqualFold(strings.Join(strings.Fields(text), " "), sql) {
-			return ofSomeRows.ReplaceAllString(name, "") // one or several: that depends on where the block lies
+			return ofSomeRows.ReplaceAllString(name, "") // one row or several, depending on the position of the block
 		}
 	}
 	if strings.HasPrefix(sql, "select pg_advisory_xact_lock") || strings.Contains(sql, "pg_try_advisory_xact_lock") {
@@ -122,10 +120,10 @@ func nameOf(sql string) string {
 	return sql
 }
 
-// read takes the counters. An entry of an index is a row read; a row written is one search in each index of its table.
+// read reads the counters. An index entry counts as a row read. A written row counts as one search in each index of its table.
 func (m *meter) read(t *testing.T) cost {
 	t.Helper()
-	_, err := m.conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()") // what this session did itself: it vacuums
+	_, err := m.conn.Exec(t.Context(), "SELECT pg_stat_force_next_flush()") // the counts of this session, which vacuums
 	require.NoError(t, err)
 	rows, err := m.conn.Query(t.Context(), `
 		SELECT t.relname, t.seq_scan, t.n_tup_ins + t.n_tup_upd + t.n_tup_del, sum(i.idx_tup_read)::INT8, sum(i.idx_scan)::INT8, count(*),
@@ -147,7 +145,7 @@ func (m *meter) read(t *testing.T) cost {
 	return c
 }
 
-// fragmentPool holds every second host block at the beginning of a pool, each by a claim, and leaves the others free.
+// fragmentPool makes claims on every second host block at the beginning of a pool, and leaves the others free.
 func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	t.Helper()
 	head := fmt.Sprintf("%x", p.Block.Addr().AsSlice()[:p.Block.Addr().BitLen()/8-4]) // all but the last four bytes
@@ -175,11 +173,11 @@ func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 		exec("INSERT INTO free_blocks VALUES ('local', $1, $2, $3)", p.UID.String(), int16(b.Addr().BitLen()-b.Bits()), b.Addr().AsSlice())
 	}
 	_, err := crdb.RenewEpochs(t.Context(), c.Config().ConnString())
-	require.NoError(t, err) // the fence counts what is there now
+	require.NoError(t, err) // the version row must count the new blocks
 }
 
-// A claim and its release are the same statements, and touch the same number of rows, in a pool that holds nothing and in one that
-// holds 25,000 blocks with as many single free ones between them.
+// The statements of a claim and its release, and the number of rows that they touch, do not depend on the usage of the pool. The test compares an empty
+// pool with one that has 25,000 held blocks and as many single free ones.
 func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	t.Parallel()
 	m, h := newMeter(t)
@@ -218,13 +216,13 @@ func TestClaimCostIsIndependentOfPoolUsage(t *testing.T) {
 	}
 }
 
-// compareCosts compares what a request did in an empty pool and in a crowded one.
+// compareCosts compares the cost of a request in an empty pool with the cost in a crowded one.
 func compareCosts(t *testing.T, name string, a, b cost) {
 	t.Helper()
 	t.Logf("%s: %v; empty %v, %d pages; crowded %v, %d pages", name, a.statements, a.rows, a.pages, b.rows, b.pages)
 	require.Zero(t, a.scans+b.scans, "%s: no table is read as a whole", name)
 	require.LessOrEqual(t, b.pages, a.pages+max(a.searches, b.searches), "%s: pages, at most one more a search", name)
-	// A server that has just begun reads ahead, to remember it: as many rows as there are, up to a bound.
+	// A new server reads ahead to fill its cache, up to a bound.
 	lengths := int64(32 - 8 + 1)
 	if strings.HasPrefix(name, string(ipam.IPv6)) {
 		lengths = 128 - 32 + 1
@@ -238,16 +236,16 @@ func compareCosts(t *testing.T, name string, a, b cost) {
 		require.Equal(t, a.rows, b.rows, name)
 		return
 	}
-	// A release looks for a buddy at each length. Other strategies look at each length once or twice, and cut the block that they
-	// take at most at each: how often depends on where it lies, and not on how many there are.
+	// A release searches a buddy at each length. Strategies other than BestFit search each length once or twice, and split a block at most once for
+	// each length. These numbers depend on the position of the block, not on the number of blocks.
 	for _, c := range []*cost{&a, &b} {
-		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // one each, if there is anything to write
+		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // if there are rows to write
 	}
 	require.Equal(t, a.statements, b.statements, name)
 	require.Equal(t, a.rows, b.rows, name)
 }
 
-// pair is the cost of a claim of one host address and of its release. A first claim has cut what is there to be cut.
+// pair returns the costs of claiming and releasing one host address. An earlier claim has already split the block.
 func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost {
 	t.Helper()
 	bits := p.Block.Addr().BitLen()
@@ -258,7 +256,7 @@ func (m *meter) pair(t *testing.T, p ipam.Pool, strategy ipam.Strategy) [2]cost 
 		}
 	}
 	m.of(t, create("first"))
-	// An entry of a row that is dead counts as long as it is there, which depends on when somebody last tidied up.
+	// An index entry of a dead row counts until a vacuum removes it.
 	_, err := m.conn.Exec(t.Context(), "VACUUM (INDEX_CLEANUP ON) free_blocks")
 	require.NoError(t, err)
 	claim := m.of(t, create("second"))

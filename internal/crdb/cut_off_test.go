@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// A server is cut off from the database in the middle of a claim, with the pool locked. Another server's claim on the pool is made within the time that
-// requests have by default.
+// A server is cut off from the database in the middle of a claim, while it has the pool locked. A claim on another server succeeds within the default
+// deadline of requests.
 func TestPartitionedServerDoesNotBlockAPool(t *testing.T) {
 	t.Parallel()
 	st := newStormOn(t, "")

@@ -14,7 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// Which server a database URL may ask for. Sessions are read-only until a transaction says that it writes, and that is nothing that a primary is refused for.
+// The test checks which values of target_session_attrs a database URL may have. Sessions are read-only until a transaction writes; a primary must be
+// accepted despite that.
 func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -41,7 +42,7 @@ func TestEveryTargetSessionAttrsIsServedOrRefused(t *testing.T) {
 	}
 }
 
-// Of several hosts the primary is meant, in whichever order they are named.
+// With several hosts in the URL, the store uses the primary, in any order of the hosts.
 func TestPrimaryIsFoundAmongSeveralHosts(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

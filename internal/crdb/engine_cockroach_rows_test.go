@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// planned is a DSN with PostgreSQL's settings for plans: the engine for CockroachDB has none of them, and a scan of a whole table is a conflict
-// with everybody.
+// planned returns a DSN with PostgreSQL's planner settings. The engine for CockroachDB does not set them, and a scan of a whole table would conflict
+// with every transaction.
 func planned(t *testing.T, dsn string) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -30,7 +30,7 @@ func planned(t *testing.T, dsn string) string {
 	return u.String()
 }
 
-// newCockroachStorm is a storm before an engine for CockroachDB.
+// newCockroachStorm returns a storm whose server uses the engine for CockroachDB.
 func newCockroachStorm(t *testing.T) *storm {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -45,8 +45,8 @@ func newCockroachStorm(t *testing.T) *storm {
 	return st
 }
 
-// releaseFaults says for each fault at RELEASE how the attempts of the transaction end. One of 40001 is no end: the closure runs again in the same
-// attempt. All that is no definite answer is read back: a change that was made is not made again, one that was not is.
+// releaseFaults lists for each fault at RELEASE how the attempts of the transaction end. An error 40001 does not end the attempt: the closure runs
+// again in it. After an indefinite error the server reads the outcome, and repeats the change only if it is missing.
 var releaseFaults = map[string]struct {
 	fault pgfault.Fault
 	ends  []string
@@ -61,13 +61,14 @@ var releaseFaults = map[string]struct {
 	"RangeUnavailable58C00":   {atCommit(pgfault.SQLState("58C00")), []string{"unknown 58C00", "committed"}},
 }
 
-// COMMIT after RELEASE says nothing new, whatever it says.
+// afterRelease lists faults at COMMIT after RELEASE; the outcome is already definite then.
 var afterRelease = map[string]pgfault.Fault{
 	"SerializationFailure": pgfault.CommitSerializationFailure(), "Ambiguous40003": pgfault.CommitAmbiguous40003(),
 	"AnswerLost": pgfault.CommittedAnswerLost(), "Lost": pgfault.LostBeforeCommit(), "Drain57P01": pgfault.CommittedThenDrain57P01(),
 }
 
-// Use cases on CockroachDB's way to commit, when that breaks: the caller is told what is stored, and as many rows are written as without a fault.
+// The use cases run on CockroachDB's commit protocol while it fails. The caller gets the stored state, and the number of written rows is the same as
+// without a fault.
 func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"CreateClaim", "CreateClaimWithoutKey", "PutClaim", "DeleteClaim", "CreatePool"} {
@@ -109,8 +110,8 @@ func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 
 func plainCommit(e pgfault.Event) bool { return e.Kind == pgfault.Commit && e.SQL == "commit" }
 
-// staysAmbiguous meets an operation with a cluster that never says how a commit ended: the caller is told just that, in a typed answer, and after
-// the storm the same request is answered.
+// staysAmbiguous runs an operation while the cluster never reports how a commit ended. The caller gets a typed error for this, and the same request
+// succeeds after the storm.
 func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -122,7 +123,7 @@ func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 	require.NoError(t, err)
 }
 
-// The chaos of the other engine, on CockroachDB's way to commit.
+// This is the chaos test on CockroachDB's commit protocol.
 func TestChaosOnCockroachDoublesLosesOrHidesNoClaim(t *testing.T) {
 	t.Parallel()
 	l, direct := chaos{workers: 8, each: 60, seed: 3, dialogue: []pgfault.Rule{crdb.AsCockroach()}}.run(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// What cockroach-go says, in the engine's hands, on a transaction of one statement.
+// The statements that cockroach-go sends for a transaction with one statement.
 const (
 	saidBegin     = beginStatement
 	saidSavepoint = "SAVEPOINT cockroach_restart"
@@ -29,10 +29,10 @@ const (
 	saidRollback  = "rollback"
 )
 
-// workSQL is the one statement of these transactions. It is no statement of ours: those grow.
+// workSQL is the one statement of these transactions. It is not a statement of the store, because those change.
 const workSQL = "INSERT INTO work (id) VALUES ($1)"
 
-// scripted is a store on a server that answers by a script. A fault is for the nth time that something is said, or with 0 for every time.
+// fault is a scripted reply to the nth occurrence of a statement, or to every occurrence if nth is 0.
 type fault struct {
 	at    string
 	nth   int
@@ -53,7 +53,7 @@ func scripted(t *testing.T, faults ...fault) (*Store, *attempts, *pgscript.Serve
 	})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
-	// With one connection the store's own questions never have a transaction go on with another.
+	// With one connection, the store's background queries never make a transaction switch connections.
 	s, seen := openInside(t, server.DSN(), func(o *Options) { o.MaxConnections = 1 })
 	require.Equal(t, "cockroachdb", s.Engine())
 	server.Forget()
@@ -67,7 +67,7 @@ func statementText(sql string) string {
 	return sql
 }
 
-// dialogue is what was said, and where another connection goes on, a line between. A store looks for regions by itself.
+// dialogue returns the received statements, with a line "--" where another connection continues. It omits the store's own queries for regions.
 func dialogue(server *pgscript.Server) (said []string) {
 	conn, regions := 0, analysed("region_list")
 	for _, l := range server.Said() {
@@ -83,7 +83,7 @@ func dialogue(server *pgscript.Server) (said []string) {
 	return said
 }
 
-// insert is a transaction of one statement, whose closure then ends with an error, if there is one. It says which attempts its closure saw.
+// insert runs a transaction of one statement. Its closure then returns an error, if given. seen lists the attempts that its closure saw.
 func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, err error) {
 	do := s.InTx
 	if dry {
@@ -101,8 +101,8 @@ func insert(ctx context.Context, s *Store, dry bool, then error) (seen []int, er
 	return seen, err
 }
 
-// Every way in which CockroachDB ends a transaction, or does not say how: the whole dialogue, how often the closure ran, how the attempts
-// were classified, and what the caller learns.
+// Each case is one way in which CockroachDB ends a transaction, or fails to report the end. It lists the whole dialogue, the runs of the closure, the
+// classes of the attempts, and the error for the caller.
 func TestCockroachTransactionEndings(t *testing.T) {
 	t.Parallel()
 	first := []string{saidBegin, saidSavepoint, saidWork, saidRelease}
@@ -174,7 +174,7 @@ func TestCockroachTransactionEndings(t *testing.T) {
 			faults: []fault{{saidSavepoint, 1, cut}},
 			said:   again(saidBegin, saidSavepoint, "--"), ran: 1, ends: []string{"again", "committed"},
 		},
-		"ARestartWithoutAnAnswerGoesElsewhere": { // RELEASE said no before: nothing can have been committed
+		"ARestartWithoutAnAnswerGoesElsewhere": { // RELEASE had failed before, so nothing can have been committed
 			faults: []fault{{saidRelease, 1, fails("40001")}, {saidBack, 1, cut}},
 			said:   again(append(slices.Clone(first), saidBack, "--")...), ran: 2, ends: []string{"again", "committed"},
 		},
@@ -213,7 +213,7 @@ func TestCockroachTransactionEndings(t *testing.T) {
 	}
 }
 
-// told demands that the caller learns this and no more: a code of ours, and not a word of the database's.
+// told requires that the caller gets this code, and no word of the database's error.
 func told(t *testing.T, code ipam.Code, err error) {
 	t.Helper()
 	if code == "" {
@@ -228,7 +228,8 @@ func told(t *testing.T, code ipam.Code, err error) {
 	}
 }
 
-// In place a few times, afresh a few times, and then the truth: bounded, whatever the database goes on saying, and nothing is held when it is over.
+// The engine retries a few times in place and a few times in a new transaction, and then reports contention. The number of retries is bounded, and no
+// connection stays in use.
 func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 	t.Parallel()
 	require.LessOrEqual(t, outcome.MaxAttempts*(inPlaceRetries+1), 200, "runs of one closure")
@@ -244,7 +245,7 @@ func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 			for _, line := range dialogue(server) {
 				count[line]++
 			}
-			delete(count, "--") // a pool may go on with another connection between two attempts
+			delete(count, "--") // a pool may continue with another connection between two attempts
 			want := map[string]int{
 				saidBegin: outcome.MaxAttempts, saidSavepoint: outcome.MaxAttempts, saidRollback: outcome.MaxAttempts,
 				saidWork: outcome.MaxAttempts * (inPlaceRetries + 1), saidBack: outcome.MaxAttempts * (inPlaceRetries + 1),
@@ -258,13 +259,13 @@ func TestEndlessCockroachContentionIsRefused(t *testing.T) {
 	}
 }
 
-// requireNoneUsed demands that no connection is kept. For a moment the store uses one by itself.
+// requireNoneUsed requires that no connection stays in use. The store itself may use one for a moment.
 func requireNoneUsed(t *testing.T, s *Store) {
 	t.Helper()
 	require.Eventually(t, func() bool { return s.Connections().Used == 0 }, time.Minute, time.Millisecond)
 }
 
-// A caller whose time is up while RELEASE is under way cannot know; one whose time is up before cannot have changed anything.
+// A deadline during RELEASE leaves the outcome unknown. A deadline before it means that nothing has changed.
 func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -278,7 +279,7 @@ func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 			server, err := pgscript.Start(t.Context(), pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {
 				if strings.EqualFold(s.SQL, c.at) || c.at == saidWork && strings.HasPrefix(s.SQL, "SELECT id, name") {
 					cancel()
-					<-over // the client has gone
+					<-over // the client has disconnected
 				}
 				return pgscript.Reply{}
 			}, Shape: projectShape})
@@ -298,7 +299,7 @@ func TestCockroachDeadlineIsUnknownOnlyDuringRelease(t *testing.T) {
 	}
 }
 
-// projectShape is that of a project read by name.
+// projectShape describes the row of a project that is read by name.
 func projectShape(sql string) pgscript.Shape {
 	if !strings.HasPrefix(sql, "SELECT id, name") {
 		return pgscript.Shape{}

@@ -16,20 +16,20 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// reportVersion makes a PostgreSQL behind the proxy call itself something else.
+// reportVersion makes a PostgreSQL behind the proxy report another version.
 func reportVersion(version string) pgfault.Rule {
 	return pgfault.RewriteSQL(func(sql string) string {
 		return strings.Replace(sql, "SELECT version()", "SELECT '"+version+"'", 1)
 	})
 }
 
-// AsCockroach makes PostgreSQL end transactions where CockroachDB does: RELEASE of the savepoint cockroach_restart is the commit, and going back to
-// it begins anew, on what is there by then. So the engine for CockroachDB works on real rows, and meets real serialization failures.
+// AsCockroach makes PostgreSQL end transactions like CockroachDB: RELEASE of the savepoint cockroach_restart commits, and a rollback to it starts
+// again with current data. So the engine for CockroachDB works on real rows, with real serialization failures.
 func AsCockroach() pgfault.Rule {
 	dialogue := map[string]string{
 		"SELECT version()": "SELECT 'CockroachDB CCL v25.4.1 (played by PostgreSQL)'",
 		saidRelease:        "COMMIT",
-		saidBack:           "ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", // the failed COMMIT has ended its transaction here
+		saidBack:           "ROLLBACK; BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", // the failed COMMIT has already ended the transaction
 	}
 	return pgfault.RewriteSQL(func(sql string) string {
 		if instead, ok := dialogue[sql]; ok {
@@ -39,7 +39,7 @@ func AsCockroach() pgfault.Rule {
 	})
 }
 
-// Write skew is PostgreSQL's own finding, at the very commit, and the closure of the second runs again where it is.
+// PostgreSQL itself detects the write skew at the commit. The closure of the second transaction runs again in place.
 func TestCockroachRetriesAFailedCommitInPlace(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -72,7 +72,7 @@ func analysed(name string) string {
 	return strings.ToLower(strings.Join(strings.Fields(query.Get(name)), " "))
 }
 
-// The engine is chosen by what the server says it is, and by nothing else: the DSN looks the same.
+// The version that the server reports selects the engine; the DSN has no influence.
 func TestEngineIsDetectedFromTheServer(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -123,8 +123,8 @@ func TestDSNOverridesSessionSettings(t *testing.T) {
 	}
 }
 
-// openAsCockroach is a store that believes PostgreSQL to be CockroachDB. Up to RELEASE the protocols are one, and the proxy fails
-// RELEASE as CockroachDB does; what COMMIT answers, on which they differ, no test here asks.
+// openAsCockroach opens a store on PostgreSQL with the engine for CockroachDB. The protocols are the same up to RELEASE, and the proxy fails RELEASE
+// as CockroachDB does. They differ at COMMIT, which no test here checks.
 func openAsCockroach(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -138,7 +138,7 @@ func openAsCockroach(t *testing.T) (*Store, *attempts, *pgfault.Proxy) {
 
 func release(f pgfault.Fault) pgfault.Fault { return pgfault.OnlySQL("release savepoint", f) }
 
-// create makes a project and says which attempts its closure saw.
+// create creates a project. seen lists the attempts that its closure saw.
 func create(t *testing.T, s *Store, name string) (seen []int, err error) {
 	t.Helper()
 	id := ipam.NewID()

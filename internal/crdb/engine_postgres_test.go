@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// attempts writes down how attempts end.
+// attempts records how attempts end.
 type attempts struct {
 	mu   sync.Mutex
 	list []Attempt
@@ -30,7 +30,7 @@ func (a *attempts) watch(one Attempt) {
 	a.list = append(a.list, one)
 }
 
-// ends says how the attempts of one operation ended, in order, with the SQLSTATE where there is one.
+// ends returns how the attempts of one operation ended, in order, with the SQLSTATE if one exists.
 func (a *attempts) ends(op string) (out []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -59,7 +59,7 @@ func openInside(t *testing.T, dsn string, options ...func(*Options)) (*Store, *a
 	return s, seen
 }
 
-// unfenced changes free blocks without the fence of their container, on which two such changes would meet before either commits.
+// unfenced changes free blocks without the container's version row, on which two such changes would conflict before either commits.
 func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come []netip.Prefix) error {
 	var err error
 	change := func(sql string, blocks []netip.Prefix) {
@@ -74,8 +74,8 @@ func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come
 	return err
 }
 
-// skew is two releases of buddies, each by someone who saw the other held. Both closures have run to their end before either
-// commits, and the second commits when the first has: so that only COMMIT is left to say no.
+// skew runs two releases of buddies, and each sees the other block as held. Both closures end before either transaction commits, and the second
+// commits after the first. So only COMMIT can detect the conflict.
 func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -144,8 +144,8 @@ func TestWriteSkewAtCommitIsNeverReportedAsSuccess(t *testing.T) {
 	require.Equal(t, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, left, "the second run saw what the first had done")
 }
 
-// The same with cockroach-go's protocol, to show what the engine for PostgreSQL is there to avoid: RELEASE is taken for the
-// commit, what COMMIT answers is dropped, and a change that was never made is reported as done.
+// The same happens with cockroach-go's protocol on PostgreSQL, which the engine for PostgreSQL therefore avoids. The protocol takes RELEASE for the
+// commit and ignores the result of COMMIT, so a lost change is reported as done.
 func TestCockroachProtocolOnPostgresLosesTheCommit(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// record writes n events into the trail of a project as one transaction does, between those of another project, and answers them.
+// record writes n events of a project in one transaction, mixed with events of another project, and returns them.
 func (h *house) record(t *testing.T, of, beside ipam.Project, at time.Time, n int) (made []ipam.Event) {
 	t.Helper()
 	var ch storage.Changes
@@ -38,8 +38,8 @@ func (h *house) record(t *testing.T, of, beside ipam.Project, at time.Time, n in
 	return made
 }
 
-// trailOf is a trail of rows with one event, with some, and of transactions with more than a row holds, by two servers, some in one millisecond. It
-// answers all events, newest first.
+// trailOf makes a trail with rows of one and of several events, and transactions that need several rows. Two servers write it, some events within one
+// millisecond. It returns all events, newest first.
 func trailOf(t *testing.T, p ipam.Project, here, there *house) (all []ipam.Event) {
 	t.Helper()
 	beside := newProject(t, here, "beside")
@@ -137,7 +137,7 @@ func readTimes(t *testing.T, h *house, project string, all []ipam.Event) {
 	}
 }
 
-// expireRows deletes up to a millisecond, in transactions of two rows each.
+// expireRows deletes the events up to a millisecond, two rows in each transaction.
 func expireRows(t *testing.T, here, there *house, p ipam.Project, all []ipam.Event) {
 	t.Helper()
 	beside, err := here.store.ProjectGet(admin(t), "beside")

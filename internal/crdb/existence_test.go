@@ -16,11 +16,11 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// curious is a project whose consumer names what others have.
+// curious is a project that names objects of other projects.
 const curious = "curious"
 
-// secrets is a database in which others have what the curious one must not find: a private pool of the platform, one that is shared and not
-// granted, both with a label, and what the platform holds and has retained there.
+// secrets is a database with objects of the platform that the curious project must not find: a private pool and a shared one without a grant, both
+// with a label, and one held and one retained block.
 type secrets struct {
 	*house
 	held, retained string // names of allocations
@@ -47,20 +47,20 @@ func newSecrets(t testing.TB) secrets {
 	return s
 }
 
-// asCurious is the context of a request by the curious one.
+// asCurious returns the context of a request of the curious project.
 func asCurious(t testing.TB) context.Context {
 	t.Helper()
 	return tenancy.WithPrincipal(admin(t), tenancy.Principal{Subject: "corp:eve", Method: "oidc", Roles: map[string]tenancy.Role{curious: tenancy.Provider}})
 }
 
-// probing is a way to name what somebody else may have, and what to name: that is there, and two things that are not.
+// probing is a request that names an object, with one foreign name and two missing ones.
 type probing struct {
 	there         string
 	absent, other string
 	ask           func(ctx context.Context, svc *alloc.Service, name string) error
 }
 
-// guesses are all ways that a claim has, and reading.
+// guesses returns all ways of a claim to name an object, and the reads.
 func (s secrets) guesses() map[string]probing {
 	refused := func(e claims.Explanation, err error) error {
 		if err == nil && e.Refusal != nil {
@@ -121,7 +121,7 @@ func (s secrets) guesses() map[string]probing {
 			all[name+"BySelector/"+pool] = probing{pool, "absent0", "absent1", named(bySelector, ask)}
 		}
 		if name == "Batch" {
-			continue // takes no allocationRef
+			continue // accepts no allocationRef
 		}
 		for what, id := range map[string]string{"held": s.held, "retained": s.retained} {
 			all[name+"ByAllocation/"+what] = probing{id, ipam.NewID().String(), ipam.NewID().String(), named(byAllocation, ask)}
@@ -130,9 +130,9 @@ func (s secrets) guesses() map[string]probing {
 	return all
 }
 
-// What is somebody else's is, to the database, what is not there: the same statements in the same round trips, and as many rows that come
-// back. Otherwise an answer that does not tell whether it exists would tell it by its time. What is left is what the database takes for a row that it
-// fetches and throws away: some 2 µs, and 2 to 9 µs for a selector that a shared pool of the platform matches which is not granted.
+// For the database, a foreign object costs the same as a missing one: the same statements in the same round trips, and the same number of returned
+// rows. Otherwise the response time would reveal its existence. One difference remains: a row that the database reads and discards, some 2 µs. A
+// selector that matches a shared pool without a grant costs 2 to 9 µs.
 func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)
@@ -151,7 +151,7 @@ func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 				require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, code, err)
 				return tap.take(), tap.counted()
 			}
-			said(g.other) // whatever is done the first time
+			said(g.other) // the first request has extra work
 			absent, none := said(g.absent)
 			there, rows := said(g.there)
 			require.NotEmpty(t, absent, "the control: something is asked")
@@ -161,7 +161,7 @@ func TestForeignResourceCostsTheSameAsAMissingOne(t *testing.T) {
 	}
 }
 
-// A search looks for what others have as for what nobody has: the same statements, and as many rows that come back.
+// A search treats foreign objects like missing ones: the same statements, and the same number of returned rows.
 func TestSearchForForeignResourcesCostsTheSameAsForMissingOnes(t *testing.T) {
 	t.Parallel()
 	s := newSecrets(t)

@@ -17,24 +17,24 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// How often each name is tried, and how many tries in a row make one block. The medians of blocks are compared: a pause of the machine falls
-// into few of them.
+// oracleRounds is the number of tries for each name, and oracleBlock the number of consecutive tries in one block. The test compares the medians of
+// the blocks, because a pause of the machine affects few of them.
 const (
 	oracleRounds = 1000
 	oracleBlock  = 20
-	oracleBound  = 4 // of |z|, which chance alone passes once in 16,000 times
+	oracleBound  = 4 // bound for |z|; chance alone exceeds it once in 16,000 times
 )
 
-// The time of a refusal tells nothing: a name that somebody else has takes as long as one that nobody has. The control compares two names that
-// nobody has. It measures times, so it is not among the tests that always run: make oracle.
+// The duration of a refusal reveals nothing: a foreign name takes as long as a missing one. The control compares two missing names. The test measures
+// times, so only `make oracle` runs it.
 func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 	s := newSecrets(t)
 	svc := alloc.New(s.store, alloc.Options{Region: region, Webhooks: hooked})
 	all := s.guesses()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "Reading" || name == "Deleting" || strings.Contains(name, "BySelector/shared") {
-			// The database fetches one row more of what is there, and throws it away: some 2 µs. Whoever measures that knows the 122 random bits
-			// of an allocation already; and of a pool, that the platform shares it with others.
+			// The database reads and discards one row more for an existing object, some 2 µs. A caller that could measure this knows the 122 random
+			// bits of an allocation already, or learns only that the platform shares a pool with other projects.
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 					err := g.ask(ctx, svc, names[i])
 					lasted := time.Since(began)
 					require.Contains(t, []ipam.Code{ipam.CodeNotFound, ipam.CodeNoPoolMatches}, ipam.CodeOf(err), err)
-					if round >= oracleBlock { // what comes first is slow
+					if round >= oracleBlock { // the first block is slow
 						took[i] = append(took[i], float64(lasted.Microseconds()))
 					}
 				}
@@ -61,7 +61,7 @@ func TestResponseTimeDoesNotRevealForeignResources(t *testing.T) {
 	}
 }
 
-// score is how many standard errors the medians of blocks of a lie above those of b.
+// score returns the distance between the block medians of a and b, in standard errors.
 func score(a, b []float64) float64 {
 	var diffs []float64
 	for from := 0; from+oracleBlock <= len(a); from += oracleBlock {

@@ -7,7 +7,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 )
 
-// Isolation asks the database for the level of the transaction.
+// Isolation returns the isolation level of the transaction, as the database reports it.
 func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 	own, ok := t.(*tx)
 	if !ok {
@@ -27,14 +27,14 @@ func Isolation(ctx context.Context, t storage.Tx) (string, error) {
 	return level, rows.Err()
 }
 
-// SessionSettings are those of the store's sessions on PostgreSQL.
+// SessionSettings returns the settings of the store's sessions on PostgreSQL.
 func SessionSettings() map[string]string { return postgres{}.settings() }
 
-// DurableStatements are those that PostgreSQL is asked by whether what can be seen is durable.
+// DurableStatements returns the statements that make PostgreSQL confirm that visible data are durable.
 func DurableStatements() (ask, write string) { return postgres{}.durable() }
 
-// Patience is for the URL of a database whose transactions a test makes wait: it ends none of them for that, however slow the machine is.
+// Patience extends a database URL. It raises PostgreSQL's timeouts, so that no transaction of a slow test is ended.
 const Patience = "&idle_in_transaction_session_timeout=300s&lock_timeout=300s&statement_timeout=300s"
 
-// QueuedForConnections is how many transactions wait for a connection of their project's share.
+// QueuedForConnections returns the number of transactions that wait for a connection in their project's share.
 func (s *Store) QueuedForConnections() int { return s.shares.changing.Queued() }

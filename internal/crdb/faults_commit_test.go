@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// commitFaults says for each fault at COMMIT how the attempts of the transaction end. Where the outcome is unknown it is
-// read back: a change that was made is not made again, one that was not is.
+// commitFaults lists for each fault at COMMIT how the attempts of the transaction end. If the outcome is unknown, the server reads it, and repeats
+// the change only if it is missing.
 var commitFaults = map[string]struct {
 	fault pgfault.Fault
 	ends  []string
@@ -32,8 +32,7 @@ var commitFaults = map[string]struct {
 	"InternalXXUUU":           {atCommit(pgfault.SQLState("XXUUU")), []string{"unknown XXUUU", "committed"}},
 }
 
-// faultAtCommitIsSettled runs an operation under every fault at COMMIT: the caller gets the right answer, no row is doubled or
-// lost.
+// faultAtCommitIsSettled runs an operation under every fault at COMMIT. The caller gets the right result, and no row is doubled or lost.
 func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	for fault, f := range commitFaults {
@@ -41,12 +40,12 @@ func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[stri
 		requireEnds(t, f.ends, attempts, fault)
 		require.Equal(t, want, difference, fault)
 	}
-	// One after another: lost, lost, refused, and then committed without an answer.
+	// The sequence is: lost, lost, refused, and committed with a lost response.
 	attempts, difference := st.round(t, o, pgfault.First(2, pgfault.LostBeforeCommit()),
 		pgfault.Once(pgfault.CommitSerializationFailure()), pgfault.Once(pgfault.CommittedAnswerLost()))
 	requireEnds(t, []string{"unknown", "unknown", "again 40001", "unknown"}, attempts)
 	require.Equal(t, want, difference)
-	// The read that settles it is lost twice as well.
+	// The read of the outcome is also lost twice.
 	before := st.proxy.Injected()["ConnectionLost"]
 	attempts, difference = st.round(t, o, pgfault.Once(pgfault.CommittedAnswerLost()), pgfault.First(2, afterCommit(pgfault.ConnectionLost())))
 	requireEnds(t, []string{"unknown"}, attempts)
@@ -54,12 +53,12 @@ func (st *storm) faultAtCommitIsSettled(t *testing.T, o operation, want map[stri
 	require.Equal(t, before+2, st.proxy.Injected()["ConnectionLost"])
 }
 
-// afterCommit narrows a fault to what is read after the first COMMIT, which may itself be a fault's.
+// afterCommit limits a fault to reads after the first COMMIT, which may fail itself.
 func afterCommit(f pgfault.Fault) pgfault.Fault {
 	conn := 0
 	return func(e pgfault.Event) pgfault.Action {
 		if e.Kind == pgfault.Begin && conn == 0 {
-			conn = e.Conn // the connection that will be cut
+			conn = e.Conn // the connection that the fault will cut
 		}
 		if conn == 0 || e.Conn == conn || e.InTx || e.Kind != pgfault.Statement {
 			return pgfault.Action{}
@@ -68,7 +67,7 @@ func afterCommit(f pgfault.Fault) pgfault.Fault {
 	}
 }
 
-// pgx v5.9 to v5.12 call this error safe to retry, and the row is there.
+// pgx v5.9 to v5.12 report this error as safe to retry, although the row exists.
 func TestCutAfterCommitIsUnknownDespiteTheDriver(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// Every COMMIT of one server is cut, before or after it has happened. None of its callers hears from it; each repeats its
-// request, with its key, at another server. So many keys are so many blocks, not one more.
+// Every COMMIT of one server is cut, before or after it takes effect. Its callers get no response, and repeat their requests with the same keys at
+// another server. Each key takes exactly one block.
 func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 	t.Parallel()
 	const keys, workers = 250, 32
@@ -41,12 +41,12 @@ func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 			for name := range names {
 				request := usecase.Request{Key: "key-of-" + name, Fingerprint: [16]byte{1}}
 				claim := claimOf(name, project, "pool", 32)
-				_, told := st.svc.CreateClaim(ctx, project, claim, request) // its answer is lost on the way, and is looked for
+				_, told := st.svc.CreateClaim(ctx, project, claim, request) // the response to its COMMIT is lost, and the server reads the outcome
 				r, err := st.direct.svc.CreateClaim(ctx, project, claim, request)
 				if !assert.NoError(t, err) {
 					continue
 				}
-				late := ipam.IsCode(told, ipam.CodeOutcomeUnknown) || ipam.IsCode(told, ipam.CodeDeadline) // it was not found in time
+				late := ipam.IsCode(told, ipam.CodeOutcomeUnknown) || ipam.IsCode(told, ipam.CodeDeadline) // the outcome was not found in time
 				assert.True(t, r.Replayed || late, "%s: the first answer; it was told %v", name, told)
 				mu.Lock()
 				if r.Replayed {
@@ -79,7 +79,7 @@ func TestRetriesAfterACutAtCommitTakeOneBlockPerKey(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// One key, again and again, at two servers at once whose COMMITs are cut: one block.
+// Two servers with cut COMMITs get requests with one key again and again. The key takes one block.
 func TestOneKeyTakesOneBlockForAnyNumberOfRetries(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -97,7 +97,7 @@ func TestOneKeyTakesOneBlockForAnyNumberOfRetries(t *testing.T) {
 				return svc.CreateClaim(ctx, project, claimOf("claim", project, "pool", 28), usecase.Request{Key: "key", Fingerprint: [16]byte{1}})
 			}
 			r, err := claim()
-			for ipam.IsCode(err, ipam.CodeOutcomeUnknown) && ctx.Err() == nil { // what was made is looked for only so long
+			for ipam.IsCode(err, ipam.CodeOutcomeUnknown) && ctx.Err() == nil { // the search for the outcome has a time limit
 				r, err = claim()
 			}
 			if assert.NoError(t, err) {

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// abandoned starts a request, and leaves it when its COMMIT is on its way and has not arrived. It answers what the caller was
-// told, and how to let COMMIT arrive.
+// abandoned starts a request and cancels it while its COMMIT is on the way. It returns the caller's error, and a function that lets the COMMIT
+// arrive.
 func (st *storm) abandoned(t *testing.T, o operation, in string) (arrive func(), told error) {
 	t.Helper()
 	gate := pgfault.NewGate()
@@ -30,11 +30,11 @@ func (st *storm) abandoned(t *testing.T, o operation, in string) (arrive func(),
 	require.NoError(t, err)
 	leave()
 	told = <-answered
-	return gate.Open, told // nobody cancels a COMMIT: it takes effect when it arrives
+	return gate.Open, told // a cancelled request does not cancel its COMMIT, which takes effect on arrival
 }
 
-// lateCommitIsNotDenied: a COMMIT that arrives after its request has run out of time is a change that was made. Whoever asked
-// must not have been told that nothing was changed.
+// lateCommitIsNotDenied checks a COMMIT that arrives after its request's deadline. The change takes effect, so the caller must not get "nothing was
+// changed".
 func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -43,7 +43,7 @@ func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[strin
 	var e *ipam.Error
 	require.ErrorAs(t, told, &e)
 	require.NotContains(t, e.Message, "Nothing was changed")
-	if o.tx == "claim_group" { // which goes on, for the others in it
+	if o.tx == "claim_group" { // the group continues for its other requests
 		require.Equal(t, ipam.CodeDeadline, e.Code)
 		require.Contains(t, e.Message, "may still take effect")
 	} else {
@@ -51,7 +51,7 @@ func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[strin
 	}
 	require.Equal(t, before, st.counts(t), "it has not arrived")
 	arrive()
-	await(t, func() bool { // the change is whole, whichever table is looked at
+	await(t, func() bool { // the change is complete in all tables
 		now := st.counts(t)
 		for table, rows := range before {
 			if now[table] != rows+want[table] {
@@ -63,7 +63,7 @@ func (st *storm) lateCommitIsNotDenied(t *testing.T, o operation, want map[strin
 	})
 }
 
-// differsBy demands that as many rows are there as there were, and these more.
+// differsBy requires the earlier numbers of rows plus more.
 func (st *storm) differsBy(t *testing.T, before, more map[string]int) {
 	t.Helper()
 	for table, rows := range st.counts(t) {
@@ -71,7 +71,7 @@ func (st *storm) differsBy(t *testing.T, before, more map[string]int) {
 	}
 }
 
-// await asks until the answer is yes; the request's own guard is the only limit.
+// await polls until yes returns true. Only the request's own guard limits it.
 func await(t *testing.T, yes func() bool) {
 	t.Helper()
 	ctx := admin(t)
@@ -80,8 +80,8 @@ func await(t *testing.T, yes func() bool) {
 	}
 }
 
-// repeatThatOvertakesIsMadeOnce: the repeat of a request overtakes the COMMIT of the first. Both are under way at once, with the
-// same key or name. One change is made, and the repeat is told of it, whichever it was.
+// repeatThatOvertakesIsMadeOnce sends a retry that overtakes the COMMIT of the first request. Both run at once with the same key or name. One of the
+// two changes takes effect, and the retry returns it.
 func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	other := newHouse(t, st.proxy.DSN()) // another process
@@ -102,7 +102,7 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 		got, err = o.do(admin(t), other.svc, in, o.request())
 		answered <- err
 	}()
-	<-writing // and waits for what the first one has locked, or for its rows, which it wants to write as well
+	<-writing // it waits for the locks or rows of the first request
 	arrive()
 	require.NoError(t, <-answered)
 	st.proxy.SetRules()
@@ -112,8 +112,8 @@ func (st *storm) repeatThatOvertakesIsMadeOnce(t *testing.T, o operation, want m
 	st.differsBy(t, before, want)
 }
 
-// partitionEndsWithTheCallersTime: the network goes away in the middle of a transaction and the caller runs out of time. Nothing
-// was changed, and that is what it is told.
+// partitionEndsWithTheCallersTime cuts the network in the middle of a transaction until the caller's deadline. Nothing changes, and the caller gets a
+// definite error.
 func (st *storm) partitionEndsWithTheCallersTime(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -139,8 +139,8 @@ func (st *storm) partitionEndsWithTheCallersTime(t *testing.T, o operation, want
 	st.differsBy(t, before, want)
 }
 
-// changeIsFoundAfterTheCallersTime: COMMIT has happened, and its answer is late when the caller's time is up. What was made is
-// looked for in a time of its own, and found.
+// changeIsFoundAfterTheCallersTime delays the response to a COMMIT past the caller's deadline. The server then searches for the change in extra time,
+// and finds it.
 func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, want map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -181,8 +181,8 @@ func (st *storm) changeIsFoundAfterTheCallersTime(t *testing.T, o operation, wan
 	st.differsBy(t, before, want)
 }
 
-// COMMIT has happened, the database refuses everybody, and nothing can be read back: unknown is the only honest answer. The
-// repeat with the same key gets what was made.
+// The COMMIT has taken effect, but the database refuses all connections, so the server cannot read the outcome. It must report it as unknown. A retry
+// with the same key returns the change.
 func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	t.Parallel()
 	type round struct {
@@ -193,7 +193,7 @@ func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 		told         error
 	}
 	var rounds []*round
-	var wg sync.WaitGroup // they wait for the database, and may do so together
+	var wg sync.WaitGroup // all of them wait for the database, so they run in parallel
 	for _, name := range []string{"CreateClaim", "CreatePool"} {
 		r := &round{storm: newStorm(t), operation: operations[name]}
 		rounds = append(rounds, r)
@@ -208,7 +208,7 @@ func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	for _, r := range rounds {
 		require.True(t, ipam.IsCode(r.told, ipam.CodeOutcomeUnknown), "%v", r.told)
 		r.proxy.SetRules()
-		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region, Webhooks: hooked}) // restarted
+		svc := alloc.New(open(t, r.proxy.DSN()), alloc.Options{Region: region, Webhooks: hooked}) // as after a restart
 		got, err := r.do(admin(t), svc, r.in, r.request())
 		require.NoError(t, err)
 		stored, err := r.stored(admin(t), svc, r.in)
@@ -219,7 +219,7 @@ func TestUnreadableCommitIsUnknownAndTheRetryReturnsIt(t *testing.T) {
 	}
 }
 
-// afterFirstCommit narrows a fault to what comes after the first COMMIT, also on connections that there are already.
+// afterFirstCommit limits a fault to events after the first COMMIT, on existing connections too.
 func afterFirstCommit(f pgfault.Fault) pgfault.Fault {
 	committed := false
 	return func(e pgfault.Event) pgfault.Action {

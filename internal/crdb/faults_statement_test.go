@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// statementFaults are faults before COMMIT after which the attempt is run again: nothing can have been committed.
+// statementFaults lists faults before COMMIT. Nothing can be committed, so the attempt is retried.
 var statementFaults = []struct {
 	fault pgfault.Fault
 	end   string
@@ -37,7 +37,7 @@ func (st *storm) faultInAStatementIsRunAgain(t *testing.T, o operation, want map
 		attempts, difference := st.round(t, o, pgfault.Nth(place, inTransaction(f.fault)))
 		require.Equal(t, want, difference)
 		if total(st.proxy.Injected()) == before {
-			break // the transaction has no more statements
+			break // the transaction has no further statement
 		}
 		requireEnds(t, []string{f.end, "committed"}, attempts, "at statement %d", place)
 	}
@@ -51,8 +51,8 @@ func total(injected map[string]int) (n int) {
 	return n
 }
 
-// faultThatIsFinalIsTold meets an operation with what trying again would not change: it is refused at once, with nothing done,
-// and with a code that says whose fault it is.
+// faultThatIsFinalIsTold runs an operation with an error that a retry cannot fix. The server refuses it at once without a change, with a code that
+// names the responsible side.
 func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 	t.Helper()
 	for state, want := range map[string]ipam.Code{"57014": ipam.CodeDeadline, "XX000": ipam.CodeInternal, "23514": ipam.CodeInternal} {
@@ -69,7 +69,7 @@ func (st *storm) faultThatIsFinalIsTold(t *testing.T, o operation) {
 	}
 }
 
-// A database that is full or starting up refuses connections: the request waits for it, within its time.
+// A database that is full or starting up refuses connections. The request waits for it until its deadline.
 func TestRefusedConnectionsAreRetried(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -78,7 +78,7 @@ func TestRefusedConnectionsAreRetried(t *testing.T) {
 		_, want := st.round(t, o)
 		for _, state := range []string{"53300", "57P03"} {
 			attempts, difference := st.round(t, o, pgfault.Once(inTransaction(pgfault.Drain57P01())), pgfault.First(3, pgfault.ConnectRefused(state)))
-			// Some of the three refusals may be met by what the store asks in the background.
+			// The store's background queries may meet some of the three refusals.
 			require.GreaterOrEqual(t, len(attempts), 2)
 			require.Equal(t, []string{"again 57P01", "again " + state, "again " + state, "again " + state}[:len(attempts)-1], attempts[:len(attempts)-1])
 			require.Equal(t, "committed", attempts[len(attempts)-1])
@@ -88,7 +88,7 @@ func TestRefusedConnectionsAreRetried(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// A database that stays away is said to be away, and nothing was done.
+// A permanently unreachable database is reported as unavailable, and nothing changes.
 func TestUnreachableDatabaseIsReportedUnavailable(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)
@@ -109,7 +109,7 @@ func TestUnreachableDatabaseIsReportedUnavailable(t *testing.T) {
 	require.NoError(t, err, "when it is back, so is the service")
 }
 
-// Reads outside of a transaction are repeated whatever happens to them.
+// Reads outside of a transaction are retried after any fault.
 func TestReadsAreRetriedAfterEveryFault(t *testing.T) {
 	t.Parallel()
 	st := newStorm(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// storm is a server whose database breaks its answers, with a second way to the same database that does not.
+// storm is a server with a failing database, and a direct way to the same database without faults.
 type storm struct {
 	*house        // through the proxy
 	direct *house // past it
@@ -33,7 +33,7 @@ func newStorm(t *testing.T) *storm {
 	return newStormOn(t, crdb.Patience)
 }
 
-// newStormOn is a storm whose server has these settings besides its own.
+// newStormOn returns a storm with additional settings for its server.
 func newStormOn(t *testing.T, settings string) *storm {
 	t.Helper()
 	dsn := dbtest.New(t)
@@ -46,7 +46,7 @@ func newStormOn(t *testing.T, settings string) *storm {
 	return st
 }
 
-// ends writes down how attempts end.
+// ends records how attempts end.
 type ends struct {
 	mu   sync.Mutex
 	list []crdb.Attempt
@@ -58,7 +58,7 @@ func (e *ends) watch(a crdb.Attempt) {
 	e.list = append(e.list, a)
 }
 
-// take answers how the attempts of one operation ended since the last time, in order, and forgets all.
+// take returns how the attempts of one operation ended since the last call, in order. It clears all records.
 func (e *ends) take(op string) (out []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,7 +75,8 @@ func (e *ends) take(op string) (out []string) {
 	return out
 }
 
-// requireEnds demands how the attempts of an operation ended. On CockroachDB a transaction also begins again at its savepoint, which is no attempt of its own.
+// requireEnds requires the ends of an operation's attempts. On CockroachDB a transaction may also restart at its savepoint, which is not a new
+// attempt.
 func requireEnds(t *testing.T, want, got []string, message ...any) {
 	t.Helper()
 	if dbtest.Engine() == devdb.Postgres {
@@ -83,7 +84,7 @@ func requireEnds(t *testing.T, want, got []string, message ...any) {
 	}
 }
 
-// counts is the number of rows of each table.
+// counts returns the number of rows of each table.
 func (st *storm) counts(t *testing.T) map[string]int {
 	t.Helper()
 	var counts []string
@@ -106,7 +107,7 @@ func (st *storm) counts(t *testing.T) map[string]int {
 	return n
 }
 
-// ready prepares one more round of an operation, in a project of its own.
+// ready prepares a round of an operation in a new project.
 func (st *storm) ready(t *testing.T, o operation) (in string) {
 	t.Helper()
 	st.rounds++
@@ -118,8 +119,8 @@ func (st *storm) ready(t *testing.T, o operation) (in string) {
 	return in
 }
 
-// round runs an operation once under the rules and answers how its attempts ended, and by how many rows of each table the
-// database differs. The caller must have got what is stored.
+// round runs an operation once under the rules. It returns how its attempts ended and the change in the number of rows of each table. It requires
+// that the caller gets the stored state.
 func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attempts []string, difference map[string]int) {
 	t.Helper()
 	in := st.ready(t, o)
@@ -136,7 +137,7 @@ func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attemp
 	want, err := o.stored(admin(t), st.direct.svc, in)
 	require.NoError(t, err)
 	require.Equal(t, want, got, "what the caller is told is what is stored")
-	if o.key != "" { // and a repeat is told the same
+	if o.key != "" { // and a retry returns the same
 		again, err := o.do(admin(t), st.direct.svc, in, o.request())
 		require.NoError(t, err)
 		require.Equal(t, got, again)
@@ -147,7 +148,7 @@ func (st *storm) round(t *testing.T, o operation, rules ...pgfault.Rule) (attemp
 	return attempts, difference
 }
 
-// Every use case that writes, when its database breaks: at COMMIT, in each statement, for good, on the way.
+// Every use case that writes runs while its database fails: at COMMIT, in each statement, permanently, and on the network.
 func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 	t.Parallel()
 	for name, o := range operations {
@@ -159,15 +160,15 @@ func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 			st.faultThatIsFinalIsTold(t, o)
 			st.faultAtCommitIsSettled(t, o, want)
 			st.faultInAStatementIsRunAgain(t, o, want)
-			if dbtest.Engine() == devdb.Cockroach { // there who counts rows waits for a COMMIT that is on its way
+			if dbtest.Engine() == devdb.Cockroach { // a count of rows waits there for a COMMIT on its way
 				clean(t, st.direct.dsn)
 				return
 			}
 			st.lateCommitIsNotDenied(t, o, want)
-			if o.key != "" || name == "PutClaim" { // otherwise a repeat is another request
+			if o.key != "" || name == "PutClaim" { // otherwise a retry is a new request
 				st.repeatThatOvertakesIsMadeOnce(t, o, want)
 			}
-			if o.tx != "claim_group" { // that one goes on when the network is back
+			if o.tx != "claim_group" { // a group continues when the network is back
 				st.partitionEndsWithTheCallersTime(t, o, want)
 				st.changeIsFoundAfterTheCallersTime(t, o, want)
 			}
@@ -176,7 +177,7 @@ func TestUseCasesReportTheStoredStateWhenTheDatabaseFails(t *testing.T) {
 	}
 }
 
-// inTransaction narrows a fault to statements of a transaction, other than those that begin and end it.
+// inTransaction limits a fault to statements inside a transaction, without BEGIN and COMMIT.
 func inTransaction(f pgfault.Fault) pgfault.Fault {
 	return pgfault.When(func(e pgfault.Event) bool { return e.InTx && e.Kind == pgfault.Statement }, f)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/standby"
 )
 
-// mortalDatabase is a PostgreSQL of the test's own, to be killed.
+// mortalDatabase is the test's own PostgreSQL, which the test kills.
 type mortalDatabase struct {
 	*devdb.DB
 	dir      string
@@ -29,7 +29,7 @@ type mortalDatabase struct {
 func newMortalDatabase(t *testing.T, volatile bool) *mortalDatabase {
 	t.Helper()
 	dbtest.OnPostgres(t)
-	dir, err := os.MkdirTemp("", "mortal") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "mortal") // the path of a socket must be short
 	require.NoError(t, err)
 	m := &mortalDatabase{dir: dir, volatile: volatile}
 	m.start(t)
@@ -50,14 +50,14 @@ func (m *mortalDatabase) start(t *testing.T) {
 
 func (m *mortalDatabase) data() string { return filepath.Join(m.dir, "data") }
 
-// crash is kill -9, and a start.
+// crash kills the database with SIGKILL and starts it.
 func (m *mortalDatabase) crash(t *testing.T) {
 	t.Helper()
 	require.NoError(t, standby.Kill(t.Context(), m.DB, m.data()))
 	m.start(t)
 }
 
-// rolledBack gives transactions their numbers, which nobody has written to the disk yet when it answers.
+// rolledBack takes transaction ids that are not on disk when it returns.
 func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	t.Helper()
 	for range many {
@@ -66,7 +66,7 @@ func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	}
 }
 
-// A database that crashes numbers those transactions again of which nothing was written to its log. What they commit then is behind a place of before.
+// A crashed database reuses the ids of transactions without a log record. Their later commits must appear after a position from before the crash.
 func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	t.Parallel()
 	m := newMortalDatabase(t, false)
@@ -96,14 +96,15 @@ func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	require.Contains(t, ids, made)
 }
 
-// PostgreSQL writes its log to the disk when a transaction ends, and for what one has written that goes on not before: who begins to read does not wait for that.
+// PostgreSQL flushes its log when a transaction ends, so a record of an open transaction may stay unflushed. A reader that starts must not wait for
+// this.
 func TestFirstFeedPositionDoesNotWaitForTransactions(t *testing.T) {
 	t.Parallel()
-	m := newMortalDatabase(t, true) // which writes nothing down by itself, as others do after some seconds
+	m := newMortalDatabase(t, true) // does not flush by itself, as other databases do after some seconds
 	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	_, err = s.FeedMark(t.Context()) // makes what the feed needs
+	_, err = s.FeedMark(t.Context()) // creates the objects that the feed needs
 	require.NoError(t, err)
 	again, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// recorder writes rows of a trail by hand, so that a test can hold their transactions open.
+// recorder writes event rows by hand, so that a test can keep their transactions open.
 type recorder struct {
 	t       *testing.T
 	dsn     string
@@ -58,10 +58,10 @@ func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storag
 	return ids, page.Now.Place
 }
 
-// A transaction has its id long before it is committed, and others with later ids are read meanwhile.
+// A transaction gets its id long before it commits. Meanwhile, the feed reads transactions with later ids.
 func TestFeedContainsLateCommits(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // a reader waits for such a transaction on CockroachDB
+	dbtest.OnPostgres(t) // on CockroachDB, a reader waits for such a transaction
 	dsn := dbtest.New(t)
 	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
 	require.NoError(t, err)
@@ -85,13 +85,13 @@ func TestFeedContainsLateCommits(t *testing.T) {
 	broken, _ := behind(t, s, r.project, begin.Place, largest)
 	require.NotContains(t, broken, first, "by the largest id that was read, the first event is lost: the test can tell")
 
-	require.Eventually(t, func() bool { // transactions of other tests' databases count as well
+	require.Eventually(t, func() bool { // transactions in other tests' databases count too
 		ids, after = behind(t, s, r.project, after, ipam.ID{})
 		return len(ids) == 0
 	}, 5*time.Minute, time.Millisecond, "all of them had ended")
 }
 
-// A place is not before one that was read earlier, and what is committed after it is behind it.
+// Positions do not decrease, and later commits appear after an earlier position.
 func TestFeedPositionsIncrease(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -114,7 +114,7 @@ func TestFeedPositionsIncrease(t *testing.T) {
 	require.Empty(t, ids)
 }
 
-// A long answer is read in parts.
+// A long feed is read in parts.
 func TestLongFeedIsReadInParts(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// markOf is the mark of a pool in the test's region.
+// markOf returns the version (mark) of a pool in the test's region.
 func markOf(t *testing.T, c *pgx.Conn, pool string) (mark ipam.ID) {
 	t.Helper()
 	err := c.QueryRow(t.Context(), "SELECT f.mark FROM fences AS f JOIN pools AS p ON p.id = f.id WHERE p.name = $1 AND f.region = p.region", pool).Scan((*[16]byte)(&mark))
@@ -23,7 +23,7 @@ func markOf(t *testing.T, c *pgx.Conn, pool string) (mark ipam.ID) {
 	return mark
 }
 
-// Whatever a claim is decided by moves the mark of its pool, and nothing else does.
+// Each change of a claim's inputs changes the version of its pool, and nothing else does.
 func TestChangesOfClaimInputsIncreaseThePoolVersion(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
@@ -77,7 +77,7 @@ func TestChangesOfClaimInputsIncreaseThePoolVersion(t *testing.T) {
 	require.Equal(t, map[int]int64{28: 2}, got.Stock.Cooling)
 }
 
-// A plan that was made of another state than the one that it meets is made again, even if the rows that it changes are as it saw them.
+// A plan is retried if the pool's version has changed since its reads, even if the rows that it changes are unchanged.
 func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))
@@ -101,7 +101,7 @@ func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	clean(t, h.dsn)
 }
 
-// The holder of a retained block gives it back while nothing free is read: what begins to cool down is counted all the same.
+// The holder of a retained block returns it, and the transaction reads no free block. The version row counts the cooling block anyway.
 func TestReturnedRetainedBlockIsCountedAsCooling(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))

@@ -20,16 +20,16 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgscript"
 )
 
-// saidLoans is the read that is made: any would do.
+// saidLoans names the read in these tests; any read would do.
 const saidLoans = "loan_sizes"
 
-// The moment that the scripted server reads at, in nanoseconds, and the fraction that counts what happened in one.
+// noon is the time of the scripted server's snapshot in nanoseconds, and within the logical part of its timestamp.
 const noon, within = 1772452800123456789, 2
 
-// remark is a line of a statement's file that is not sent to the database's planner.
+// remark matches a comment line in a statement's file, which is not sent to the database.
 var remark = regexp.MustCompile(`(?m)^--.*$`)
 
-// What is said to CockroachDB alone is kept in a file, which tools/sqlcheck reads with CockroachDB's grammar.
+// testdata contains the statements that only CockroachDB runs. tools/sqlcheck parses them with CockroachDB's grammar.
 func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
@@ -37,7 +37,7 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 	require.Equal(t, askFollowed+";\n"+beginFollower+";\n", string(text))
 }
 
-// following is a store on a server that says its moment, and fails as it is told.
+// following returns a store on a server that reports its snapshot time and has the given faults.
 func following(t *testing.T, faults []fault) (*Store, func() []string) {
 	t.Helper()
 	timestamp := new(big.Int).Add(new(big.Int).Mul(big.NewInt(noon), big.NewInt(1e10)), big.NewInt(within))
@@ -78,7 +78,7 @@ func following(t *testing.T, faults []fault) (*Store, func() []string) {
 	}
 }
 
-// The whole dialogue of a stale read on CockroachDB, its moment, and what becomes of it when it fails.
+// Each case lists the whole dialogue of a stale read on CockroachDB, its time, and the result of a failure.
 func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 	t.Parallel()
 	whole := []string{beginFollower, askFollowed, saidLoans, "commit"}

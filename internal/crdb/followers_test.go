@@ -15,15 +15,15 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// readsOfAFollower are requests that may be answered by what is stale.
+// readsOfAFollower lists requests that may return stale data.
 var readsOfAFollower = []string{
 	"ListProjects", "ListSpaces", "GetPool", "GetPoolFree", "ListPools", "ListPoolsThatCover", "GetClass", "ListClasses", "GetClaim", "ListClaims",
 	"ListClaimsOfOwner", "ListClaimsOfPool", "GetAllocation", "ListAllocations", "ListAllocationsOfPool", "ListMembers", "ListKeys", "ListPoolGrants", "ListQuotas", "ListEvents",
 	"GetHistory", "GetHistoryAtATime", "GetPoolMap", "GetPoolUtilization", "ListRootPools", "SearchAddress", "SearchAddressInProject", "SearchName", "SearchLabel",
 }
 
-// What a request reads if it may be stale is read in transactions that cannot write, on connections of their own, and their moment is told; who may read it is
-// not read so.
+// A stale read uses a read-only transaction on a separate connection, and reports its snapshot time. The authorization of the caller is never read
+// stale.
 func TestStaleReadsUseReadOnlyTransactionsAndReportTheirTime(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)

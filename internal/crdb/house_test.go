@@ -16,24 +16,24 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// project is where the tests that need only one do everything.
+// project is the project of tests that need only one.
 const project = ipam.PlatformProject
 
-// house is the use cases on a database, as a server has them.
+// house has the use cases on a database, as a server has them.
 type house struct {
 	dsn   string
 	store *crdb.Store
 	svc   *alloc.Service
 }
 
-// asAdmin is the context of a request by somebody who may do everything.
+// asAdmin returns the context of a request of an admin.
 func asAdmin(ctx context.Context) context.Context {
 	return tenancy.WithPrincipal(ctx, tenancy.Principal{
 		Subject: "tester", Method: "dev", Roles: map[string]tenancy.Role{ipam.PlatformProject: tenancy.Admin},
 	})
 }
 
-// admin is a request's context with a guard against hanging that no test comes near.
+// admin returns a request context with a deadline that only a hanging test reaches.
 func admin(t testing.TB) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(asAdmin(t.Context()), 5*time.Minute)
@@ -51,14 +51,14 @@ func newHouse(t testing.TB, dsn string, options ...func(*crdb.Options)) *house {
 
 func cidr(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
-// rootPool is a root pool as a caller asks for it.
+// rootPool returns a root pool as in a request.
 func rootPool(name, block string, reservations ...ipam.Reservation) ipam.Pool {
 	return ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
 		CIDR: cidr(block), Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit}, Reservations: reservations,
 	}}
 }
 
-// childPool is a pool of a parent, of a length or, where block is not empty, that very block.
+// childPool returns a child pool of a length, or with an exact CIDR if block is not empty.
 func childPool(name, parentProject, parent string, bits int, block string) ipam.Pool {
 	p := ipam.Pool{Metadata: ipam.Metadata{Name: name}, Spec: ipam.PoolSpec{
 		Parent: ipam.Ref{Project: parentProject, Name: parent}, Visibility: ipam.VisibilityConsumer, Allocation: ipam.Allocating{Strategy: ipam.BestFit},
@@ -71,14 +71,14 @@ func childPool(name, parentProject, parent string, bits int, block string) ipam.
 	return p
 }
 
-// claimOf is a claim on a pool by length.
+// claimOf returns a claim on a pool by length.
 func claimOf(name, ofProject, pool string, bits int) ipam.Claim {
 	return ipam.Claim{Metadata: ipam.Metadata{Name: name}, Spec: ipam.ClaimSpec{
 		PoolRef: ipam.Ref{Project: ofProject, Name: pool}, PrefixLength: &bits, ReclaimPolicy: ipam.ReclaimDelete,
 	}}
 }
 
-// claimExact is a claim on that very block of a pool.
+// claimExact returns a claim on an exact CIDR of a pool.
 func claimExact(name, ofProject, pool, block string) ipam.Claim {
 	c := claimOf(name, ofProject, pool, 0)
 	c.Spec.PrefixLength, c.Spec.CIDR = nil, cidr(block)
@@ -99,7 +99,7 @@ func (h *house) createClaim(t testing.TB, c ipam.Claim) ipam.Claim {
 	return r.Value
 }
 
-// clean demands that every invariant holds.
+// clean requires that the audit finds no broken invariant.
 func clean(t testing.TB, dsn string) audit.Report {
 	t.Helper()
 	report, err := audit.Run(t.Context(), dsn)

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// A server names rows by their keys on CockroachDB alone. What is hit are those rows, on both engines: of several containers, and of no others.
+// A server passes rows by their keys only on CockroachDB. The statements must affect exactly those rows, in several containers, on both engines.
 func TestStatementsByKeyAffectExactlyTheirRows(t *testing.T) {
 	t.Parallel()
 	c := dbtest.Connect(t, dbtest.New(t), nil)

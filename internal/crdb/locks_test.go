@@ -15,8 +15,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// locked is a store, and two transactions under locks that meet in it. The first has read when the second begins; it goes on when
-// the second has read as well, or waits for it. Nothing is left to timing.
+// locked is a store with two transactions under locks that meet in it. The second begins after the first has read. The first continues when the
+// second has read too, or waits for it. Nothing depends on timing.
 type locked struct {
 	ctx   context.Context
 	dsn   string
@@ -43,20 +43,20 @@ func setupLocked(t *testing.T) *locked {
 	return l
 }
 
-// fence gives the container the fence that one with nothing free has.
+// fence inserts the version row of a container without free blocks.
 func (l *locked) fence(t *testing.T) {
 	t.Helper()
 	_, err := l.watch.Exec(l.ctx, `INSERT INTO fences (region, id, mark, stock) VALUES ('local', $1, gen_random_uuid(), '\x0100')`, [16]byte(l.c.ID))
 	require.NoError(t, err)
 }
 
-// step is one of the two: what it names, and what it does; it says when it has read.
+// step is one of the two transactions: its locks and its work. do calls read after its reads.
 type step struct {
 	locks storage.Locks
 	do    func(ctx context.Context, tx storage.Tx, read func()) error
 }
 
-// meet answers whether the second had to wait before it could read.
+// meet reports whether the second transaction waited before it could read.
 func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	t.Helper()
 	begun, read, ended := false, make(chan struct{}), make(chan error, 1)
@@ -83,7 +83,7 @@ func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	return waited
 }
 
-// waits looks until somebody has read (false), or waits for a lock (true).
+// waits polls until the second transaction has read (false) or waits for a lock (true).
 func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 	t.Helper()
 	for {
@@ -101,7 +101,7 @@ func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 	}
 }
 
-// releasing gives a block back and merges it with its buddy if that is free.
+// releasing frees a block and merges it with a free buddy.
 func (l *locked) releasing(block string, locks storage.Locks) step {
 	freed := []netip.Prefix{netip.MustParsePrefix(block)}
 	return step{locks, func(ctx context.Context, tx storage.Tx, read func()) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// region is where all rows of the tests live: the locality that dbtest gives a CockroachDB of its own.
+// region is the region of all rows in the tests: dbtest starts CockroachDB with this locality.
 const region = "local"
 
 func TestMain(m *testing.M) {
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// open opens a store on the database and closes it with the test.
+// open opens a store on the database and closes it at the end of the test.
 func open(t testing.TB, dsn string, options ...func(*crdb.Options)) *crdb.Store {
 	t.Helper()
 	o := crdb.Options{Region: region}

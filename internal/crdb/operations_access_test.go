@@ -35,7 +35,7 @@ func getMember(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 
 func createKey(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error) {
 	made, err := svc.CreateKey(ctx, p, ipam.APIKey{Metadata: ipam.Metadata{Name: "robot"}, Spec: ipam.APIKeySpec{Role: "consumer"}}, r)
-	made.Value.Token, made.Value.Hash = "", nil // said once, and not again
+	made.Value.Token, made.Value.Hash = "", nil // only the first response contains it
 	return made.Value, err
 }
 
@@ -69,7 +69,7 @@ func withQuota(t *testing.T, h *house, p string) {
 	require.NoError(t, err)
 	pool, err := h.svc.GetPool(admin(t), p, "pool", usecase.Reading{})
 	require.NoError(t, err)
-	if quota.ShardOf(pool.UID) == 0 { // the one claim that is left is lent to shard 0, where 15 of 16 pools do not count
+	if quota.ShardOf(pool.UID) == 0 { // shard 0 gets the one remaining claim; 15 of 16 pools use another shard
 		_, err = dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), "UPDATE quota_shards SET spare_claims = 1 - spare_claims WHERE quota_id = $1 AND shard IN (0, 1)", [16]byte(made.Value.UID))
 		require.NoError(t, err)
 	}

@@ -14,12 +14,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// consumer is one of the default realm.
+// consumer returns a consumer of the default realm.
 func consumer(uid string) ipam.NewConsumer {
 	return ipam.NewConsumer{Ref: ipam.ConsumerRef{Realm: ipam.DefaultRealm, UID: uid}}
 }
 
-// withUser has a claim that a consumer uses, and what becomes of it when that leaves.
+// withUser returns a function that prepares a claim with a consumer and a policy for its last detach.
 func withUser(when ipam.WhenUnused) func(*testing.T, *house, string) {
 	return func(t *testing.T, h *house, p string) {
 		t.Helper()
@@ -33,7 +33,7 @@ func withUser(when ipam.WhenUnused) func(*testing.T, *house, string) {
 
 var errStillUsed = errors.New("it is attached still")
 
-// unattached is what reading answers when nobody uses the claim, or it is gone.
+// unattached returns no error if the claim has no consumer or is deleted.
 func unattached(ctx context.Context, svc *alloc.Service, p string) (any, error) {
 	page, err := svc.ListClaimConsumers(ctx, p, "claim", 10, "", usecase.Reading{})
 	if ipam.IsCode(err, ipam.CodeNotFound) {

@@ -14,19 +14,19 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// operation is a use case that writes, as the fault tests run it: on a project of its own each time, so that a run with a
-// fault must leave exactly as many rows as one without.
+// operation is a use case that writes, for the fault tests. Each run uses a new project, and a run with a fault must leave exactly as many rows as
+// one without.
 type operation struct {
-	tx      string                                 // the name of its transaction
-	key     string                                 // Idempotency-Key, where the use case takes one
-	prepare func(t *testing.T, h *house, p string) // what the request needs, in project p
-	// do makes the request and answers what the caller got. reps numbers the same request's repeats.
+	tx      string                                 // name of its transaction
+	key     string                                 // Idempotency-Key, if the use case accepts one
+	prepare func(t *testing.T, h *house, p string) // prepares project p for the request
+	// do makes the request and returns the caller's result.
 	do func(ctx context.Context, svc *alloc.Service, p string, r usecase.Request) (any, error)
-	// stored reads what the caller should have got.
+	// stored reads the state that the caller's result should have.
 	stored func(ctx context.Context, svc *alloc.Service, p string) (any, error)
 }
 
-// request is the same for every repeat of an operation on a project.
+// request returns the same request for every retry of an operation on a project.
 func (o operation) request() usecase.Request {
 	if o.key == "" {
 		return usecase.Request{}
@@ -40,7 +40,7 @@ func answer[T any](v T, err error) (any, error) { return v, err }
 
 var errStillThere = errors.New("it is still there")
 
-// gone is what reading something answers that was deleted.
+// gone turns the read of a deleted object into success.
 func gone[T any](_ T, err error) (any, error) {
 	switch {
 	case ipam.IsCode(err, ipam.CodeNotFound):
@@ -76,7 +76,7 @@ func withRetained(t *testing.T, h *house, p string) {
 	require.NoError(t, h.svc.DeleteClaim(admin(t), p, "claim", usecase.Request{}))
 }
 
-// theOne is the name of the one allocation that a claim of the project has, or has left behind.
+// theOne returns the name of the project's only allocation by a claim, bound or not.
 func theOne(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (string, error) {
 	page, err := svc.ListAllocations(ctx, p, paging.Filter{Purpose: ipam.PurposeClaim}, 10, "", r)
 	if err == nil && len(page.Items) != 1 {

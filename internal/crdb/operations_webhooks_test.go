@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// hooked is what servers need to have webhooks.
+// hooked has the options that servers need for webhooks.
 var hooked = webhooks.Options{Key: bytes.Repeat([]byte("k"), 32)}
 
 func withWebhook(t *testing.T, h *house, p string) {
@@ -28,7 +28,7 @@ func withWebhook(t *testing.T, h *house, p string) {
 
 var letter = ipam.ID{7}
 
-// withDeadLetter has a webhook with something that could not be delivered.
+// withDeadLetter prepares a webhook with an undelivered message.
 func withDeadLetter(t *testing.T, h *house, p string) {
 	t.Helper()
 	deliver(t, h, p, func(d *ipam.Delivery) {
@@ -36,7 +36,7 @@ func withDeadLetter(t *testing.T, h *house, p string) {
 	})
 }
 
-// withDelivery has a webhook to which something is being sent.
+// withDelivery prepares a webhook with a delivery in progress.
 func withDelivery(t *testing.T, h *house, p string) {
 	t.Helper()
 	deliver(t, h, p, func(d *ipam.Delivery) { d.ID = ipam.NewID() })

@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// restless makes and releases claims from both regions, among those that stay, until it is stopped.
+// restless creates and releases claims in both regions, between those that stay, until stop is called.
 func restless(t *testing.T, here, there *house) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(admin(t))
@@ -44,8 +44,8 @@ func restless(t *testing.T, here, there *house) (stop func()) {
 	}
 }
 
-// Every list of what is in several regions, read page by page while claims come and go in all of them: what is there all the time is read once, in order, and
-// nothing is read twice.
+// The test reads every list over several regions page by page while claims come and go in all of them. Each list contains the permanent items exactly
+// once, in order, and no other item twice.
 func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -111,7 +111,7 @@ func TestPagesOverRegionsAreCompleteWithoutDuplicates(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// once demands that nothing was read twice, and that whatever stayed was read.
+// once requires that nothing was read twice, and that all of stay was read.
 func once(t *testing.T, read, stay []string, what string, args ...any) {
 	t.Helper()
 	times := map[string]int{}

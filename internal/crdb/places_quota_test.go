@@ -18,7 +18,7 @@ func limitClaims(t testing.TB, h *house, n int64) {
 	require.NoError(t, err)
 }
 
-// retryContention repeats what was refused for contention alone: nothing was changed then.
+// retryContention repeats a request that is refused for contention, which changes nothing.
 func retryContention(run func() error) error {
 	for {
 		if err := run(); !ipam.IsCode(err, ipam.CodeContention) {
@@ -27,8 +27,8 @@ func retryContention(run func() error) error {
 	}
 }
 
-// Claims from both regions at once are exactly as many as the quota allows, and a release in either makes room for one in either. A quota that is older than
-// a region has no shards there at first, and bounds what is claimed there all the same.
+// Concurrent claims in both regions succeed exactly as often as the quota allows. A release in either region makes room for a claim in either. A
+// quota that is older than a region has no shards there at first, but limits its claims anyway.
 func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 	t.Parallel()
 	for _, older := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 					return err
 				})
 			}
-			ask(0) // one of each region, so that neither can take all before the other has begun
+			ask(0) // one claim in each region, so that neither can use the whole quota before the other has begun
 			ask(1)
 			var wg sync.WaitGroup
 			for i := 2; i < asked; i++ {
@@ -72,7 +72,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 				require.True(t, ipam.IsCode(err, ipam.CodeQuotaExceeded), "%d: %v", i, err)
 			}
 			require.Equal(t, limit, made)
-			if !older { // where there is nothing to spare at first, the other region may take all before
+			if !older { // a region without spare at first may find the quota used
 				require.Positive(t, abroad, "both regions were served")
 				require.Less(t, abroad, limit, "both regions were served")
 			}
@@ -84,7 +84,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 			for i, err := range results {
 				if err == nil {
 					wg.Go(func() {
-						h := []*house{here, there}[(i/2)%2] // half of them from the other region
+						h := []*house{here, there}[(i/2)%2] // half of them in the other region
 						results[i] = retryContention(func() error { return h.svc.DeleteClaim(admin(t), project, fmt.Sprint("c", i), usecase.Request{}) })
 					})
 				}
@@ -104,7 +104,7 @@ func TestQuotaLimitsAllRegionsTogether(t *testing.T) {
 	}
 }
 
-// A release may be the first to count in a region where an old quota has no shards.
+// A release may be the first transaction to count in a region where an old quota has no shards.
 func TestReleaseCreatesMissingQuotaShardsOfItsRegion(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)

@@ -24,10 +24,10 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// away is the second region of the tests that have two.
+// away is the second region of tests with two regions.
 const away = "zone-b"
 
-// abroad is a database with two regions and a server in each.
+// abroad returns servers in two regions of one database.
 func abroad(t testing.TB) (here, there *house) {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -44,7 +44,7 @@ func houseIn(t testing.TB, dsn, region string) *house {
 	return h
 }
 
-// pools makes a pool at home in each region.
+// poolsOfBoth makes a pool with its home in each region.
 func poolsOfBoth(t testing.TB, here, there *house) {
 	t.Helper()
 	here.createPool(t, rootPool("here", "10.1.0.0/16"))
@@ -63,7 +63,7 @@ func TestStoreListsTheRegionsOfItsDatabase(t *testing.T) {
 	}
 }
 
-// Two requests for one name, one in each region, at the same time: one is served, and the other learns that the name is taken.
+// Two concurrent requests in two regions use one name. One succeeds, and the other gets a conflict.
 func TestConcurrentClaimsInTwoRegionsCannotShareAName(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -95,7 +95,7 @@ func TestConcurrentClaimsInTwoRegionsCannotShareAName(t *testing.T) {
 			require.True(t, ipam.IsCode(err, ipam.CodeAlreadyExists), "%d: %v", i, err)
 		}
 		require.Equal(t, 1, served, "%d: %v", i, errs)
-		pool := "here" // of the one that was served: a repeat finds it from either region
+		pool := "here" // of the successful request; a retry finds it from either region
 		if errs[0] != nil {
 			pool = "there"
 		}
@@ -167,7 +167,7 @@ func TestGeneratedNamesCarryTheLetterOfTheirRegion(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// pages reads a list to its end, two a page.
+// pages reads a list to its end, with two items on a page.
 func pages[T any](t testing.TB, read func(cursor string) (paging.Page[T], error), name func(T) string) (all []string) {
 	t.Helper()
 	for cursor := ""; ; {
@@ -266,8 +266,8 @@ func count(t testing.TB, h *house, sql string) (n int) {
 	return n
 }
 
-// Row-level security hides every row of the other region: a project that works in one region makes, finds, lists and releases its claims as if there were
-// no other, though there is, and though another project works there.
+// Row-level security hides every row of the other region. A project with claims in one region creates, reads, lists and releases them without the
+// other region, although that exists and another project uses it.
 func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	t.Parallel()
 	here, there := abroad(t)
@@ -301,7 +301,7 @@ func TestProjectOfOneRegionReadsNoRowOfAnother(t *testing.T) {
 	clean(t, here.dsn)
 }
 
-// houseOfOneRegion is a server of the first region whose role sees no row of another region.
+// houseOfOneRegion returns a server of the first region. Its role sees no row of another region.
 func houseOfOneRegion(t testing.TB, dsn string) *house {
 	t.Helper()
 	c := dbtest.Connect(t, dsn, nil)

@@ -17,8 +17,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// plannedAnew are the statements that plan a part of themselves anew for each row, and what they would read as one plan: CockroachDB makes a window of a
-// LIMIT in it, which bounds what is answered, and not what is read.
+// plannedAnew lists the statements that plan a part again for each row, with the rows that they would read as one plan. In one plan, CockroachDB
+// turns their LIMIT into a window, which limits the returned rows but not the rows read.
 var plannedAnew = map[string]string{
 	"consumer_crowds":   "all consumers of each project",
 	"cooldown_next":     "all of each length that is cooling down",
@@ -29,7 +29,7 @@ var plannedAnew = map[string]string{
 	"scoped_pool_list":  "all that is held in each pool",
 }
 
-// numbered are those in which a window bounds what is answered, and why that much may be read.
+// numbered lists the statements with a window that limits only the returned rows, and why they may read all others.
 var numbered = map[string]string{
 	"class_find_default_pools": "the pools behind a class are bounded",
 	"class_find_pools":         "likewise",
@@ -46,8 +46,9 @@ var numbered = map[string]string{
 	"utilization_list":         "a pool has fewer rows than the limit",
 }
 
-// No statement reads the whole of a table or of an index on CockroachDB, nor plans a part of itself anew for each row, which may read one. It does
-// not explain a statement that was planned for all arguments, so that each has one of its type, and an array has two, which it does not plan as one.
+// On CockroachDB, no statement reads a whole table or index. Except for plannedAnew, none plans a part again for each row, because that part may read
+// a whole table. CockroachDB cannot explain a statement with placeholders, so each gets a value of its type. An array gets two elements, because
+// CockroachDB plans an array of one differently.
 func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	t.Parallel()
 	if dbtest.Engine() == devdb.Postgres {
@@ -56,7 +57,7 @@ func TestNoStatementReadsAWholeTableOnCockroach(t *testing.T) {
 	dsn := dbtest.New(t)
 	c := dbtest.Connect(t, dsn, nil)
 	fill(t, c)
-	_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails to make some
+	_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails on some recommendations
 	require.NoError(t, err)
 	statements := query.All()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
@@ -96,7 +97,7 @@ func explainOnCockroach(t *testing.T, c *pgx.Conn, name, sql string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// argument is some value of a type, as SQL.
+// argument returns a value of a type, as SQL.
 func argument(c *pgx.Conn, oid uint32) string {
 	known, ok := c.TypeMap().TypeForOID(oid)
 	if !ok {

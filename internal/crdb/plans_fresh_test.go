@@ -12,9 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// needStatistics are the statements that PostgreSQL plans badly until somebody has analysed their tables: in a database that is
-// new, or that was restored. Their work then grows with what is held, and as transactions they lock, by predicate, whatever they
-// read. Autovacuum ends it within a minute or so. The list may only shrink.
+// needStatistics lists the statements that PostgreSQL plans badly without statistics, in a new or restored database. Their work then grows with the
+// number of held blocks, and their predicate locks cover all rows that they read. Autovacuum ends this within about a minute. Never add to this list.
 var needStatistics = map[string]string{
 	"hold_delete":     "reads every hold of the region",
 	"free_delete":     "reads every free block of the containers",
@@ -31,7 +30,7 @@ func TestPlansUseTheIndexBeforeAnyAnalyze(t *testing.T) {
 	statements := statementsHere()
 	for _, name := range slices.Sorted(maps.Keys(statements)) {
 		plan := explain(t, c, name, statements[name])
-		wrong := strings.Contains(plan, "Join Filter: ") && !strings.Contains(plan, "(id = ANY ($2))") || // those that are named are few
+		wrong := strings.Contains(plan, "Join Filter: ") && !strings.Contains(plan, "(id = ANY ($2))") || // few ids are given
 			strings.Contains(plan, "Index Cond: (region = $1)\n") && remarkOf(t, name, "rows") != "all alerts of the region" || strings.Contains(plan, "Seq Scan")
 		remark := remarkOf(t, name, "index")
 		for line := range strings.Lines(plan) {

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// What claims and releases send in one round trip is planned as its parts are, of which each has a golden plan: nothing is read but by the index that is for it.
+// Merged statements of claims and releases are planned like their parts, which have golden plans. Each part reads only its own index.
 func TestMergedStatementsReadNoWholeTable(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -25,7 +25,7 @@ func TestMergedStatementsReadNoWholeTable(t *testing.T) {
 	}
 	c := dbtest.Connect(t, dsn, settings)
 	if cockroach {
-		_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails to make some
+		_, err := c.Exec(t.Context(), "SET index_recommendations_enabled = off") // 26.1 fails on some recommendations
 		require.NoError(t, err)
 	}
 	for i, names := range [][]string{

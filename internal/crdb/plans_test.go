@@ -23,21 +23,20 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/plans anew")
 
-// plansOf is the major version of PostgreSQL that the golden plans are from. Others may word a plan differently; what a plan must
-// not be is checked on all of them.
+// plansOf is PostgreSQL's major version for the golden plans. Other versions may print a plan differently, but the general checks apply to all.
 const plansOf = "15"
 
 var byKeys = regexp.MustCompile(`_keys\d+(_sure)?$`)
 
-// statementsHere are those that are sent to PostgreSQL: all but those that name rows by their keys.
+// statementsHere returns the statements that PostgreSQL receives: all but those with one parameter for each key.
 func statementsHere() map[string]string {
 	all := query.All()
 	maps.DeleteFunc(all, func(name, _ string) bool { return byKeys.MatchString(name) })
 	return all
 }
 
-// Every statement is planned as the service's sessions plan it, on tables of a size that makes a bad plan dear, and the plan is
-// the one that somebody has looked at.
+// Every statement is planned with the settings of the service's sessions, on tables so large that a bad plan is expensive. The plan equals the
+// reviewed one.
 func TestEveryStatementHasItsGoldenPlan(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -70,7 +69,7 @@ func TestEveryStatementHasItsGoldenPlan(t *testing.T) {
 	require.Len(t, files, len(statements), "no plan of a statement that is gone")
 }
 
-// explain is the plan of a prepared statement, made once for all arguments.
+// explain returns the generic plan of a prepared statement.
 func explain(t *testing.T, c *pgx.Conn, name, sql string) string {
 	t.Helper()
 	_, err := c.Exec(t.Context(), "PREPARE "+name+" AS "+sql)
@@ -93,7 +92,7 @@ var (
 	indexScan = regexp.MustCompile(`^(\s*(?:->\s+)?)(?:Bitmap |)Index (?:Only )?Scan (?:Backward )?(?:using|on) (\w+)`)
 )
 
-// sorts are the statements that may sort, and what.
+// sorts lists the statements that may sort, and the rows that they sort.
 var sorts = map[string]string{
 	"free_list":           "a page of each size",
 	"pool_list_by_labels": "the pools that carry the labels",
@@ -123,7 +122,7 @@ var sorts = map[string]string{
 	"search_pools_around_all":  "likewise",
 }
 
-// holds checks what no plan may be, whatever the version.
+// holds checks rules for all plans, in any version.
 func holds(t *testing.T, name, plan string) {
 	t.Helper()
 	assert.Empty(t, seqScan.FindAllString(plan, -1), "%s reads a whole table:\n%s", name, plan)
@@ -142,7 +141,7 @@ func holds(t *testing.T, name, plan string) {
 	}
 }
 
-// remarkOf is one of the remarks at the head of a statement's file.
+// remarkOf returns a remark from the head of a statement's file.
 func remarkOf(t *testing.T, name, about string) string {
 	t.Helper()
 	remark := query.Remark(name, about)
@@ -150,8 +149,8 @@ func remarkOf(t *testing.T, name, about string) string {
 	return remark
 }
 
-// requireFirstOfTheKey checks the search for the tightest block: it is what every claim does, and what is slow in every other layout
-// that was tried. It must take the first rows of the key as they come.
+// requireFirstOfTheKey checks the search for the smallest fitting block. Every claim does it, and every other layout that we tried was slow. It must
+// read the first rows of the key in key order.
 func requireFirstOfTheKey(t *testing.T, plan string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(plan), "\n")
@@ -161,13 +160,13 @@ func requireFirstOfTheKey(t *testing.T, plan string) {
 	require.Contains(t, lines[2], "Index Cond: ")
 }
 
-// fill loads the tables with enough of everything that reading one of them as a whole would cost more than any index.
+// fill loads the tables with so many rows that a scan of any table costs more than any index.
 func fill(t *testing.T, c *pgx.Conn) {
 	t.Helper()
 	const id = "md5(%s)::UUID"
 	common := "'{}'::JSONB, '{}'::JSONB, 1, gen_random_uuid(), now(), now(), 'filler'"
 	of := func(what string) string { return fmt.Sprintf(id, what) }
-	for _, table := range dbtest.Tables(t, c) { // or its first run, seconds later, makes other plans of some
+	for _, table := range dbtest.Tables(t, c) { // otherwise its first run, seconds later, changes some plans
 		_, err := c.Exec(t.Context(), "ALTER TABLE "+pgx.Identifier{table}.Sanitize()+" SET (autovacuum_enabled = off)")
 		require.NoError(t, err)
 	}

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A time that is known to a second is not a second too early where no lock makes anybody's later.
+// If a store knows the time to within a second, it uses the earliest possible time on an engine with locks. On an engine without locks it uses the
+// estimate, because no lock gives the next transaction a later time.
 func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 	t.Parallel()
 	local, read := time.Now(), time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)

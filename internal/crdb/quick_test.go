@@ -23,7 +23,8 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
 )
 
-// sureClock stands still, so that no time passes while the database is asked for its time, which is known exactly then, however busy the machine.
+// sureClock returns a clock that stands still. So no time passes while the store asks for the database's time, and the store knows it exactly,
+// however busy the machine.
 func sureClock() func() time.Time {
 	now := time.Now()
 	return func() time.Time { return now }
@@ -31,7 +32,7 @@ func sureClock() func() time.Time {
 
 func sure(o *crdb.Options) { o.LocalTime = sureClock() }
 
-// rememberer is a store that says which transactions were made in one round trip.
+// rememberer is a store that records its transactions in one round trip.
 type rememberer struct {
 	*crdb.Store
 
@@ -50,7 +51,7 @@ func (r *rememberer) InOneTrip(
 	return err
 }
 
-// quick is how many transactions were made in one round trip since it was asked last.
+// quick returns the number of successful transactions in one round trip since its last call.
 func (r *rememberer) quick() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +64,7 @@ func (r *rememberer) quick() (n int) {
 	return n
 }
 
-// warm is a server that remembers a pool and its project, beside the one of a house.
+// warm returns another server that has cached the pool of a house and its project.
 func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*rememberer, *alloc.Service) {
 	t.Helper()
 	r := &rememberer{Store: open(t, dsn, append(options, sure)...)}
@@ -76,7 +77,7 @@ func warm(t *testing.T, h *house, dsn string, options ...func(*crdb.Options)) (*
 	return r, svc
 }
 
-// What a server remembers is of no use as soon as anybody has changed what it was about: then the next claim is decided by what there is now.
+// Cached data never decide a claim after another server has changed them. The next claim uses the current state.
 func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	t.Parallel()
 	narrow := func(p ipam.Pool) (ipam.Pool, error) {
@@ -86,7 +87,7 @@ func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(t *testing.T, h *house) error
-		code   ipam.Code // of the refusal; "": there is none
+		code   ipam.Code // of the refusal; "": none
 	}{
 		"AnotherServerClaims": {change: func(t *testing.T, h *house) error {
 			t.Helper()
@@ -142,7 +143,8 @@ func TestStaleCacheNeverDecidesAClaim(t *testing.T) {
 	}
 }
 
-// Claims that another server has made are released in one round trip too, wherever their blocks are, once the whole free list has been read, which is short.
+// A server also releases claims of another server in one round trip, wherever their blocks are, after it has read the whole free list. Here that is
+// short.
 func TestReleaseOfAnotherServersClaimTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -166,7 +168,7 @@ func TestReleaseOfAnotherServersClaimTakesOneRoundTrip(t *testing.T) {
 	clean(t, dsn)
 }
 
-// Nothing is refused for what is remembered: for want of room neither, but one read is enough to prove it.
+// A server never refuses a claim from its cache alone. To confirm a full pool, one read is enough.
 func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -176,7 +178,7 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	for i := range 7 {
 		claims = append(claims, claimOf(fmt.Sprint("c-", i), project, "pool", 31))
 	}
-	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // which gives the project no fence: a refusal does
+	_, err := h.svc.CreateClaimBatch(admin(t), project, claims, usecase.Request{}) // creates no version row for the project; a refusal does
 	require.NoError(t, err)
 	r := &rememberer{Store: open(t, dsn, sure)}
 	svc := alloc.New(r, alloc.Options{Region: region, Webhooks: hooked})
@@ -195,7 +197,7 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	require.Equal(t, first.Figures, again.Figures)
 	refused("c-3", 0, ipam.CodeAlreadyExists)
 
-	h.createClaim(t, claimOf("theirs", project, "pool", 31)) // and the stock is another
+	h.createClaim(t, claimOf("theirs", project, "pool", 31)) // changes the stock
 	require.NotEqual(t, first.Message, refused("three", 0, ipam.CodePoolExhausted).Message)
 
 	require.NoError(t, h.svc.DeleteClaim(admin(t), project, "c-0", usecase.Request{}))
@@ -206,7 +208,7 @@ func TestExhaustionIsConfirmedByOneRead(t *testing.T) {
 	clean(t, dsn)
 }
 
-// A group that gives back a block and takes it again leaves the free blocks as they were. It is decided by the policy of the pool all the same.
+// A group that releases a block and allocates it again leaves the free blocks unchanged. It must still detect a changed policy of the pool.
 func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -222,7 +224,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	c := storage.PoolContainer(pool)
 	held, err := h.svc.GetClaim(admin(t), project, "warm-0", usecase.Reading{})
 	require.NoError(t, err)
-	again := func(name string) error { // as a group does: release and claim
+	again := func(name string) error { // like a group: release and claim
 		claimed := held
 		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
 		released := held
@@ -245,7 +247,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 	require.ErrorIs(t, again("two"), storage.ErrForgotten)
 }
 
-// Claims by a class of the platform, of a project that is not the platform's, are made in one round trip too, and not by a class that has changed.
+// A claim on a shared class of the platform takes one round trip in another project too. A changed class is noticed.
 func TestClaimByClassTakesOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -276,8 +278,8 @@ func TestClaimByClassTakesOneRoundTrip(t *testing.T) {
 	clean(t, dsn)
 }
 
-// A lock tells the time on PostgreSQL, so that whoever does not know it exactly takes one. Nothing tells it on CockroachDB, least of all when much goes on and
-// every answer takes long.
+// On PostgreSQL, a lock determines the transaction's time, so a server with an inexact time must take one. CockroachDB has no such lock. A server
+// there uses one round trip even under load, when responses are slow.
 func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -299,7 +301,7 @@ func TestInexactTimeAllowsOneRoundTripOnCockroach(t *testing.T) {
 	clean(t, dsn)
 }
 
-// Whatever becomes of the answer to a transaction that is sent whole, the claim is made once, or its name is free.
+// Whatever happens to the response of a pipelined transaction, the claim is created exactly once.
 func TestLostResponseOfAPipelinedTransactionIsResolved(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]pgfault.Fault{

@@ -13,7 +13,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// What a region sends for a pool that is at home elsewhere.
+// homeOfServed is the home of the pools here; the tests record the statements of another region.
 const homeOfServed = "far"
 
 func withFarPool(t *testing.T, h *house, p string) {
@@ -46,7 +46,7 @@ func withFencedLoan(t *testing.T, h *house, p string) {
 	exec(t, h, "UPDATE stocks SET epoch = gen_random_uuid() WHERE region = '"+region+"'")
 }
 
-// regionReadings are those of pools in several regions.
+// regionReadings lists the requests on pools in several regions.
 var regionReadings = map[string]reading{
 	"JobKeepStocks": {withFarPool, func(ctx context.Context, s server, _ string) error {
 		moved, err := s.svc.KeepStocks(ctx)

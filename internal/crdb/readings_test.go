@@ -23,14 +23,14 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// server is what does a server's work.
+// server has the parts of a server.
 type server struct {
 	svc   *alloc.Service
 	store *crdb.Store
-	asks  usecase.Reading // what readings ask for that can ask for something
+	asks  usecase.Reading // options of reads that accept them
 }
 
-// reading is a request, or a job, that is recorded besides the operations.
+// reading is a request or job that is recorded in addition to the operations.
 type reading struct {
 	prepare func(t *testing.T, h *house, p string)
 	do      func(ctx context.Context, s server, p string) error
@@ -38,17 +38,17 @@ type reading struct {
 
 func failure[T any](_ T, err error) error { return err }
 
-// get is a reading of one thing, or of a page.
+// get returns a reading of one object or one page.
 func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p)) }}
 }
 
-// asked is get of what may be read as the server asks for it.
+// asked returns a reading with the server's read options.
 func asked[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p, s.asks)) }}
 }
 
-// exec runs SQL past the server, to make something that only time makes.
+// exec runs SQL directly on the database, for changes that otherwise take time.
 func exec(t *testing.T, h *house, sql string) {
 	t.Helper()
 	_, err := dbtest.Connect(t, h.dsn, nil).Exec(t.Context(), sql)
@@ -74,10 +74,10 @@ func withScoped(t *testing.T, h *house, p string) {
 	require.Equal(t, 1, n)
 }
 
-// repeated is the request that a repeat makes once more, by its key.
+// repeated is a request that is retried with its key.
 var repeated = usecase.Request{Key: "again", Fingerprint: [16]byte{1}}
 
-// withAnswers is a claim by a generated name and a batch, whose answers are stored.
+// withAnswers prepares a claim with a generated name and a batch, both with stored responses.
 func withAnswers(t *testing.T, h *house, p string) {
 	t.Helper()
 	withPool(t, h, p)
@@ -231,7 +231,7 @@ var readings = map[string]reading{
 	"GetHistoryAtATime": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
 		return svc.GetHistory(ctx, p, here, time.Now(), 10, "", r)
 	}),
-	"CreateAnotherClaim": { // when the server remembers the project, the pool and what a claim of this kind came to
+	"CreateAnotherClaim": { // with the project, the pool and the plan of such a claim in the cache
 		prepare: withPool,
 		do: func(ctx context.Context, s server, p string) error {
 			for _, name := range []string{"first", "second"} {
@@ -242,7 +242,7 @@ var readings = map[string]reading{
 			return nil
 		},
 	},
-	"CreateClaimInOneTrip": { // when the server remembers as well what the pool and the project have under their marks
+	"CreateClaimInOneTrip": { // with the cached rows of the pool's and the project's versions too
 		prepare: func(t *testing.T, h *house, p string) {
 			t.Helper()
 			withPool(t, h, p)
@@ -258,7 +258,7 @@ var readings = map[string]reading{
 			return s.svc.DeleteClaim(ctx, p, "third", usecase.Request{})
 		},
 	},
-	"CreateClaimThatIsRefused": { // by a pool that the server does not remember at first
+	"CreateClaimThatIsRefused": { // by a pool that is not in the cache at first
 		prepare: withPool,
 		do: func(ctx context.Context, s server, p string) error {
 			if _, err := s.svc.CreateClaim(ctx, p, claimOf("first", p, "pool", 28), usecase.Request{}); err != nil {

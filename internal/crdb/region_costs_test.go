@@ -13,16 +13,16 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// steady is what a claim sends when its server knows the project and the pool, and what both have under their marks: one round trip. BEGIN and two locks go
-// before it, and COMMIT behind. The long way reads first.
+// steady lists the statements of a claim whose server has cached the project and the pool with their versions: one round trip. BEGIN and two locks
+// precede them, and COMMIT follows. longRead and longWrite list the statements of a claim that reads first.
 var (
 	steady    = []string{"mark_is", "fence_update_one_sure", "free_delete_one_sure", "hold_insert_one", "event_insert_one"}
 	longRead  = []string{"fence_list_here", "pool_state", "free_tightest", "quota_parts"}
 	longWrite = []string{"fence_update_one", "free_delete_one", "projects_placed", "hold_insert_one", "event_insert_one"}
 )
 
-// What several regions cost a claim: nothing where there are none, nothing for a project that works in one, one statement and no round trip for a pool that
-// serves several, and the long way, with a round trip more, for the name that a caller chose where its project works in several.
+// Several regions cost a claim nothing if the project works in one of them. A pool in several regions costs one statement, without a round trip. If
+// the project works in several regions, a name from the caller costs the long way and one more round trip.
 func TestClaimCostWithSeveralRegions(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -30,7 +30,7 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 	elsewhere := []string{"claims_named_elsewhere"}
 	for name, c := range map[string]struct {
 		regions   bool
-		pool      string // "own": of one region; "both": it serves both
+		pool      string // "own": in one region; "both": in both
 		twice     bool   // the project has claims in the other region too
 		generated bool
 		trips     [][]string
@@ -70,7 +70,7 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 				_, err := svc.CreateClaim(admin(t), project, spec, usecase.Request{})
 				require.NoError(t, err)
 			}
-			claim("first") // what a server learns once: it looks for the name by itself no more
+			claim("first") // the server's first look-up of the name is separate; later ones are not
 			claim("second")
 			tap.take()
 			claim("third")
@@ -80,7 +80,7 @@ func TestClaimCostWithSeveralRegions(t *testing.T) {
 	}
 }
 
-// oneOrTwo is a database of one region, or of two.
+// oneOrTwo returns a server in a database with one region, or two servers in one with two.
 func oneOrTwo(t *testing.T, two bool) (here, there *house) {
 	t.Helper()
 	if two {
@@ -90,7 +90,8 @@ func oneOrTwo(t *testing.T, two bool) (here, there *house) {
 	return here, here
 }
 
-// sent is what attempts sent, each trip by its statements, merged or not, without BEGIN and locks, COMMIT, and what splitting a block happens to need.
+// sent returns the statements of attempts by round trip, whether merged or not. It omits BEGIN, locks, COMMIT, and inserts of free blocks, which
+// depend on the block.
 func sent(attempts []attempted) (trips [][]string) {
 	for _, a := range attempts {
 		for _, trip := range a.Trips {

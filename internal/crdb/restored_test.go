@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// epochs answers the two epochs of every pool in every region, by name of the pool.
+// epochs returns the two versions (epochs) of every pool by name.
 func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 	t.Helper()
 	rows, err := c.Query(t.Context(), `SELECT p.name, r.epoch::TEXT, coalesce(s.epoch::TEXT, '') FROM pool_regions AS r JOIN pools AS p ON p.id = r.pool_id
@@ -30,7 +30,7 @@ func epochs(t *testing.T, c *pgx.Conn) map[string][2]string {
 	return found
 }
 
-// After a restore nothing that was read before fits any more, and a pool whose two epochs differ is not made to look as if they did not.
+// After a restore, the versions of all pools are new, so earlier reads no longer match. A pool whose two versions differ keeps differing.
 func TestRestoreRenewsOnlyMatchingEpochs(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, dbtest.New(t))

@@ -19,13 +19,13 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/roletest"
 )
 
-// denied is the SQLSTATE of what a user may not do.
+// denied is the SQLSTATE for a missing privilege.
 const denied = "42501"
 
-// retains are the jobs that are not the server's.
+// retains lists the jobs that the server does not run.
 var retains = []string{"JobExpireEvents", "JobPurge"}
 
-// Everything that a server does, as the user that a server has: each use case that writes and each that reads, and the work that no request waits for.
+// The server's database user can run all work of a server: each use case that writes or reads, and the background jobs.
 func TestServerRoleAllowsAllServerWork(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -52,8 +52,8 @@ func TestServerRoleAllowsAllServerWork(t *testing.T) {
 		delete(all, job)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Run(name, func(t *testing.T) { // and closes what it opened
-			fresh := dbtest.New(t) // some are about all that there is
+		t.Run(name, func(t *testing.T) { // a subtest, to close its stores
+			fresh := dbtest.New(t) // some readings cover the whole database
 			owner := newHouse(t, fresh)
 			newProject(t, owner, "team")
 			all[name].prepare(t, owner, "team")
@@ -63,7 +63,7 @@ func TestServerRoleAllowsAllServerWork(t *testing.T) {
 	}
 }
 
-// What deletes records is retention's user's, and not the server's.
+// Only the retention user can delete records; the server's user cannot.
 func TestOnlyTheRetentionRoleDeletesRecords(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -104,7 +104,7 @@ func TestOnlyTheRetentionRoleDeletesRecords(t *testing.T) {
 	clean(t, in.DSN[roletest.Reader])
 }
 
-// A session that says which role it has works with what the role may, whoever logged in.
+// A session with a role has the privileges of that role, whichever user has logged in.
 func TestSessionRoleLimitsTheStore(t *testing.T) {
 	t.Parallel()
 	in := roletest.Migrated(t)
@@ -116,7 +116,7 @@ func TestSessionRoleLimitsTheStore(t *testing.T) {
 	require.ErrorContains(t, err, denied)
 }
 
-// Nothing has to be granted for a server to find out whether what it sees is durable.
+// A server needs no grant to find out whether visible data are durable.
 func TestServerRoleMayReadDurabilityState(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)

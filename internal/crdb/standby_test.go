@@ -29,17 +29,17 @@ type pair struct {
 func newPair(t *testing.T, options ...func(*crdb.Options)) *pair {
 	t.Helper()
 	dbtest.OnPostgres(t)
-	dir, err := os.MkdirTemp("", "pair") // the path of a socket is short
+	dir, err := os.MkdirTemp("", "pair") // the path of a socket must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	p, err := standby.Start(t.Context(), standby.Options{Dir: dir})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may have been killed
+	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may be dead
 	require.NoError(t, schema.Migrate(t.Context(), p.PrimaryDSN(), schema.MigrateOptions{Regions: []string{region}}))
 	return &pair{Pair: p, house: newHouse(t, p.DSN(), options...)}
 }
 
-// within is a request's context with a deadline.
+// within returns a request context with a deadline.
 func within(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(admin(t), d)
@@ -47,7 +47,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// untilOneWaits is the context of a request whose caller goes when one COMMIT more waits for the standby, however long it takes to get there.
+// untilOneWaits returns a request context that ends when one more COMMIT waits for the standby, however long that takes.
 func (p *pair) untilOneWaits(t *testing.T) context.Context {
 	t.Helper()
 	before, err := p.Waiting(admin(t))
@@ -63,7 +63,7 @@ func (p *pair) untilOneWaits(t *testing.T) context.Context {
 
 func keyed(key string) usecase.Request { return usecase.Request{Key: key, Fingerprint: [16]byte{1}} }
 
-// failOver kills the primary, promotes the standby, and answers a server on that.
+// failOver kills the primary, promotes the standby, and returns a server on it.
 func (p *pair) failOver(t *testing.T) *house {
 	t.Helper()
 	require.NoError(t, p.KillPrimary(admin(t)))
@@ -71,15 +71,14 @@ func (p *pair) failOver(t *testing.T) *house {
 	return newHouse(t, p.StandbyDSN())
 }
 
-// cancelWaits is an administrator who cancels what seems to hang: PostgreSQL makes what waits for its standby visible then.
+// cancelWaits acts as an administrator who cancels hanging sessions. PostgreSQL then makes the changes visible that wait for the standby.
 func (p *pair) cancelWaits(t *testing.T) {
 	t.Helper()
 	_, err := dbtest.Connect(t, p.PrimaryDSN(), nil).Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	require.NoError(t, err)
 }
 
-// The repeats of requests while a standby stalls, for longer than any of the server's own bounds: whatever is acknowledged at last is there
-// after a failover.
+// Requests are retried while a standby stalls for longer than any of the server's time limits. All acknowledged changes exist after a failover.
 func TestAcknowledgedWritesDuringAStandbyStallSurviveAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -127,11 +126,11 @@ func TestCommitIsNotCancelledAtTheCallersDeadline(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A COMMIT that an administrator wakes from its wait is answered like any other, with a warning. It is not durable, and neither is what reads it: that
-// is not answered as done before the standby has it.
+// An administrator cancels the wait of a COMMIT, which then succeeds with a warning. Its change is visible but not durable. The server acknowledges
+// it, and reads of it, only when the standby has it.
 func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
-	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each of the repeats leaves a COMMIT that waits
+	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 16 }) // each retry leaves a waiting COMMIT
 	p.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	p.createPool(t, rootPool("kept", "10.9.0.0/24"))
 	p.createClaim(t, claimOf("released", project, "kept", 32))
@@ -179,7 +178,7 @@ func TestVisibleWriteIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// makeProject writes, under a lock of its own, so that nobody waits for it.
+// makeProject creates a project under a new lock, so that it delays no other transaction.
 func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 	p := ipam.Project{Metadata: ipam.Metadata{Name: name, UID: ipam.NewID(), Revision: ipam.NewID()}}
 	return store.InTx(ctx, "make", storage.Locks{Alone: []ipam.ID{p.UID}}, func(ctx context.Context, tx storage.Tx) error {
@@ -189,7 +188,7 @@ func makeProject(ctx context.Context, store *crdb.Store, name string) error {
 
 func errOf[T any](_ T, err error) error { return err }
 
-// The primary ends in the middle of a COMMIT's wait and starts again without its standby: what waited can be seen now.
+// The primary dies while a COMMIT waits, and starts again without its standby. The waiting change is now visible.
 func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -215,7 +214,7 @@ func TestVisibleWriteAfterAPrimaryRestartIsAcknowledgedOnlyWhenDurable(t *testin
 	require.NoError(t, err)
 }
 
-// Requests that nobody waits for any more leave their COMMITs behind. They are no more than the pool has connections, and reads go on.
+// Abandoned requests leave waiting COMMITs. Their number is limited by the connections of the pool, and reads continue.
 func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, func(o *crdb.Options) { o.MaxConnections = 8 })
@@ -231,7 +230,7 @@ func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 				_ = makeProject(ctx, p.store, fmt.Sprintf("p-%d-%d", round, i))
 			})
 		}
-		if round == 0 { // transactions use half of the connections, and reads use the others
+		if round == 0 { // transactions can use half of the connections, and reads the others
 			require.NoError(t, p.AwaitWaiting(admin(t), 4))
 			leave()
 		}
@@ -252,7 +251,7 @@ func TestStalledStandbyUsesAtMostThePoolsConnections(t *testing.T) {
 
 	p.Resume()
 	err = makeProject(admin(t), p.store, "late")
-	for ipam.IsCode(err, ipam.CodeUnavailable) { // until the first COMMIT is answered
+	for ipam.IsCode(err, ipam.CodeUnavailable) { // until the first COMMIT ends
 		err = makeProject(admin(t), p.store, "late")
 	}
 	require.NoError(t, err)
@@ -274,7 +273,7 @@ func TestServerStopsWhileCommitsWaitForAStandby(t *testing.T) {
 	require.Equal(t, 2, n, "it left, and did not cancel anything")
 }
 
-// A server that was told of both hosts goes on after a failover, without a restart.
+// A server with both hosts in its URL continues after a failover without a restart.
 func TestServerContinuesAfterAFailover(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/storetest"
 )
 
-// The engine is the one that dbtest chooses: PostgreSQL, or CockroachDB by `make test-crdb`.
+// dbtest selects the engine: PostgreSQL, or CockroachDB with `make test-crdb`.
 func TestStoreKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Bundle {

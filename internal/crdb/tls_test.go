@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/devca"
 )
 
-// secured is a migrated database that is reached over TLS, and the files that a client of it has.
+// secured is a migrated database with TLS, and the files of a client.
 type secured struct {
 	*dbtest.Secure
 	root, cert, key string
@@ -33,7 +33,7 @@ func newSecured(t *testing.T) *secured {
 	return s
 }
 
-// renew gives the client another certificate.
+// renew issues a new certificate to the client.
 func (s *secured) renew(t *testing.T) {
 	t.Helper()
 	certificate, key, err := s.CA.Issue(devca.Leaf{Name: dbtest.SecureUser})
@@ -42,7 +42,7 @@ func (s *secured) renew(t *testing.T) {
 	require.NoError(t, os.WriteFile(s.key, key, 0o600))
 }
 
-// url is what an operator writes: everything is checked, on both sides.
+// url returns the URL of a careful operator: both sides verify each other.
 func (s *secured) url() string {
 	return s.URL("localhost", dbtest.SecurePassword, url.Values{"sslmode": {"verify-full"}, "sslrootcert": {s.root}, "sslcert": {s.cert}, "sslkey": {s.key}})
 }
@@ -56,14 +56,14 @@ func (s *secured) open(t *testing.T, dsn string, o Options) *Store {
 	return store
 }
 
-// serial is that of the certificate which a connection was made with.
+// serial returns the serial number of a connection's client certificate.
 func serial(t *testing.T, c *pgxpool.Conn) (number string) {
 	t.Helper()
 	require.NoError(t, c.QueryRow(t.Context(), "select client_serial::text from pg_stat_ssl where ssl and pid = pg_backend_pid()").Scan(&number))
 	return number
 }
 
-// fresh is a connection that was made just now: those that were made before are thrown away.
+// fresh discards all idle connections and returns a new one.
 func fresh(t *testing.T, s *Store) *pgxpool.Conn {
 	t.Helper()
 	s.pool.Reset()
@@ -138,7 +138,7 @@ func TestRenewedCertificatesAreUsedForNewConnections(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(s.key, []byte("half of a renewal"), 0o600))
 	require.Equal(t, second, serial(t, fresh(t, store)), "the last that could be used")
-	store.stop() // what it does by itself writes into the log, too
+	store.stop() // its background work also writes to the log
 	require.Contains(t, logs.String(), "cannot use the renewed credentials")
 	require.NotContains(t, logs.String(), dbtest.SecurePassword)
 }

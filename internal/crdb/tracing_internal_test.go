@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// watching follows what it is told to, and counts.
+// watching is a tracer that traces if follows is set, and records the names of statements.
 type watching struct {
 	follows    bool
 	statements []string
@@ -29,7 +29,7 @@ func (w *watching) StatementRan(_ context.Context, name string, _, _ time.Time, 
 	w.statements = append(w.statements, name)
 }
 
-// traceAll is what pgx tells of a statement and of a batch with another.
+// traceAll calls the tracer as pgx does for a statement, and for a batch with another statement.
 func traceAll(t statements) {
 	ctx := context.Background()
 	sql := query.Get("claim_get")

@@ -17,17 +17,17 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// transactionsFile is what requests send to the database, in which tools/sqlcheck looks for statements of other regions.
+// transactionsFile contains the statements of each request. tools/sqlcheck searches it for statements on other regions.
 var transactionsFile = filepath.Join("testdata", "transactions.json")
 
-// recorded is a request and the attempts that it made of the database: reads, and transactions.
+// recorded is a request and its attempts in the database: reads and transactions.
 type recorded struct {
 	Request  string      `json:"request"`
 	Attempts []attempted `json:"attempts"`
 }
 
-// What each request sends, in how many round trips, is what somebody has looked at: a round trip more is a decision, and not an accident.
-// Each request is the first that its server gets, which then remembers nothing, and has a database of its own.
+// The statements and round trips of each request equal the reviewed ones, so another round trip is a deliberate change. Each request is the first one
+// of its server, with an empty cache and a new database.
 func TestRequestsSendTheRecordedStatements(t *testing.T) {
 	t.Parallel()
 	dbtest.OnPostgres(t)
@@ -39,9 +39,9 @@ func TestRequestsSendTheRecordedStatements(t *testing.T) {
 			return err
 		}}
 	}
-	var lines []string // one object a line: a change of one request is one line of a difference
+	var lines []string // one object a line, so that a changed request is one line in a diff
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		t.Run(name, func(t *testing.T) { // whose database and connections go with it
+		t.Run(name, func(t *testing.T) { // a subtest, to close its database and connections
 			line, err := json.Marshal(recorded{name, record(t, requests[name])})
 			require.NoError(t, err)
 			lines = append(lines, string(line))
@@ -56,7 +56,7 @@ func TestRequestsSendTheRecordedStatements(t *testing.T) {
 	require.Equal(t, string(want), text, "go test ./internal/crdb -run SendTheRecordedStatements -update, and look at what changed")
 }
 
-// record runs a request and answers what it sent.
+// record runs a request and returns its attempts.
 func record(t *testing.T, r reading) []attempted {
 	t.Helper()
 	const in = "team"
@@ -67,12 +67,12 @@ func record(t *testing.T, r reading) []attempted {
 	tap := newWiretap(t, dsn, "region_list")
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
-	_, err := store.FeedMark(t.Context()) // as a server does when it starts; how often that asks depends on others
+	_, err := store.FeedMark(t.Context()) // as at the start of a server; the number of queries varies
 	require.NoError(t, err)
-	tap.take() // what opening says
+	tap.take() // the statements of opening
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))
 	said := tap.take()
-	for i, a := range said { // a store looks for new regions now and then, on a slow machine between two of a request's transactions
+	for i, a := range said { // a store reads new regions now and then, on a slow machine between two transactions of a request
 		if len(a.Trips) > 1 && slices.Equal(a.Trips[0], []string{"region_list"}) {
 			said[i].Trips = a.Trips[1:]
 		}

@@ -20,19 +20,19 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// wiretap relays a store's connections and writes down which statements go out together: a query, or everything up to a Sync, is one
-// round trip. Preparing a statement is a round trip too, the first time on a connection, and is not counted.
+// wiretap relays a store's connections and records which statements are sent together. A query is one round trip, and so are all messages up to a
+// Sync. It does not count the round trip to prepare a statement, which happens once on each connection.
 type wiretap struct {
 	dsn  string
-	asks []string // what requests ask as well, of all that a store asks by itself
+	asks []string // background statements that a request also sends
 
 	mu    sync.Mutex
 	trips [][]string // since the last attempt ended
 	done  []attempted
-	rows  int // that were answered since somebody last asked
+	rows  int // rows returned since the last call of counted
 }
 
-// attempted is one attempt at a transaction, or one read: what it is called, and what it sent.
+// attempted is one attempt of a transaction, or one read, with its name and its round trips.
 type attempted struct {
 	Op    string     `json:"op"`
 	Trips [][]string `json:"trips"` // the statements of each, by name
@@ -73,7 +73,7 @@ func newWiretap(t *testing.T, dsn string, asks ...string) *wiretap {
 	return w
 }
 
-// listen passes on what a client says, noting it before the server hears it: when an attempt has ended, all of it is noted.
+// listen forwards a client's messages. It records each before the server gets it, so the record of an ended attempt is complete.
 func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 	be := pgproto3.NewBackend(client, nil)
 	startup, err := be.ReceiveStartupMessage()
@@ -87,7 +87,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 		}
 		return err == nil
 	}
-	asked.put(false) // whoever connects is told that the server is ready, too
+	asked.put(false) // the server also sends ReadyForQuery after the startup
 	if !pass(startup) {
 		return
 	}
@@ -121,7 +121,7 @@ func (w *wiretap) listen(client io.Reader, server io.Writer, asked *questions) {
 	}
 }
 
-// questions are the round trips of a connection that the server has not ended its answer to: whether each is one of a store's own.
+// questions lists the open round trips of a connection, and whether the store itself sent each in the background.
 type questions struct {
 	mu         sync.Mutex
 	background []bool
@@ -133,7 +133,7 @@ func (q *questions) put(background bool) {
 	q.background = append(q.background, background)
 }
 
-// inBackground reports whether what the server says now answers a question in the background, and whether that is over by it.
+// inBackground reports whether the server's current message responds to a background query. over ends the round trip.
 func (q *questions) inBackground(over bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -147,9 +147,9 @@ func (q *questions) inBackground(over bool) bool {
 	return is
 }
 
-// answer passes on what a server says as it is, and counts the rows that it says to requests.
+// answer forwards a server's messages unchanged, and counts the rows for requests.
 func (w *wiretap) answer(server io.Reader, client io.Writer, asked *questions) {
-	head := make([]byte, 5) // what it is, and its length with that of the length
+	head := make([]byte, 5) // the type, and the length including itself
 	for {
 		if _, err := io.ReadFull(server, head); err != nil {
 			return
@@ -166,7 +166,7 @@ func (w *wiretap) answer(server io.Reader, client io.Writer, asked *questions) {
 	}
 }
 
-// counted answers how many rows came since it was last asked.
+// counted returns the number of rows since its last call.
 func (w *wiretap) counted() (rows int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,24 +183,24 @@ func (w *wiretap) note(trip []string) {
 	w.trips = append(w.trips, trip)
 }
 
-// background reports whether a round trip is of no request.
+// background reports whether a round trip belongs to no request.
 func (w *wiretap) background(trip []string) bool {
 	return len(trip) == 1 && inBackground(trip[0]) && !slices.Contains(w.asks, trip[0])
 }
 
-// inBackground reports whether a statement is one that a store asks when it likes, and for no request. The pool pings what was idle for a second.
+// inBackground reports whether a statement is one that a store sends in the background. The pool pings connections after a second of idle time.
 func inBackground(name string) bool {
 	return slices.Contains([]string{"clock_read", "compatibility_get", "region_list", "-- ping"}, name)
 }
 
-// watch is told of each attempt when it has ended.
+// watch records an attempt at its end.
 func (w *wiretap) watch(a crdb.Attempt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.done, w.trips = append(w.done, attempted{a.Op, w.trips}), nil
 }
 
-// take answers all attempts since it was last asked.
+// take returns all attempts since its last call.
 func (w *wiretap) take() (done []attempted) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,14 +208,14 @@ func (w *wiretap) take() (done []attempted) {
 	return done
 }
 
-// sentName is the name of a statement that was sent; BEGIN, COMMIT and the like go by their text.
+// sentName returns the name of a statement, or the text of BEGIN, COMMIT and the like.
 func sentName(sql string) string {
 	if name, known := query.Name(sql); known {
 		return name
 	}
 	text := strings.ToLower(strings.Join(strings.Fields(sql), " "))
 	if strings.HasPrefix(text, "select pg_advisory_xact_lock") || strings.Contains(text, "pg_try_advisory_xact_lock") {
-		return "lock" // PostgreSQL's alone, in the order of the keys, which are random
+		return "lock" // PostgreSQL only, in the order of the keys, which are random
 	}
 	return text
 }

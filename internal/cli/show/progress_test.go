@@ -11,10 +11,10 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// pass lets time pass, that of the bubble.
+// pass waits on the clock of the synctest bubble.
 func pass(d time.Duration) { <-time.After(d) }
 
-// The clock is that of the bubble: it stands still while anything runs.
+// The test uses the clock of the synctest bubble, which stands still while code runs.
 func TestWorkLongerThanASecondShowsProgress(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestWorkLongerThanASecondShowsProgress(t *testing.T) {
 			one, two := p.Waiting("waiting for it"), p.Waiting("waiting for it")
 			pass(500 * time.Millisecond)
 			one()
-			one() // again is nothing
+			one() // a second call has no effect
 			pass(600 * time.Millisecond)
 			two()
 			p.ProgressEnds()

@@ -13,15 +13,15 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// damage is a file that something damaged, and the first and the last line of the valid file that it touched.
+// damage is a damaged file, and the first and last line of the valid file that the damage touches.
 type damage struct {
 	name        string
 	text        string
 	first, last int
 }
 
-// damages are a text with each byte damaged: the file is cut there, a quotation mark is put there, a byte of another encoding, or the end of
-// the line is lost.
+// damages returns the damages of a text at each byte. It cuts the file, inserts a quotation mark, puts a byte of another encoding there, or removes a
+// line end.
 func damages(text string) (all []damage) {
 	line, lines := 1, 1+strings.Count(strings.TrimSuffix(text, "\n"), "\n")
 	for at := range len(text) {
@@ -39,7 +39,7 @@ func damages(text string) (all []damage) {
 	return all
 }
 
-// content are records by what they say, without the places where they were found.
+// content returns records as text, without their positions.
 func content(records []Record) []string {
 	var all []string
 	for n := range records {
@@ -58,7 +58,7 @@ func content(records []Record) []string {
 	return all
 }
 
-// A damaged file is refused, or only the rows that the damage touched differ.
+// A damaged file is refused, or only the touched rows differ.
 func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]string{
@@ -81,17 +81,17 @@ func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 					refused++
 					continue
 				}
-				if strings.HasSuffix(name, ".json") { // the lines of JSON are no rows: what is read is whole
+				if strings.HasSuffix(name, ".json") { // the lines of JSON are not rows, so JSON is read as a whole or refused
 					require.Equal(t, want, content(rowsOf(got)), d.name)
 					continue
 				}
 				left := content(rowsOf(got))
 				for n, text := range want {
 					if line := lineOf(rowsOf(whole)[n].ID); line >= d.first && line <= d.last {
-						continue // it was touched
+						continue // touched by the damage
 					}
 					if rowsOf(whole)[n].Kind == Reference {
-						continue // it has no address, and may stand for a row that was touched
+						continue // without an address; may come from a touched row
 					}
 					at := slices.Index(left, text)
 					require.GreaterOrEqual(t, at, 0, "%s: %s is lost", d.name, text)
@@ -111,14 +111,14 @@ func TestDamagedFileIsRefusedOrDiffersOnlyInDamagedRows(t *testing.T) {
 	}
 }
 
-// lineOf is the line that an ID names.
+// lineOf returns the line number in an ID.
 func lineOf(id string) (line int) {
 	_, rest, _ := strings.Cut(id, ":")
-	_, _ = fmt.Sscanf(rest, "%d", &line) // other IDs name none
+	_, _ = fmt.Sscanf(rest, "%d", &line) // other IDs contain none
 	return line
 }
 
-// A page of NetBox, an answer about a pool of AWS, that is missing is noticed.
+// The reader notices a missing page of NetBox and a missing response about a pool of AWS.
 func TestMissingPageIsReported(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join("testdata", "netbox-pages.json"))

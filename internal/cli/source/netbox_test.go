@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A dump of NetBox 4.2 names scopes and tags by content types, with natural keys or with numbers, and has custom fields under another name
-// than the API.
+// A dump of NetBox 4.2 names scopes and tags by content types, with natural keys or numbers. Its custom fields have another name than in the API.
 func TestNetBoxDumpScopesTagsAndCustomFieldsAreRead(t *testing.T) {
 	t.Parallel()
 	const natural = `[
@@ -40,7 +39,7 @@ func TestNetBoxDumpScopesTagsAndCustomFieldsAreRead(t *testing.T) {
 	require.Contains(t, strings.Join(read.Notes, ""), "the import ignores scopes and tags of the dump")
 }
 
-// The same VRF has one key, whether the API, a dump or a table of NetBox names it.
+// A VRF has the same key in the API, in a dump and in a table of NetBox.
 func TestVRFHasTheSameKeyInAllFormats(t *testing.T) {
 	t.Parallel()
 	for form, text := range map[string]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A file is read completely, or the refusal names the file, where that is known the line and the column, and a remedy.
+// A file is read completely, or is refused. The refusal names the file, the line and column if they are known, and a remedy.
 func TestIncompleteFilesAreRefusedWithTheirPosition(t *testing.T) {
 	t.Parallel()
 	const head = "cidr,name,description\n"

@@ -12,8 +12,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// The memory of an import grows with its rows, and by a bounded number of bytes and objects for each: 200,000 rows fit into 200 MB with the
-// program itself. A map, or a string for each cell, would exceed these bounds.
+// The memory of an import grows by a bounded number of bytes and objects for each row: 200,000 rows and the program fit into 200 MB. A map, or a
+// string for each cell, would exceed these bounds.
 func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 	const rows = 20_000
 	for of, text := range map[string]string{"csv": csvRows(rows), "netbox": netboxRows(rows)} {
@@ -61,7 +61,7 @@ func netboxRows(rows int) string {
 	return text.String() + "]}"
 }
 
-// live counts the bytes and the objects that are reachable.
+// live counts the reachable bytes and objects.
 func live() (bytes, objects int) {
 	runtime.GC()
 	runtime.GC()

@@ -44,7 +44,7 @@ func TestFileThatChangesDuringTheImportIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "growing.csv changed during the import: import it when it is complete")
 }
 
-// An import that ends by a signal cannot remove its copy of the standard input, so the copy must have no name while the import reads it.
+// An import that a signal ends cannot remove its copy of the standard input, so the copy has no name while the import reads it.
 func TestCopyOfStandardInputHasNoNameDuringTheImport(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not remove an open file")

@@ -10,7 +10,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/source"
 )
 
-// accounted are the outcomes of an import of texts into an empty project.
+// accounted returns the outcomes of an import of texts into an empty project.
 func accounted(t *testing.T, of string, texts map[string]string) (out report, refused bool) {
 	t.Helper()
 	var files []source.File

@@ -20,7 +20,7 @@ import (
 // Autovacuum counts rows once a minute. Until then the planner takes tables for empty.
 func TestAuditAfterABulkLoadAnalyzesTables(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // on CockroachDB statistics are a job's
+	dbtest.OnPostgres(t) // on CockroachDB, a job of the database collects statistics
 	dsn := dbtest.New(t)
 	c := dbtest.Connect(t, dsn, nil)
 	_, err := c.Exec(t.Context(), `ALTER TABLE free_blocks SET (autovacuum_enabled = off)`)
@@ -40,7 +40,7 @@ SELECT $1, gen_random_uuid(), 8, '\x0a000000' FROM generate_series(1, 10000)`, "
 
 func TestAuditStatementsEndWhenTheCallerIsGone(t *testing.T) {
 	t.Parallel()
-	dbtest.OnPostgres(t) // CockroachDB does so on its own
+	dbtest.OnPostgres(t) // CockroachDB does this itself
 	dsn := dbtest.New(t)
 	c := dbtest.Connect(t, dsn, nil)
 	tx, err := c.Begin(t.Context())

@@ -38,7 +38,7 @@ func TestDirectiveExpandsToTheColumnsOfAList(t *testing.T) {
 	}
 }
 
-// One row comes as values; of rows that are alike, only what differs comes as arrays.
+// A single row is passed as values. For several similar rows, only the columns that differ are passed as arrays.
 func TestStatementIsExpandedIntoItsShapes(t *testing.T) {
 	t.Parallel()
 	const text = "-- shapes: alike, one\n-- @values free, held_key FROM $2\n-- @from free, held_key FROM $2\n"
@@ -50,7 +50,7 @@ func TestStatementIsExpandedIntoItsShapes(t *testing.T) {
 	}, expand(t, text))
 }
 
-// Rows that are named by their keys come as values.
+// Rows with given keys are passed as values.
 func TestKeyShapesPassKeysAsValues(t *testing.T) {
 	t.Parallel()
 	made := expand(t, "-- shapes: keys, sure\nDELETE FROM t\n-- @using free FROM $2\nWHERE a = $1 AND\n-- @match free AS t FROM $2\n")

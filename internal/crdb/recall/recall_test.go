@@ -101,7 +101,7 @@ func TestProjectIsCachedByVersion(t *testing.T) {
 	require.Nil(t, m.Project(id))
 }
 
-// A group claims for several projects, and depends on the platform, for which the cache only has the classes.
+// A group has claims of several projects. It also depends on the platform, but the cache has only the platform's classes.
 func TestCachedQuotaPartsAreKeptPerProject(t *testing.T) {
 	t.Parallel()
 	m := recall.New(time.Now)

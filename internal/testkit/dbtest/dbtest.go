@@ -18,7 +18,7 @@ import (
 const (
 	EnvEngine = "CARVE_TEST_ENGINE" // "postgres" (or empty) or "cockroach"
 	EnvURL    = "CRDB_URL"          // a CockroachDB to use instead of starting one
-	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL,region=URL: `make test-crdb-cluster` sets it
+	EnvURLs   = "CRDB_URLS"         // all nodes of its cluster, as region=URL,region=URL; set by `make test-crdb-cluster`
 )
 
 // Config describes the databases of a package's tests.
@@ -111,7 +111,8 @@ func New(t testing.TB) (dsn string) {
 	return dsn
 }
 
-// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any name of a region, CockroachDB only the regions of its nodes.
+// NeedsRegions skips a test of several regions on a CockroachDB with one region. PostgreSQL accepts any region name, and CockroachDB only the regions
+// of its nodes.
 func NeedsRegions(t testing.TB) {
 	t.Helper()
 	if Engine() == devdb.Cockroach && os.Getenv(EnvURLs) == "" {

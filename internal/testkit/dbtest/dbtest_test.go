@@ -20,7 +20,7 @@ import (
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
-// migrations counts the runs of the function that stands in for the migrations.
+// migrations counts the runs of the fake migrations.
 var migrations atomic.Int32
 
 func TestMain(m *testing.M) {
@@ -71,7 +71,7 @@ func TestDatabaseIsDroppedWithItsTestDespiteConnections(t *testing.T) {
 	admin := connect(t, dbtest.New(t))
 	var name string
 	t.Run("Uses", func(t *testing.T) {
-		conn, err := pgx.Connect(t.Context(), dbtest.New(t)) // and never closes it
+		conn, err := pgx.Connect(t.Context(), dbtest.New(t)) // the test never closes it
 		require.NoError(t, err)
 		name = conn.Config().Database
 	})
@@ -84,7 +84,7 @@ func TestDatabaseIsDroppedWithItsTestDespiteConnections(t *testing.T) {
 	require.True(t, gone())
 }
 
-// On CockroachDB a new database takes seconds, so that tests use those of earlier ones.
+// On CockroachDB, a new database takes seconds, so tests reuse the databases of earlier tests.
 func TestReusedDatabaseIsEmptied(t *testing.T) {
 	t.Parallel()
 	var names []string
@@ -109,7 +109,7 @@ func TestDatabaseWithAChangedSchemaIsNotReused(t *testing.T) {
 		_, err := connect(t, dbtest.New(t)).Exec(t.Context(), "ALTER TABLE marks ADD COLUMN more INT")
 		require.NoError(t, err)
 	})
-	for range 20 { // other databases are in use while it is emptied
+	for range 20 { // emptying takes time, and meanwhile tests use other databases
 		t.Run("Uses", func(t *testing.T) {
 			var columns int
 			require.NoError(t, connect(t, dbtest.New(t)).QueryRow(t.Context(),
@@ -150,7 +150,7 @@ func again(t *testing.T, tmp, test string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestHoldsADatabaseUntilItIsKilled runs in the processes that other tests start. By itself it does nothing.
+// TestHoldsADatabaseUntilItIsKilled runs in the processes that other tests start. In a normal run it does nothing.
 func TestHoldsADatabaseUntilItIsKilled(t *testing.T) {
 	t.Parallel()
 	dsn := dbtest.New(t)
@@ -187,7 +187,7 @@ func TestKilledTestProcessLeavesNothingBehind(t *testing.T) {
 	_, err = conn.Exec(t.Context(), "SELECT pg_sleep(3600)")
 	require.Error(t, err, "its database goes down by itself")
 
-	// A process that finds the dead one's database still shutting down leaves it to a later one.
+	// If the killed process's database is still shutting down, the next process leaves its directory to a later one.
 	require.Eventually(t, func() bool {
 		out, err := again(t, tmp, "TestIsolationIsSerializableByDefault").CombinedOutput()
 		require.NoError(t, err, string(out))

@@ -43,7 +43,8 @@ func Empty(t testing.TB) string {
 	return u.String()
 }
 
-// Cluster makes an empty database on a cluster of several regions and returns a DSN for the gateway of each region. The regions have the order of the variable.
+// Cluster makes an empty database on a cluster with several regions, and returns a DSN for the gateway of each region. regions has the order of the
+// variable.
 func Cluster(t testing.TB) (regions []string, at map[string]string) {
 	t.Helper()
 	if os.Getenv(EnvURLs) == "" {
@@ -90,7 +91,7 @@ func Gateway(t testing.TB, dsn, region string) string {
 	return dsn
 }
 
-// Connect opens a session without the store, with settings of its own.
+// Connect opens a session without the store, with the given settings.
 func Connect(t testing.TB, dsn string, settings map[string]string) *pgx.Conn {
 	t.Helper()
 	cfg, err := pgx.ParseConfig(dsn)

@@ -76,7 +76,7 @@ func (s *Secure) start(t testing.TB, bin, sockets string, run func(name string, 
 		"-c listen_addresses=localhost -c port=%d -c unix_socket_directories=%s -c ssl=on -c ssl_ca_file=clients.crt -c fsync=off", s.port, sockets), "start")
 }
 
-// runner returns two functions: run runs a program as a user under which PostgreSQL starts and who may write in the folder; own gives a file to that user.
+// runner returns two functions. run runs a program as a user that can start PostgreSQL and write in the folder. own gives a file to that user.
 func runner(t testing.TB, folder string) (run func(name string, args ...string), own func(path string)) {
 	t.Helper()
 	var as *syscall.SysProcAttr

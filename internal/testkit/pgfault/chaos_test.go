@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Claims under a storm of faults, by a client that tries until it is told "committed". With a unique key in the same
-// transaction each claim ends as one row. Without it the same client must leak: else the storm proves nothing.
+// A client retries claims under random faults until it sees "committed". With a unique key in the same transaction, each claim is one row. Without
+// the key, the same client must create extra rows; otherwise the faults would prove nothing.
 func TestRetriesUnderFaultsAreExactOnlyWithAUniqueKey(t *testing.T) {
 	t.Parallel()
 	for name, unique := range map[string]bool{"WithKey": true, "WithoutKey": false} {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Codes that CockroachDB answers and PostgreSQL seldom or never does: to the statements of one table, and to no others.
+// CockroachDB returns these codes, and PostgreSQL seldom or never does. The proxy injects them for statements on one table, and no others.
 func TestErrorCodesAreInjectedByTable(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"58C00", "53300", "55P03", "57014", "XXUUU"} {
@@ -57,7 +57,7 @@ func TestErrorCodesAreInjectedByProbability(t *testing.T) {
 	require.Less(t, refused, 60)
 }
 
-// An error at COMMIT that says nothing of what became of it, from one that had happened.
+// The error at COMMIT does not reveal the outcome. Here the COMMIT has taken effect.
 func TestErrorAfterCommitHidesTheOutcome(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"57014", "58C00", "53200", "XXUUU"} {

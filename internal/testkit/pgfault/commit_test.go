@@ -12,7 +12,7 @@ import (
 var commitFaults = []struct {
 	name   string
 	fault  func() Fault
-	code   string // SQLSTATE, "" for a connection that ends without an answer
+	code   string // SQLSTATE; "" if the connection ends without a response
 	stored bool
 	dead   bool // the connection is unusable afterwards
 }{
@@ -125,10 +125,9 @@ func TestReleaseOfTheRetrySavepointIsACommit(t *testing.T) {
 	}
 }
 
-// The reason why nobody in this project asks SafeToRetry: pgx v5.9.0 to v5.12.0 report a connection that was lost after
-// COMMIT had been sent as "conn closed" and safe to retry. Should this test fail after an upgrade of pgx, the driver has
-// been mended and the sentence above wants its versions corrected; the rule stays, that what is not a definite answer
-// to COMMIT is unknown.
+// pgx v5.9.0 to v5.12.0 report a connection that is lost after COMMIT was sent as "conn closed" and safe to retry. For this reason, Carve never calls
+// SafeToRetry. If this test fails after an upgrade of pgx, the driver has been fixed; correct the versions above. The rule stays: without a definite
+// response to COMMIT, the outcome is unknown.
 func TestDriverReportsACutAfterCommitAsSafeToRetry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -120,7 +120,7 @@ func TestLiteralsAreReadWithoutTheirQuotes(t *testing.T) {
 	require.False(t, Event{values: values{literals: st.literals}}.Says("europe2"))
 }
 
-// The deadline of a request passes during its COMMIT: the row is stored, and the client sees no response.
+// The deadline of a request passes during its COMMIT. The row is stored, but the client gets no response.
 func TestSlowCommitOutlivesItsClientsDeadline(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A request times out while its COMMIT is under way: the client must not conclude anything, for the row may come yet.
+// A request times out while its COMMIT is on the way. The client must not conclude anything, because the row may still appear.
 func TestHeldCommitTakesEffectAfterItsClientTimesOut(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
@@ -130,8 +130,8 @@ func TestOpenGateAdmitsAnyNumber(t *testing.T) {
 	require.False(t, NewGate().pass(Event{}, ctx.Done()))
 }
 
-// Latency is waited once a round trip, so that pipelining shows its worth. No clock is involved: the proxy's timer is
-// replaced by one that writes down what it was asked for.
+// The proxy waits the latency once for each round trip, so pipelining saves time. The test replaces the proxy's timer with one that records the
+// requested durations.
 func TestLatencyDelaysEachRoundTripOnce(t *testing.T) {
 	t.Parallel()
 	const near, far = 1 * time.Millisecond, 87 * time.Millisecond

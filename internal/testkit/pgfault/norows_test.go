@@ -113,7 +113,7 @@ func TestNoRowsIgnoresWritesOutsideATransaction(t *testing.T) {
 	}
 }
 
-// The savepoint must not mend a transaction that its statement has broken.
+// The savepoint must not repair a transaction that its statement has broken.
 func TestNoRowsKeepsErrorsAndAborts(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes {

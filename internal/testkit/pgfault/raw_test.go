@@ -39,7 +39,7 @@ func TestEveryMessageIsMatchedToItsResponse(t *testing.T) {
 	require.Equal(t, []string{"notice", "ROLLBACK", "ready I"}, talk(t, fe, "ready I", &pgproto3.Query{String: "rollback"}))
 }
 
-// A client may wait for an answer before it sends Sync.
+// A client may wait for a response before it sends Sync.
 func TestErrorAtCommitIsSentBeforeSync(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func() Fault{
@@ -61,7 +61,7 @@ func TestErrorAtCommitIsSentBeforeSync(t *testing.T) {
 	}
 }
 
-// Requests may follow each other without waiting: the proxy must know which answer belongs to which.
+// A client may send requests without waiting. The proxy must match each response with its request.
 func TestFaultMatchesItsStatementAmongPipelinedCycles(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -88,7 +88,7 @@ func TestFaultMatchesItsStatementAmongPipelinedCycles(t *testing.T) {
 	require.Equal(t, []int64{1}, b.stored(t))
 }
 
-// What follows a failed COMMIT in its pipeline does not run, least of all on its own outside the transaction.
+// Statements after a failed COMMIT in its pipeline do not run, not even outside the transaction.
 func TestNothingRunsAfterAFailedCommit(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]struct {
@@ -133,7 +133,7 @@ func TestTransactionOpenedInAPipelineIsTracked(t *testing.T) {
 	require.Equal(t, []bool{false, false, true, true, false}, inTx)
 }
 
-// The ROLLBACK sent in place of a COMMIT that had no transaction draws a warning, which is not for the client.
+// For a COMMIT without a transaction, the substituted ROLLBACK causes a warning. The client must not see it.
 func TestSubstitutedRollbackIsHiddenFromTheClient(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -160,7 +160,7 @@ func TestStatementsOfADisconnectedClientStillRun(t *testing.T) {
 	require.Equal(t, []int64{1}, b.stored(t), "PostgreSQL commits at Execute, before Sync")
 }
 
-// The server waits for the rows of COPY even if the client will see an error in the end.
+// The server waits for the rows of a COPY even if the client will see an error.
 func TestCopyRunsUnderAFault(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -26,7 +26,7 @@ type bench struct {
 
 var tablesSoFar atomic.Int64
 
-// setup starts without rules; tests set them after the creation of their table.
+// setup starts a proxy without rules. Tests set the rules after the creation of their table.
 func setup(t *testing.T, options ...func(*pgxpool.Config)) *bench {
 	t.Helper()
 	// Ends a test that hangs; every other test is much faster.

@@ -60,7 +60,7 @@ func (s *session) start(m *pgproto3.StartupMessage) {
 	defer s.p.track(server)()
 	s.server = server
 	s.fe = pgproto3.NewFrontend(server, server)
-	delete(m.Parameters, "transaction_timeout") // a setting for CockroachDB; in some tests a PostgreSQL 15, which does not know it, stands in for CockroachDB
+	delete(m.Parameters, "transaction_timeout") // a setting for CockroachDB; some tests use a PostgreSQL 15 instead, which does not know it
 	s.fe.Send(m)
 	if err := s.authenticate(); err != nil {
 		s.refuse("08P01", err)

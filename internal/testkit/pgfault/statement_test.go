@@ -122,7 +122,7 @@ func TestConnectRefusalIsInjected(t *testing.T) {
 	require.Equal(t, 2, b.proxy.Injected()["ConnectRefused 53300"])
 }
 
-// The rest of a pipeline after an injected error is skipped, as a server does, and what came before it is told.
+// After an injected error, the rest of a pipeline is skipped, as by a server. The client gets the earlier responses.
 func TestPipelineStopsExactlyAtTheInjectedError(t *testing.T) {
 	t.Parallel()
 	for _, m := range queryModes[:4] {
@@ -150,13 +150,13 @@ func TestPipelineStopsExactlyAtTheInjectedError(t *testing.T) {
 	}
 }
 
-// An error of the server's own makes it skip the rest of a pipeline: a fault waiting there has not happened, and the
-// next pipeline is read from its beginning.
+// After an error of its own, the server skips the rest of a pipeline. A fault in that rest is not injected, and the next pipeline is handled from its
+// beginning.
 func TestFaultAfterARealErrorIsSkipped(t *testing.T) {
 	t.Parallel()
 	for _, f := range commitFaults {
 		if f.name == "LostBeforeCommit" || f.name == "ConnectionLost" || f.name == "Drain57P01" {
-			continue // these happen on seeing COMMIT, whatever the server thinks
+			continue // injected when the proxy sees COMMIT, even if the server skips it
 		}
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

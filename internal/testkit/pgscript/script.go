@@ -14,7 +14,7 @@ type Script struct {
 type Statement struct {
 	Conn int    // number of its connection, from 1
 	SQL  string // without comments, with one space between words
-	Nth  int    // number of its occurrence among statements with the same text, from 1
+	Nth  int    // number of this occurrence among statements with the same text, from 1
 	Args []any  // values of its placeholders, in the extended protocol
 	// Settings are the parameters in the connection's startup message.
 	Settings map[string]string

@@ -35,7 +35,7 @@ func failing(codes map[string]string) pgscript.Script {
 	return pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply { return pgscript.Reply{Code: codes[s.SQL]} }}
 }
 
-// The life of a transaction is CockroachDB's: each step is what is said, the byte of ReadyForQuery behind it, and the tag or SQLSTATE.
+// The transaction states follow CockroachDB. Each step has a statement, the byte of the next ReadyForQuery, and the tag or SQLSTATE.
 func TestTransactionStatesFollowCockroachDB(t *testing.T) {
 	t.Parallel()
 	const sp, rel, back = "SAVEPOINT cockroach_restart", "RELEASE SAVEPOINT cockroach_restart", "ROLLBACK TO SAVEPOINT cockroach_restart"
@@ -80,7 +80,7 @@ func TestTransactionStatesFollowCockroachDB(t *testing.T) {
 	}
 }
 
-// Both protocols get the same rows; prepared statements learn the types of their parameters from the statement's casts.
+// Both protocols return the same rows. A prepared statement takes the types of its parameters from its casts.
 func TestRowsAreSentInBothProtocols(t *testing.T) {
 	t.Parallel()
 	const ask = "SELECT n, at FROM things WHERE id = $1::UUID AND name = ANY ($2::TEXT[])"
@@ -130,7 +130,7 @@ func TestFatalErrorAndCutEndTheConnection(t *testing.T) {
 	}
 }
 
-// Nth counts one text, and Forget begins again.
+// Nth counts statements with the same text. Forget restarts it.
 func TestScriptDistinguishesRepeatedStatements(t *testing.T) {
 	t.Parallel()
 	server := start(t, pgscript.Script{Answer: func(s pgscript.Statement) pgscript.Reply {

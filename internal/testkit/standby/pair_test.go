@@ -15,12 +15,12 @@ import (
 func start(t *testing.T, o standby.Options) *standby.Pair {
 	t.Helper()
 	var err error
-	o.Dir, err = os.MkdirTemp("", "pair") // the path of a socket is short
+	o.Dir, err = os.MkdirTemp("", "pair") // the path of a socket must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(o.Dir) })
 	p, err := standby.Start(t.Context(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may have been killed
+	t.Cleanup(func() { _ = p.Close(context.Background()) }) // the primary may be dead
 	return p
 }
 

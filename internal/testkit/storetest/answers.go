@@ -9,7 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stored returns an answer as the store returns it, without the project and key, which the reader knows.
+// stored returns a stored response as the store returns it, without the project and key, which the reader knows.
 func stored(a storage.Answer) storage.Answer {
 	a.ProjectID, a.Key, a.CreatedAt = ipam.ID{}, "", time.Time{}
 	return a
@@ -30,7 +30,7 @@ var answers = map[string]func(*suite){
 		require.NoError(s, err)
 		require.False(s, ok)
 		other := s.answer(w.project, "key-1")
-		other.ProjectID = ipam.ID{} // POST /projects stores its answers without a project
+		other.ProjectID = ipam.ID{} // POST /projects stores its responses without a project
 		s.write(storage.Changes{Answers: []storage.Answer{other}})
 		got, ok, err := s.Store.AnswerGet(s.ctx, ipam.ID{}, "key-1", born)
 		require.NoError(s, err)

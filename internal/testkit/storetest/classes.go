@@ -187,7 +187,8 @@ var classes = map[string]func(*suite){
 		s.staleRunsAgain(map[string]storage.Changes{"deleted": {ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}}})
 		s.write(storage.Changes{PoolDelete: &kid, ClassChanges: storage.ClassChanges{ClassDelete: &m.owned}})
 	},
-	// A claim by a class that was deleted since it was looked up is told like one whose project is gone: look again.
+	// If a claim's class was deleted after its look-up, the write fails with a Conflict that names the claim, as for a deleted project. The caller
+	// must look it up again.
 	"ClaimByADeletedClassIsAConflict": func(s *suite) {
 		m := s.market()
 		served, lost := s.claim(m.project, m.v4, "served", "10.0.0.200/32"), s.claim(m.project, m.v4, "lost", "10.0.0.201/32")

@@ -15,8 +15,8 @@ import (
 // concurrent tests pairs of transactions that both read before either writes. The first commits in between, so the second
 // must run again and see the first one's changes. Barriers decide the order, so no test depends on timing.
 var concurrent = map[string]func(*suite){
-	// Each of two buddies is released by someone who saw the other one held. Both done as planned, two free buddies are left
-	// that nobody ever merges. The rows that they write are different ones: only SERIALIZABLE sees it.
+	// Each of two buddies is released by a transaction that saw the other one as held. If both committed as planned, two free buddies would remain
+	// unmerged. They write different rows, so only SERIALIZABLE detects this.
 	"WriteSkewIsDetectedByTheSecond": func(s *suite) {
 		w := s.world()
 		low, high := cidr("2001:db8::/64"), cidr("2001:db8:0:1::/64")
@@ -37,7 +37,7 @@ var concurrent = map[string]func(*suite){
 		require.NoError(s, err)
 		require.Equal(s, []string{"2001:db8::/63"}, texts(left), "the second has merged what the first released")
 	},
-	// Both read a number, add one and write it back.
+	// Both transactions read a number, add one and write it back.
 	"NoUpdateIsLost": func(s *suite) {
 		w := s.world()
 		increment := func(ctx context.Context, tx storage.Tx, read func()) error {
@@ -84,7 +84,7 @@ var concurrent = map[string]func(*suite){
 		s.firstThenSecond(take, take)
 		require.Equal(s, []string{"10.0.0.128/26", "10.0.0.192/26"}, texts(got))
 	},
-	// A name that both saw to be free: the second is told by a Conflict that it is not, at once or when it runs again.
+	// Both transactions saw the name as free. The second gets a Conflict, at once or in its second attempt.
 	"NameIsTakenOnce": func(s *suite) {
 		w := s.world()
 		named := func(ctx context.Context, tx storage.Tx, read func()) error {
@@ -100,7 +100,7 @@ var concurrent = map[string]func(*suite){
 		require.ErrorAs(s, second, &conflict)
 		require.Equal(s, []storage.NameRef{{ProjectID: w.project.UID, Name: "wanted"}}, conflict.ClaimRefs)
 	},
-	// A space is deleted by someone who saw it empty, while a pool is carved from it.
+	// A transaction that saw a space as empty deletes it while another one carves a pool from it.
 	"ContainerCarvedConcurrentlyIsNotDeleted": func(s *suite) {
 		w := s.world()
 		lab := s.space(w.project, "lab")

@@ -48,7 +48,7 @@ var conflicts = map[string]func(*suite){
 			Answers: []storage.Answer{s.answer(w.project, "new"), s.answer(w.project, "key-1"), s.answer(w.project, "old")},
 		}, storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}})
 	},
-	// Whoever runs the rest again, without those whose keys these are, is told the names.
+	// The Conflict lists the used keys, so that the caller can repeat the write without their requests.
 	"NamesUsedKeysBeforeClaims": func(s *suite) {
 		w := s.world()
 		claims := []ipam.Claim{s.claim(w.project, w.v4, "first", "10.0.0.129/32")}
@@ -57,14 +57,14 @@ var conflicts = map[string]func(*suite){
 		s.conflict(storage.Changes{ClaimInsert: claims, Answers: []storage.Answer{s.answer(w.project, "key-2")}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
-	// Two requests of one group may ask for the same thing. One row is written; two must not be reported.
+	// Two requests of one group may use the same name. The Conflict prevents that both are reported as created.
 	"DuplicateNameInOneWriteIsAConflict": func(s *suite) {
 		w := s.world()
 		a, b := s.claim(w.project, w.v4, "twin", "10.0.0.128/32"), s.claim(w.project, w.v4, "twin", "10.0.0.129/32")
 		s.conflict(storage.Changes{ClaimInsert: []ipam.Claim{a, b}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "twin"}}})
 	},
-	// Its block goes on to be held, by nobody.
+	// The released block stays held, without a claim.
 	"NamesExactlyTheChangedReleasedClaims": func(s *suite) {
 		w := s.world()
 		gone := s.claim(w.project, w.v4, "gone", "10.0.0.129/32")
@@ -100,7 +100,7 @@ var conflicts = map[string]func(*suite){
 		s.conflict(storage.Changes{ClaimDelete: []ipam.Claim{w.claim, w.claim}},
 			storage.Conflict{ClaimRefs: []storage.NameRef{{ProjectID: w.project.UID, Name: "first"}}})
 	},
-	// A repeat must learn that it is one, also when it meets the name that it took the first time, or a place that is held now.
+	// A retry must learn that its key is used, even if its name or block is taken by the first attempt.
 	"UsedKeyPrecedesATakenName": func(s *suite) {
 		w := s.world()
 		key := storage.Conflict{AnswerKeys: []storage.NameRef{{ProjectID: w.project.UID, Name: "key-1"}}}

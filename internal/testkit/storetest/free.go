@@ -117,7 +117,7 @@ var free = map[string]func(*suite){
 			for _, q := range []space.Scan{
 				{Order: space.LowestFirst, From: netip.MustParseAddr("10.128.0.51")}, {Order: space.TightestFirst, From: netip.MustParseAddr("10.128.0.52")},
 				{Order: space.LargestFirst, From: c.Block.Addr()},
-			} { // whose stock is known from the second on
+			} { // from the second scan on, the stock is known
 				q.MinBits, q.MaxBits, q.Limit = 16, 32, 5
 				got, err := tx.FreeRead(ctx, c, space.Reads{Scans: []space.Scan{q}})
 				require.NoError(s, err)

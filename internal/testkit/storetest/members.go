@@ -95,7 +95,7 @@ var members = map[string]func(*suite){
 			"a deletion, another revision": {AccessChanges: storage.AccessChanges{MemberDelete: &elsewhen}},
 		})
 	},
-	// Two admins, each of whom is deleted by somebody who saw two.
+	// Two admins are deleted by two transactions that each counted two admins.
 	"LastAdminIsNotDeleted": func(s *suite) {
 		e := s.estate()
 		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
@@ -118,7 +118,7 @@ var members = map[string]func(*suite){
 		require.NoError(s, first)
 		require.Same(s, errUndo, last)
 		require.Equal(s, 2, attempts)
-		// A member and a key.
+		// The same with a member and a key.
 		s.write(storage.Changes{AccessChanges: storage.AccessChanges{KeyInsert: &robot}})
 		attempts, first, last = s.race(without(storage.AccessChanges{KeyDelete: &robot}), without(storage.AccessChanges{MemberDelete: &second}))
 		require.NoError(s, first)

@@ -12,7 +12,7 @@ import (
 
 // quotaRaces test pairs of transactions on the shards of one quota.
 var quotaRaces = map[string]func(*suite){
-	// Each stays in its own shard: neither learns of the other.
+	// Each transaction uses its own shard, so they do not conflict.
 	"TakesFromTwoShardsDoNotConflict": func(s *suite) {
 		e := s.estate()
 		attempts, first, second := s.race(e.take(s, 3), e.take(s, 7))
@@ -26,7 +26,7 @@ var quotaRaces = map[string]func(*suite){
 		s.firstThenSecond(e.take(s, 3), e.take(s, 3))
 		e.claimsTaken(s, 2)
 	},
-	// One claim is left in all, and both see it. They write to different shards: only SERIALIZABLE sees it.
+	// One claim remains in all shards together, and both transactions see it. They write different shards, so only SERIALIZABLE detects the conflict.
 	"RestOfAllShardsIsTakenOnce": func(s *suite) {
 		e := s.estate()
 		e.leave(s, 1)
@@ -47,7 +47,7 @@ var quotaRaces = map[string]func(*suite){
 		require.Same(s, errNoRoom, second, "nothing is left in the shard")
 		require.Equal(s, 2, attempts)
 	},
-	// A quota counts what is held while more is taken by somebody who saw no quota.
+	// A quota counts the held blocks while a transaction that saw no quota adds another one.
 	"QuotaCountsAConcurrentClaim": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaDelete: &e.quota}})
@@ -98,7 +98,7 @@ var quotaRaces = map[string]func(*suite){
 		s.firstThenSecond(put, claim)
 		require.Equal(s, 1, seen)
 	},
-	// A limit is lowered while somebody takes from a shard.
+	// The limit is lowered while another transaction takes from a shard.
 	"TakeSeesALowerLimit": func(s *suite) {
 		e := s.estate()
 		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "all"}}}})

@@ -193,7 +193,7 @@ var usages = map[string]func(*suite){
 			a.Phase = phase
 			ch.AllocationInsert = append(ch.AllocationInsert, a)
 		}
-		add(e.other, e.v4, "a", "10.0.0.128/26", ipam.PhaseBound) // 64, from blue's pool
+		add(e.other, e.v4, "a", "10.0.0.128/26", ipam.PhaseBound) // 64, from the pool of project blue
 		add(e.other, e.v4, "b", "10.0.0.192/32", ipam.PhaseBound) // 1
 		add(e.other, e.v4, "c", "10.0.0.200/29", ipam.PhaseRetained)
 		add(e.other, own4, "d", "10.0.0.0/9", ipam.PhaseBound) // 2^23

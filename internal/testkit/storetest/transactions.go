@@ -59,7 +59,7 @@ var transactions = map[string]func(*suite){
 				return tx.Write(ctx, storage.Changes{ClaimInsert: []ipam.Claim{s.claim(w.project, w.v6, "dry", "2001:db8::/64")}})
 			}))
 		})
-		s.write(w.anything(s)) // and blocks no later write
+		s.write(w.anything(s)) // and does not block later writes
 	},
 	"DryRunIsRefusedLikeTheRealRun": func(s *suite) {
 		w := s.world()
