@@ -23,7 +23,7 @@ func run() int {
 	version, commit := app.Version()
 	database := operate.RealDatabase()
 	database.Bootstrap, database.Reconcile, database.Retain = app.Bootstrap, reconcile, retain
-	return cli.Run(ctx, os.Args[1:], cli.Surroundings{
+	return cli.Run(ctx, os.Args[1:], cli.Environment{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.LookupEnv,
 		Version: version, Commit: commit, Database: database, Secret: session.TerminalSecret(ctx, os.Stdin, os.Stderr),
 		Width: session.TerminalWidth(os.Stdout), Watched: session.TerminalWidth(os.Stderr) > 0,

@@ -53,23 +53,23 @@ func TestFailingAlertRulesDoNotDelayOthers(t *testing.T) {
 	d := &deaf{store, p.UID}
 	s := b.serve(d)
 	b.clock.move(pastALook)
-	_, err = s.LookAfterAlerts(b.ctx)
+	_, err = s.EvaluateAlerts(b.ctx)
 	require.Error(t, err)
-	changed, err := s.LookAfterAlerts(b.ctx)
+	changed, err := s.EvaluateAlerts(b.ctx)
 	require.NoError(t, err, "they are left alone for a moment")
 	require.EqualValues(t, 1, changed, "the neighbour's")
-	_, late := s.AlertsStand()
+	_, late := s.AlertCounts()
 	require.Positive(t, late, "they wait")
 	for range 3 {
 		b.clock.move(5 * time.Minute)
-		_, err = s.LookAfterAlerts(b.ctx)
+		_, err = s.EvaluateAlerts(b.ctx)
 		require.Error(t, err, "one of them is tried again")
 	}
 	d.to = ipam.ID{}
 	b.clock.move(5 * time.Minute)
-	changed, err = s.LookAfterAlerts(b.ctx)
+	changed, err = s.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 20, changed)
-	_, late = s.AlertsStand()
+	_, late = s.AlertCounts()
 	require.Zero(t, late)
 }

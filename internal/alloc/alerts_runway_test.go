@@ -32,7 +32,7 @@ func TestRunwayAlertBeginsBeforeAPoolIsFull(t *testing.T) {
 	}
 	plans := func() (changed int64) {
 		b.clock.move(pastAPlan)
-		changed, err := b.LookAfterAlerts(b.ctx)
+		changed, err := b.EvaluateAlerts(b.ctx)
 		require.NoError(t, err)
 		return changed
 	}

@@ -55,7 +55,7 @@ func (b *bundle) alertsNow(t testing.TB) []ipam.Alert {
 func (b *bundle) looks(t testing.TB) (changed int64) {
 	t.Helper()
 	b.clock.move(pastALook)
-	changed, err := b.LookAfterAlerts(b.ctx)
+	changed, err := b.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	return changed
 }
@@ -150,7 +150,7 @@ func TestAlertRuleMatchesPoolsByItsFilters(t *testing.T) {
 		return r, nil
 	})
 	require.NoError(t, err)
-	_, err = b.LookAfterAlerts(b.ctx)
+	_, err = b.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	require.Equal(t, []string{"class/gold-pool"}, b.alerts(t), "at once")
 	require.NoError(t, b.DeleteAlertRule(b.ctx, project, "class", usecase.Request{}))
@@ -193,7 +193,7 @@ func TestAlertRuleWithManyPoolsIsEvaluatedInBatches(t *testing.T) {
 	rule, err := b.GetAlertRule(b.ctx, project, "full")
 	require.NoError(t, err)
 	require.Zero(t, rule.LookedAt, "there is more")
-	changed, err := b.LookAfterAlerts(b.ctx)
+	changed, err := b.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, changed, "it goes on at once")
 	require.Equal(t, []string{"full/p-000", "full/p-204"}, b.alerts(t))
@@ -248,7 +248,7 @@ func TestAlertSumsTheRegionsOfAPool(t *testing.T) {
 	require.EqualValues(t, 1, w.looks(t))
 	require.Equal(t, []string{"most/net"}, w.alerts(t), "the other rule is another region's")
 	for _, r := range []string{eu, us} {
-		_, err := w.in[r].LookAfterAlerts(w.ctx)
+		_, err := w.in[r].EvaluateAlerts(w.ctx)
 		require.NoError(t, err)
 	}
 	require.Equal(t, []string{"abroad/net", "most/net"}, w.alerts(t))
@@ -272,7 +272,7 @@ func TestConcurrentAlertScansRecordEachAlertOnce(t *testing.T) {
 		var both sync.WaitGroup
 		for _, s := range []*alloc.Service{b.Service, other} {
 			both.Go(func() {
-				_, err := s.LookAfterAlerts(b.ctx)
+				_, err := s.EvaluateAlerts(b.ctx)
 				require.NoError(t, err)
 			})
 		}
@@ -294,7 +294,7 @@ func TestAlertScanWithUnknownOutcomeCountsOnce(t *testing.T) {
 			broken := &faulty{Store: store}
 			s := b.serve(broken)
 			broken.next(f)
-			_, err := s.LookAfterAlerts(b.ctx)
+			_, err := s.EvaluateAlerts(b.ctx)
 			require.Error(t, err)
 			require.Zero(t, broken.left())
 			b.looks(t)
@@ -318,7 +318,7 @@ func TestWebhooksDeliverAlerts(t *testing.T) {
 	b.claim(t, claim("c", "small", 32))
 	look := func() {
 		s.ahead.Add(int64(pastALook))
-		_, err := s.LookAfterAlerts(b.ctx)
+		_, err := s.EvaluateAlerts(b.ctx)
 		require.NoError(t, err)
 	}
 	look()
@@ -367,14 +367,14 @@ func TestInvalidAlertRulesAreRefused(t *testing.T) {
 func TestAlertMetricsCountAlertsAndLag(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	count, late := b.AlertsStand()
+	count, late := b.AlertCounts()
 	require.Nil(t, count)
 	require.Zero(t, late)
 	b.pool(t, root("net", "10.0.0.0/32"))
 	b.claim(t, claim("c", "net", 32))
 	b.rule(t, onPools("full", 100))
 	b.looks(t)
-	count, late = b.AlertsStand()
+	count, late = b.AlertCounts()
 	require.Equal(t, map[ipam.AlertAbout]int64{ipam.AboutPools: 1, ipam.AboutQuotas: 0}, count)
 	require.Zero(t, late)
 
@@ -383,8 +383,8 @@ func TestAlertMetricsCountAlertsAndLag(t *testing.T) {
 	s := b.serve(broken)
 	broken.next(lostBefore)
 	b.clock.move(pastALook)
-	_, err := s.LookAfterAlerts(b.ctx)
+	_, err := s.EvaluateAlerts(b.ctx)
 	require.Error(t, err)
-	_, late = s.AlertsStand()
+	_, late = s.AlertCounts()
 	require.Equal(t, pastALook-30*time.Second, late)
 }

@@ -27,12 +27,12 @@ type carrying struct {
 	pools []int
 }
 
-// InOneTrip implements storage.Store.
-func (c *carrying) InOneTrip(
+// InOneRoundTrip implements storage.Store.
+func (c *carrying) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
 	<-c.gate
-	err := c.Store.InOneTrip(ctx, op, locks, sent, fn)
+	err := c.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 	if err == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()

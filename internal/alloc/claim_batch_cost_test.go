@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -64,7 +64,7 @@ type weighingTx struct {
 	to *weighing
 }
 
-func (t weighingTx) add(reads space.Reads, free []netip.Prefix) {
+func (t weighingTx) add(reads freespace.Reads, free []netip.Prefix) {
 	t.to.mu.Lock()
 	defer t.to.mu.Unlock()
 	t.to.reads++
@@ -73,14 +73,14 @@ func (t weighingTx) add(reads space.Reads, free []netip.Prefix) {
 }
 
 // FreeRead implements storage.Tx.
-func (t weighingTx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
+func (t weighingTx) FreeRead(ctx context.Context, c storage.Container, reads freespace.Reads) ([]netip.Prefix, error) {
 	free, err := t.Tx.FreeRead(ctx, c, reads)
 	t.add(reads, free)
 	return free, err
 }
 
 // GroupRead implements storage.Tx.
-func (t weighingTx) GroupRead(ctx context.Context, c storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
+func (t weighingTx) GroupRead(ctx context.Context, c storage.Container, reads freespace.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := t.Tx.GroupRead(ctx, c, reads, q)
 	t.add(reads, facts.Free)
 	return facts, err
@@ -125,7 +125,7 @@ func TestBatchOfRandomClaimsReadsAndChangesFewRows(t *testing.T) {
 		require.NoError(t, err)
 		asked, read, changed := rows.take()
 		require.LessOrEqual(t, asked, 3000, "round %d", round)
-		require.LessOrEqual(t, read, 2*25*space.Few+asked, "round %d", round)
+		require.LessOrEqual(t, read, 2*25*freespace.Few+asked, "round %d", round)
 		require.LessOrEqual(t, changed, 1500, "round %d", round)
 	}
 }

@@ -138,8 +138,8 @@ func TestConsumerOfAThousandClaimsEndsInSmallTransactions(t *testing.T) {
 		defer close(ended)
 		_, err := b.EndConsumer(b.ctx, project, user("u").Ref, usecase.Request{})
 		for err == nil {
-			var done consumers.Kept
-			if done, err = b.KeepConsumers(b.ctx); ipam.IsCode(err, ipam.CodeDeadline) {
+			var done consumers.Expiries
+			if done, err = b.ExpireConsumers(b.ctx); ipam.IsCode(err, ipam.CodeDeadline) {
 				err = nil // a pass has a time limit, and the next one continues
 			} else if done.Drained == 0 {
 				break

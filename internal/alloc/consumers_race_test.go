@@ -101,7 +101,7 @@ func TestConcurrentRenewalAndExpiryAgree(t *testing.T) {
 			renewed, err = b.RenewConsumers(b.ctx, project, consumers.Renewals{Realm: u.Ref.Realm, UIDs: []string{u.Ref.UID}}, usecase.Request{})
 			return err
 		})
-		g.Go(func() error { _, err := b.KeepConsumers(b.ctx); return err })
+		g.Go(func() error { _, err := b.ExpireConsumers(b.ctx); return err })
 		require.NoError(t, g.Wait())
 		got, err := b.GetConsumer(b.ctx, project, u.Ref)
 		require.NoError(t, err)
@@ -119,8 +119,8 @@ type mortal struct {
 	left atomic.Int64
 }
 
-func (m *mortal) InOneTrip(context.Context, string, storage.Locks, func(context.Context) (context.Context, func()), func(context.Context, storage.Tx) error) error {
-	return storage.ErrForgotten
+func (m *mortal) InOneRoundTrip(context.Context, string, storage.Locks, func(context.Context) (context.Context, func()), func(context.Context, storage.Tx) error) error {
+	return storage.ErrCacheMiss
 }
 
 func (m *mortal) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -149,7 +149,7 @@ func TestExpiryJobKilledBetweenTransactionsIsFinishedByAnother(t *testing.T) {
 		killed := b.serve(dying)
 		for range 6 {
 			b.clock.move(5 * time.Second)
-			_, _ = killed.KeepConsumers(b.ctx)
+			_, _ = killed.ExpireConsumers(b.ctx)
 		}
 		b.serveFor(t, 30*time.Second)
 		b.gone(t, fmt.Sprint("a", after))
@@ -232,7 +232,7 @@ func TestNoRealmIsHeldInADeletedProject(t *testing.T) {
 	}
 	for range 24 {
 		b.clock.move(5 * time.Second)
-		_, err := s.KeepConsumers(b.ctx)
+		_, err := s.ExpireConsumers(b.ctx)
 		require.NoError(t, err)
 	}
 	require.True(t, gone)

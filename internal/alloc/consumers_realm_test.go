@@ -49,7 +49,7 @@ func TestRestartedServerKeepsRealmsHeld(t *testing.T) {
 	started := b.serve(store)
 	for range 3 {
 		b.clock.move(time.Second)
-		_, err := started.KeepConsumers(b.ctx)
+		_, err := started.ExpireConsumers(b.ctx)
 		require.NoError(t, err)
 		require.Empty(t, b.keep(t).Opened)
 		require.Equal(t, was, b.realm(t))

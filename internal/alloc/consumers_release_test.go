@@ -133,8 +133,8 @@ type changing struct {
 	change func()
 }
 
-func (c *changing) InOneTrip(context.Context, string, storage.Locks, func(context.Context) (context.Context, func()), func(context.Context, storage.Tx) error) error {
-	return storage.ErrForgotten
+func (c *changing) InOneRoundTrip(context.Context, string, storage.Locks, func(context.Context) (context.Context, func()), func(context.Context, storage.Tx) error) error {
+	return storage.ErrCacheMiss
 }
 
 func (c *changing) InTx(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
@@ -162,7 +162,7 @@ func TestGroupContinuesWithoutChangedClaims(t *testing.T) {
 			assert.True(t, err == nil || ipam.IsCode(err, ipam.CodeNotFound), "%v", err)
 		}
 	}})
-	leave, err := s.Claims.Lanes.Acquire(b.ctx, net.UID)
+	leave, err := s.Claims.Locks.Acquire(b.ctx, net.UID)
 	require.NoError(t, err)
 	var sum releases.Released
 	var g errgroup.Group

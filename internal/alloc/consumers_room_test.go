@@ -40,7 +40,7 @@ func TestConsumersOfAProjectAreLimited(t *testing.T) {
 	s := b.serve(store)
 	keep := func() {
 		b.clock.move(time.Minute)
-		_, err := s.KeepConsumers(b.ctx)
+		_, err := s.ExpireConsumers(b.ctx)
 		require.NoError(t, err)
 	}
 	create := func(name, uid string) error {
@@ -134,7 +134,7 @@ func TestBlocksOfLostConsumersCoolDownByTheirOwnClass(t *testing.T) {
 	b.class(t, project, class("std", lost(2*time.Hour)))
 	b.pool(t, root("own", "10.2.0.0/24", backing("std")))
 	of["own"] = b.claim(t, byClass("own", "std", length(28), unused(1, user("b", living(time.Minute)))))
-	require.Equal(t, consumers.Kept{Expired: 2, Drained: 2}, b.serveFor(t, 70*time.Second))
+	require.Equal(t, consumers.Expiries{Expired: 2, Drained: 2}, b.serveFor(t, 70*time.Second))
 	for name, want := range map[string]time.Duration{"shared": time.Hour, "own": 2 * time.Hour} {
 		in := project
 		if name == "shared" {

@@ -116,7 +116,7 @@ func TestWrongServerClockExpiresNoConsumer(t *testing.T) {
 				require.NoError(t, err)
 				require.EqualValues(t, 1, state.Live)
 				require.Zero(t, state.Expired)
-				done, err := s.KeepConsumers(b.ctx)
+				done, err := s.ExpireConsumers(b.ctx)
 				require.NoError(t, err)
 				require.Zero(t, done.Expired)
 			}

@@ -53,15 +53,15 @@ func (b *bundle) end(t testing.TB, uid string) {
 }
 
 // keep runs one pass of the expiry job.
-func (b *bundle) keep(t testing.TB) consumers.Kept {
+func (b *bundle) keep(t testing.TB) consumers.Expiries {
 	t.Helper()
-	done, err := b.KeepConsumers(b.ctx)
+	done, err := b.ExpireConsumers(b.ctx)
 	require.NoError(t, err)
 	return done
 }
 
 // serveFor runs the expiry job for a time without a gap.
-func (b *bundle) serveFor(t testing.TB, d time.Duration) (done consumers.Kept) {
+func (b *bundle) serveFor(t testing.TB, d time.Duration) (done consumers.Expiries) {
 	t.Helper()
 	for ; d > 0; d -= 5 * time.Second {
 		b.clock.move(min(d, 5*time.Second))
@@ -178,7 +178,7 @@ func TestExpiredConsumerEnds(t *testing.T) {
 	_, err := b.RenewConsumers(b.ctx, project, consumers.Renewals{Realm: ipam.DefaultRealm, UIDs: []string{"b", "forever"}}, usecase.Request{})
 	require.NoError(t, err)
 	done := b.serveFor(t, 30*time.Second)
-	require.Equal(t, consumers.Kept{Expired: 1, Drained: 1}, done)
+	require.Equal(t, consumers.Expiries{Expired: 1, Drained: 1}, done)
 	b.gone(t, "c")
 	kept, err := b.GetAllocation(b.ctx, project, made.AllocationID.String(), usecase.Reading{})
 	require.NoError(t, err)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -18,7 +18,7 @@ func (s *Service) Waiting(container ipam.ID) int {
 
 // Lanes returns the number of containers that are locked or have waiting requests.
 func (s *Service) Lanes() int {
-	return s.Claims.Waiting.Pools() + s.Claims.Lanes.Used()
+	return s.Claims.Waiting.Pools() + s.Claims.Locks.Locked()
 }
 
 // MaxGroup is the maximum number of requests in one transaction.
@@ -26,8 +26,8 @@ const MaxGroup = usecase.MaxGroup
 
 // Users returns the number of users of a container's lock, waiting ones included. A worker that collects a group counts as one.
 func (s *Service) Users(container ipam.ID) int {
-	n := s.Claims.Lanes.Users(container)
-	if s.Claims.Waiting.Led(container) {
+	n := s.Claims.Locks.Users(container)
+	if s.Claims.Waiting.HasWorker(container) {
 		n++
 	}
 	return n
@@ -38,14 +38,14 @@ func SealCursor(kind string, at any) string { return paging.SealCursor(paging.Li
 
 // BoundWaiting limits the number of requests in the queue of one pool.
 func BoundWaiting(s *Service, n int) {
-	s.Claims.Waiting.Bound(n)
+	s.Claims.Waiting.SetLimit(n)
 }
 
 // FillSearches takes all slots for one project's searches. free releases them.
 func FillSearches(ctx context.Context, s *Service, project ipam.ID) (free func()) {
 	var leaves []func()
-	for range turns.SearchesOfOne {
-		if leave, err := s.Claims.Searching.Enter(ctx, project); err == nil {
+	for range locks.MaxSearchesPerProject {
+		if leave, err := s.Claims.Searching.Acquire(ctx, project); err == nil {
 			leaves = append(leaves, leave)
 		}
 	}

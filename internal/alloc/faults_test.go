@@ -45,8 +45,8 @@ func (f *faulty) left() int {
 	return len(f.faults)
 }
 
-// InOneTrip implements storage.Store. Transactions that lose their COMMIT or commit late use InTx instead.
-func (f *faulty) InOneTrip(
+// InOneRoundTrip implements storage.Store. Transactions that lose their COMMIT or commit late use InTx instead.
+func (f *faulty) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
 	f.mu.Lock()
@@ -56,9 +56,9 @@ func (f *faulty) InOneTrip(
 	}
 	f.mu.Unlock()
 	if late != nil || now != "" && now != lostAfter {
-		return storage.ErrForgotten
+		return storage.ErrCacheMiss
 	}
-	err := f.Store.InOneTrip(ctx, op, locks, sent, fn)
+	err := f.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 	if err == nil && now == lostAfter {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -255,14 +255,14 @@ type overtaken struct {
 	then    func()
 }
 
-// InOneTrip implements storage.Store.
-func (o *overtaken) InOneTrip(
+// InOneRoundTrip implements storage.Store.
+func (o *overtaken) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
 	if o.then != nil {
-		return storage.ErrForgotten
+		return storage.ErrCacheMiss
 	}
-	return o.Store.InOneTrip(ctx, op, locks, sent, fn)
+	return o.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 }
 
 // InTx implements storage.Store.

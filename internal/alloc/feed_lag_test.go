@@ -20,20 +20,20 @@ import (
 type lagging struct {
 	storage.Store
 	shut sync.RWMutex
-	held *storage.Place
+	held *storage.FeedPosition
 }
 
-func (l *lagging) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
+func (l *lagging) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	l.shut.RLock()
 	defer l.shut.RUnlock()
 	page, err := l.Store.FeedRead(ctx, project, from, after, limit)
 	if l.held != nil {
-		page.Now.Place = *l.held
+		page.Now.FeedPosition = *l.held
 	}
 	return page, err
 }
 
-func (l *lagging) hold(p *storage.Place) {
+func (l *lagging) hold(p *storage.FeedPosition) {
 	l.shut.Lock()
 	defer l.shut.Unlock()
 	l.held = p
@@ -62,11 +62,11 @@ func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 		_, err := b.CreateClaimBatch(b.ctx, project, []ipam.Claim{claim(fmt.Sprintf("c-%02d", i), "net", 32)}, usecase.Request{})
 		require.NoError(t, err)
 		if i+1 == before {
-			amid, err = store.FeedRead(b.ctx, storage.ProjectKey{ID: in.UID, Name: in.Name}, begin.Place, ipam.ID{}, 2*many)
+			amid, err = store.FeedRead(b.ctx, storage.ProjectKey{ID: in.UID, Name: in.Name}, begin.FeedPosition, ipam.ID{}, 2*many)
 			require.NoError(t, err)
 		}
 	}
-	l.held = &amid.Now.Place
+	l.held = &amid.Now.FeedPosition
 	l.shut.Unlock()
 	require.Len(t, toldOf(told(b.ctx, t, first, 100), "IPClaim"), many)
 	l.hold(nil)

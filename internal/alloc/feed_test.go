@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -292,7 +292,7 @@ func TestHolderIsNotifiedWhenThePoolOwnerFreesItsBlock(t *testing.T) {
 	require.NoError(t, b.DeleteAllocation(b.ctx, provider, name, usecase.Request{}))
 	require.Equal(t, []string{"Delete IPAllocation " + name}, told(b.ctx, t, follower, 100))
 	last := b.events(t, project, trail.EventFilter{})[0]
-	require.Equal(t, []string{name, holdings.PoolOwner, ""}, []string{last.Name, last.Subject, last.RequestID}, "but not by whom")
+	require.Equal(t, []string{name, allocations.PoolOwner, ""}, []string{last.Name, last.Subject, last.RequestID}, "but not by whom")
 }
 
 func TestFeedReportsConsumerChanges(t *testing.T) {

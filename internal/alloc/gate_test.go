@@ -41,12 +41,12 @@ func (g *gate) InTx(ctx context.Context, op string, locks storage.Locks, fn func
 	return g.Store.InTx(ctx, op, locks, fn)
 }
 
-// InOneTrip implements storage.Store.
-func (g *gate) InOneTrip(
+// InOneRoundTrip implements storage.Store.
+func (g *gate) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
 	g.stop(op)
-	return g.Store.InOneTrip(ctx, op, locks, sent, fn)
+	return g.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 }
 
 // stop waits until the transaction may continue.

@@ -10,28 +10,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // mapped requires that a map agrees with the list of a pool's allocations in each cell.
-func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within netip.Prefix, depth int) holdings.Map {
+func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within netip.Prefix, depth int) allocations.Map {
 	t.Helper()
 	held := all(t, 100, func(n int, c string) (paging.Page[ipam.Allocation], error) {
 		return s.ListAllocations(b.ctx, project, paging.Filter{Pool: ref(pool)}, n, c, usecase.Reading{})
 	})
 	m, err := s.GetPoolMap(b.ctx, project, pool, within, depth, usecase.Reading{})
 	require.NoError(t, err)
-	require.Equal(t, min(m.Within.Bits()+depth, space.Width(m.Within)), m.Bits)
+	require.Equal(t, min(m.Within.Bits()+depth, freespace.Width(m.Within)), m.Bits)
 	next := 0
 	for i, run := range m.Runs {
 		require.Equal(t, next, run.First, "no cell is left out")
 		require.Positive(t, run.Count)
 		for next < run.First+run.Count {
-			cell, ok := space.NthBlock(m.Within, m.Bits, uint64(next))
+			cell, ok := freespace.NthBlock(m.Within, m.Bits, uint64(next))
 			require.True(t, ok)
 			requireCell(t, cell, run, held)
 			next++
@@ -46,14 +46,14 @@ func (b *bundle) mapped(t testing.TB, s *alloc.Service, pool string, within neti
 	return m
 }
 
-func requireCell(t testing.TB, cell netip.Prefix, run holdings.Run, held []ipam.Allocation) {
+func requireCell(t testing.TB, cell netip.Prefix, run allocations.Run, held []ipam.Allocation) {
 	t.Helper()
 	var by *ipam.Allocation
 	mixed := false
 	for i, a := range held {
-		if space.Contains(a.Block, cell) {
+		if freespace.Contains(a.Block, cell) {
 			by = &held[i]
-		} else if space.Contains(cell, a.Block) {
+		} else if freespace.Contains(cell, a.Block) {
 			mixed = true
 		}
 	}
@@ -67,7 +67,7 @@ func randomBlock(rng *rand.Rand, pool netip.Prefix) (netip.Prefix, int) {
 	for i := range bits {
 		bits[i] = byte(rng.Uint32())
 	}
-	return space.Sub(pool, pool.Bits()+rng.IntN(space.Width(pool)-pool.Bits()+1), bits), 1 + rng.IntN(holdings.MaxMapDepth)
+	return freespace.Sub(pool, pool.Bits()+rng.IntN(freespace.Width(pool)-pool.Bits()+1), bits), 1 + rng.IntN(allocations.MaxMapDepth)
 }
 
 // The map agrees with the list after any mix of claims, retained blocks, reservations, child pools, cool-downs and releases.
@@ -122,7 +122,7 @@ func TestPoolMapMatchesTheAllocations(t *testing.T) {
 				require.NoError(t, err)
 			}
 			if i%5 == 0 {
-				b.mapped(t, b.Service, name, netip.Prefix{}, holdings.MaxMapDepth)
+				b.mapped(t, b.Service, name, netip.Prefix{}, allocations.MaxMapDepth)
 				for range 5 {
 					within, depth := randomBlock(rng, block(in.cidr))
 					b.mapped(t, b.Service, name, within, depth)
@@ -146,10 +146,10 @@ func TestPoolMapNamesTheHolderOfACell(t *testing.T) {
 	m := b.mapped(t, b.Service, "net", netip.Prefix{}, 8)
 	require.Equal(t, 16, m.Bits)
 	require.Len(t, m.Runs, 3)
-	require.Equal(t, holdings.Run{First: 0, Count: 128, By: m.Runs[0].By}, m.Runs[0])
+	require.Equal(t, allocations.Run{First: 0, Count: 128, By: m.Runs[0].By}, m.Runs[0])
 	require.Equal(t, ref("own"), m.Runs[0].By.Holder)
-	require.Equal(t, holdings.Run{First: 128, Count: 127}, m.Runs[1])
-	require.Equal(t, holdings.Run{First: 255, Count: 1, Mixed: true}, m.Runs[2])
+	require.Equal(t, allocations.Run{First: 128, Count: 127}, m.Runs[1])
+	require.Equal(t, allocations.Run{First: 255, Count: 1, Mixed: true}, m.Runs[2])
 
 	m = b.mapped(t, b.Service, "net", block("10.255.255.255/32"), 8)
 	require.Equal(t, 32, m.Bits)
@@ -176,7 +176,7 @@ func TestPoolMapRefusesABlockOutsideThePool(t *testing.T) {
 	_, err := b.GetPoolMap(b.ctx, project, "none", netip.Prefix{}, 8, usecase.Reading{})
 	refused(t, err, ipam.CodeNotFound)
 	m := b.mapped(t, b.Service, "net", netip.Prefix{}, 1)
-	require.Equal(t, []holdings.Run{{First: 0, Count: 2}}, m.Runs, "an empty pool is free")
+	require.Equal(t, []allocations.Run{{First: 0, Count: 2}}, m.Runs, "an empty pool is free")
 }
 
 // The map of a pool in several regions is the same from each server. It shows the held, lent and free blocks of all regions.
@@ -200,7 +200,7 @@ func TestPoolMapCoversAllRegions(t *testing.T) {
 		if i%3 == 0 {
 			within, depth := randomBlock(rng, p.Block)
 			w.mapped(t, w.in[r], "wide", within, depth)
-			w.mapped(t, w.in[eu], "wide", netip.Prefix{}, holdings.MaxMapDepth)
+			w.mapped(t, w.in[eu], "wide", netip.Prefix{}, allocations.MaxMapDepth)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -74,7 +74,7 @@ func (l *ledger) agrees(t *testing.T, b *bundle) {
 		blocks = append(blocks, c.Block)
 	}
 	require.Equal(t, l.held, stored)
-	slices.SortFunc(blocks, space.Compare)
+	slices.SortFunc(blocks, freespace.Compare)
 	for i := range blocks[min(1, len(blocks)):] {
 		require.False(t, blocks[i].Overlaps(blocks[i+1]), "%v and %v", blocks[i], blocks[i+1])
 	}
@@ -126,9 +126,9 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			require.Equal(t, "0", b.refuseClaim(t, claim("more", "net", longest), ipam.CodePoolExhausted).Figures.AvailableAddresses)
 			held := new(big.Int)
 			for _, p := range told.held {
-				held.Add(held, space.Size(p))
+				held.Add(held, freespace.Size(p))
 			}
-			require.Equal(t, space.Size(net.Block), held, "every address was handed out exactly once")
+			require.Equal(t, freespace.Size(net.Block), held, "every address was handed out exactly once")
 
 			// Two clients release each claim at once. One succeeds, and the other gets not found.
 			names := make([]string, 0, len(told.held))

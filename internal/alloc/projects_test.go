@@ -134,7 +134,7 @@ func TestDeletedProjectLeavesOnlyTwoTrailEvents(t *testing.T) {
 	b.hookIn(t, name)
 	_, err = b.CreateAlertRule(b.ctx, name, onPools("most", 1), usecase.Request{})
 	require.NoError(t, err)
-	changed, err := b.LookAfterAlerts(b.ctx)
+	changed, err := b.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	require.Positive(t, changed)
 	_, err = b.recorder(t).Record(b.ctx)

@@ -34,7 +34,7 @@ func (w *world) lent(t *testing.T, r, pool string) (addresses int64, loan int) {
 
 func (w *world) keep(t *testing.T, r string) int {
 	t.Helper()
-	n, err := w.in[r].KeepStocks(w.ctx)
+	n, err := w.in[r].RebalanceStocks(w.ctx)
 	require.NoError(t, err)
 	return n
 }
@@ -151,7 +151,7 @@ func TestStockKeeperContinuesPastAnUnreachableHome(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(store.Close)
 	u := &unreachable{Store: store, home: lost.UID}
-	moved, err := alloc.New(u, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour}).KeepStocks(w.ctx)
+	moved, err := alloc.New(u, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour}).RebalanceStocks(w.ctx)
 	require.ErrorContains(t, err, "acme/lost, at home in local")
 	require.Equal(t, 1, moved)
 	require.Equal(t, 1, u.asks)
@@ -169,12 +169,12 @@ func TestStockKeeperDoesNotLockAFullHome(t *testing.T) {
 	store, seen := w.storeIn(t, eu)
 	keeper := alloc.New(store, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour})
 	lends := func() int { return seen.count("region_lend", "committed") }
-	moved, err := keeper.KeepStocks(w.ctx)
+	moved, err := keeper.RebalanceStocks(w.ctx)
 	require.NoError(t, err)
 	require.Zero(t, moved)
 	require.Zero(t, lends())
 	require.NoError(t, w.DeleteClaim(w.ctx, project, "all", usecase.Request{}))
-	moved, err = keeper.KeepStocks(w.ctx)
+	moved, err = keeper.RebalanceStocks(w.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 1, moved)
 	require.Equal(t, 1, lends())
@@ -216,7 +216,7 @@ func TestStockKeeperScansAllPools(t *testing.T) {
 	keeper := alloc.New(r, alloc.Options{Region: eu, Clock: w.clock.read, Runway: time.Hour})
 	for _, want := range [][2]int{{pools, 6 + pools}, {0, 6}} {
 		r.reads = 0
-		moved, err := keeper.KeepStocks(w.ctx)
+		moved, err := keeper.RebalanceStocks(w.ctx)
 		require.NoError(t, err)
 		require.Equal(t, want, [2]int{moved, r.reads}, "three a page, and one for each that is short")
 	}

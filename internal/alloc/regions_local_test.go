@@ -107,7 +107,7 @@ func TestClaimsReadNoRowOfAnotherRegion(t *testing.T) {
 	w.served(t, "wide", "10.0.0.0/16")
 	_, err := w.PutQuota(w.ctx, project, ipam.Quota{Metadata: ipam.Metadata{Name: "all"}, Spec: ipam.QuotaSpec{Limits: ipam.QuotaLimits{Claims: new(int64(1000))}}}, usecase.Request{})
 	require.NoError(t, err)
-	moved, err := w.in[eu].KeepStocks(w.ctx)
+	moved, err := w.in[eu].RebalanceStocks(w.ctx)
 	require.NoError(t, err)
 	require.Equal(t, 1, moved, "the region is given its first stock before anybody asks")
 

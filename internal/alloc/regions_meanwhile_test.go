@@ -137,7 +137,7 @@ func TestClaimsDoNotWaitForAHangingLoan(t *testing.T) {
 	require.NoError(t, ask("a", 32)) // lends 64 addresses
 	require.NoError(t, ask("b", 27)) // half of the stock: it is low now
 	for title, borrower := range map[string]func() error{
-		"OfTheKeeper": func() error { _, err := s.KeepStocks(w.ctx); return err },
+		"OfTheKeeper": func() error { _, err := s.RebalanceStocks(w.ctx); return err },
 		"OfAClaim":    func() error { return ask("large", 21) },
 	} {
 		g.close()

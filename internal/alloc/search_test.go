@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/search"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -169,7 +169,7 @@ func TestSearchAgreesWithTheLists(t *testing.T) {
 			at[i] = byte(rng.Uint32())
 		}
 		pool := []netip.Prefix{block("10.0.0.0/20"), block("2001:db8::/112")}[rng.IntN(2)]
-		asked := space.Sub(pool, space.Width(pool), at)
+		asked := freespace.Sub(pool, freespace.Width(pool), at)
 		var want []string
 		for _, a := range held {
 			if a.Block.Contains(asked.Addr()) {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/carve-ipam/carve/internal/alloc/access"
 	"github.com/carve-ipam/carve/internal/alloc/alerts"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
@@ -31,7 +31,7 @@ type Service struct {
 	*claims.Claims
 	*feed.Feed
 	*consumers.Consumers
-	*holdings.Holdings
+	*allocations.Allocations
 	*pools.Pools
 	*quota.Quotas
 	*releases.Releases
@@ -67,19 +67,19 @@ func New(store storage.Store, o Options) *Service {
 	regions, refusals := regions.New(core, o.Runway), refusals.New(core)
 	all, follow := claims.New(core, regions, refusals, o.MaxWaiting), feed.New(core)
 	return &Service{
-		Access:    access.New(core, o.MaxSpaces),
-		Alerts:    alerts.New(core),
-		Claims:    all,
-		Consumers: consumers.New(core, all),
-		Releases:  releases.New(core, all),
-		Searches:  search.New(core),
-		Feed:      follow,
-		Holdings:  holdings.New(core),
-		Pools:     pools.New(core, regions, refusals),
-		Quotas:    quota.New(core),
-		Trail:     trail.New(core),
-		Webhooks:  webhooks.New(core, follow, o.Webhooks),
-		regions:   regions,
+		Access:      access.New(core, o.MaxSpaces),
+		Alerts:      alerts.New(core),
+		Claims:      all,
+		Consumers:   consumers.New(core, all),
+		Releases:    releases.New(core, all),
+		Searches:    search.New(core),
+		Feed:        follow,
+		Allocations: allocations.New(core),
+		Pools:       pools.New(core, regions, refusals),
+		Quotas:      quota.New(core),
+		Trail:       trail.New(core),
+		Webhooks:    webhooks.New(core, follow, o.Webhooks),
+		regions:     regions,
 
 		Utilization: utilization.New(core, o.RecordedEvery),
 	}
@@ -90,9 +90,9 @@ func (s *Service) ListRegions(ctx context.Context) (all []ipam.Region, here stri
 	return s.regions.ListRegions(ctx)
 }
 
-// KeepStocks is regions.KeepStocks, for the background worker.
-func (s *Service) KeepStocks(ctx context.Context) (moved int, err error) {
-	return s.regions.KeepStocks(ctx)
+// RebalanceStocks is regions.RebalanceStocks, for the background worker.
+func (s *Service) RebalanceStocks(ctx context.Context) (moved int, err error) {
+	return s.regions.RebalanceStocks(ctx)
 }
 
 // Reconcile is regions.Reconcile, for the operator.

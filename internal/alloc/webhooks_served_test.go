@@ -62,7 +62,7 @@ type unfollowed struct {
 	broken atomic.Bool
 }
 
-func (u *unfollowed) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
+func (u *unfollowed) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	if u.broken.Load() {
 		return storage.FeedPage{}, errors.New("the feed cannot be read")
 	}

@@ -19,20 +19,20 @@ func (a *adapter) authenticate(next echo.HandlerFunc) echo.HandlerFunc {
 		if op == nil || op.Public {
 			return next(c)
 		}
-		visit, err := visitOf(c)
+		visit, err := contextOf(c)
 		if err != nil {
 			return err
 		}
 		tries := &callOf(c).attempts
 		*tries = a.cfg.Limits.AttemptsFrom(tenancy.OriginOf(visit).Remote)
 		defer tries.End()
-		visit.Try(tries, op.Permission.Lasting())
+		visit.SetAttempts(tries, op.Permission.Lasting())
 		who, err := a.cfg.Authenticator.Authenticate(c.Request())
 		if err != nil {
 			return tries.Failed(c.Response().Header(), err)
 		}
 		tries.End()
-		visit.Identify(who)
+		visit.SetPrincipal(who)
 		return next(c)
 	}
 }

@@ -90,7 +90,7 @@ func unreadable(r *http.Request, err error) error {
 		return tooLarge(large.Limit)
 	case errors.Is(err, os.ErrDeadlineExceeded): // before the request's deadline: a slow caller is no 5xx
 		return refuse.Invalid([]ipam.Field{{Detail: "arrived too slowly; send less in one request."}})
-	case errors.Is(err, guard.ErrCrowded):
+	case errors.Is(err, guard.ErrTooManyBodies):
 		return ipam.Errorf(ipam.CodeRateLimited, "The server already receives too many large bodies. Nothing was changed; repeat the request when Retry-After has passed, or send less at once.")
 	case r.Context().Err() != nil:
 		return r.Context().Err()

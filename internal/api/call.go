@@ -22,7 +22,7 @@ type call struct {
 	reading usecase.Reading  // consistency of the request's reads
 	next    echo.HandlerFunc // handler that the router found
 
-	visit    tenancy.Visit
+	visit    tenancy.RequestContext
 	attempts limits.Attempts // authentication attempts of the client's address
 	budget   limits.Budget   // the caller's budget
 
@@ -71,9 +71,9 @@ func operationOf(c echo.Context) *contract.Operation {
 	return nil
 }
 
-// visitOf returns the visit of a request that has passed origin.
-func visitOf(c echo.Context) (*tenancy.Visit, error) {
-	if v, ok := tenancy.VisitOf(c.Request().Context()); ok {
+// contextOf returns the visit of a request that has passed origin.
+func contextOf(c echo.Context) (*tenancy.RequestContext, error) {
+	if v, ok := tenancy.RequestContextOf(c.Request().Context()); ok {
 		return v, nil
 	}
 	return nil, ipam.Errorf(ipam.CodeInternal, "The request cannot be served.").Because(errors.New("the request has no visit: the middleware origin must run before authenticate"))

@@ -20,16 +20,16 @@ func TestRequestOriginSurvivesWrappedContexts(t *testing.T) {
 	in := func(ctx context.Context) echo.Context {
 		return echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx), httptest.NewRecorder())
 	}
-	visit := new(tenancy.NewVisit(t.Context(), tenancy.Origin{RequestID: "r"}))
+	visit := new(tenancy.NewRequestContext(t.Context(), tenancy.Origin{RequestID: "r"}))
 	c := in(context.WithValue(visit, span{}, 1))
-	found, err := visitOf(c)
+	found, err := contextOf(c)
 	require.NoError(t, err)
 	require.Same(t, visit, found)
-	found.Identify(tenancy.System())
+	found.SetPrincipal(tenancy.System())
 	require.Equal(t, "r", tenancy.OriginOf(c.Request().Context()).RequestID)
 	who, _ := tenancy.From(c.Request().Context())
 	require.Equal(t, tenancy.System(), who)
 
-	_, err = visitOf(in(t.Context()))
+	_, err = contextOf(in(t.Context()))
 	require.Equal(t, ipam.CodeInternal, ipam.CodeOf(err), "one that nobody noted is a fault, and is not made up")
 }

@@ -28,25 +28,25 @@ const rightsEvery = 3 * time.Second
 
 // ListChanges implements the operation.
 func (s changeHandlers) ListChanges(c echo.Context, project string, p gen.ListChangesParams) error {
-	labels, err := codec.LabelFilter(codec.Or(p.LabelSelector, ""))
+	labels, err := codec.LabelFilter(codec.ValueOr(p.LabelSelector, ""))
 	if err != nil {
 		return err
 	}
-	f := feed.Filter{Name: codec.Or(p.ResourceName, ""), Labels: labels}
+	f := feed.Filter{Name: codec.ValueOr(p.ResourceName, ""), Labels: labels}
 	for _, kind := range p.ResourceKind {
 		f.Kinds = append(f.Kinds, string(kind))
 	}
-	after := codec.Or(p.LastEventID, codec.Or(p.After, ""))
+	after := codec.ValueOr(p.LastEventID, codec.ValueOr(p.After, ""))
 	follower, err := s.use.Follow(c.Request().Context(), project, after, f)
 	if err != nil {
 		return err
 	}
 	defer follower.Close()
-	limits.LeavePlace(c.Request().Context())
+	limits.ReleaseSlot(c.Request().Context())
 	if streams(operationOf(c), c.Request()) {
 		return s.stream(c, follower)
 	}
-	return s.poll(c, follower, codec.Or(p.Limit, defaultLimit), time.Duration(codec.Or(p.WaitSeconds, 0))*time.Second)
+	return s.poll(c, follower, codec.ValueOr(p.Limit, defaultLimit), time.Duration(codec.ValueOr(p.WaitSeconds, 0))*time.Second)
 }
 
 // poll returns the pending changes, or waits for some up to wait.

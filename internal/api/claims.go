@@ -9,7 +9,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -29,10 +29,10 @@ func (s claimHandlers) ListClaims(c echo.Context, project string, p gen.ListClai
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
-	f.Owner = strings.TrimRight(codec.Or(p.Owner, ""), "/")
+	f.Phase, f.Family = string(codec.ValueOr(p.Phase, "")), ipam.Family(codec.ValueOr(p.IPFamily, ""))
+	f.Owner = strings.TrimRight(codec.ValueOr(p.Owner, ""), "/")
 	if p.Consumer != nil {
-		f.Consumer = codec.ConsumerRef(codec.Or(p.Realm, ""), *p.Consumer)
+		f.Consumer = codec.ConsumerRef(codec.ValueOr(p.Realm, ""), *p.Consumer)
 	}
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClaims), codec.ClaimOf)
 }
@@ -103,7 +103,7 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
 	done, err := s.use.ReleaseClaims(c.Request().Context(), project, asked, r)
 	if err != nil {
 		return inSelection(err)
@@ -120,7 +120,7 @@ const shownReleases = 100
 func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing, error) {
 	sel := body.Select
 	q := releases.Releasing{
-		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.Or(body.Limit, releases.MaxReleases), Preview: shownReleases,
+		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.ValueOr(body.Limit, releases.MaxReleases), Preview: shownReleases,
 	}
 	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "" || sel.Consumer != nil) {
 		return q, ipam.Invalid("/select/names", "cannot be combined with other conditions; leave them out.")
@@ -199,8 +199,8 @@ func (s allocationHandlers) ListAllocations(c echo.Context, project string, p ge
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, ""))
-	f.Purpose, f.Own = ipam.Purpose(codec.Or(p.Purpose, "")), codec.Or(p.Holder, "") == gen.AllocationHolderSelf
+	f.Phase, f.Family = string(codec.ValueOr(p.Phase, "")), ipam.Family(codec.ValueOr(p.IPFamily, ""))
+	f.Purpose, f.Own = ipam.Purpose(codec.ValueOr(p.Purpose, "")), codec.ValueOr(p.Holder, "") == gen.AllocationHolderSelf
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListAllocations), codec.AllocationOf)
 }
 
@@ -209,11 +209,11 @@ func (s allocationHandlers) GetAllocation(c echo.Context, project, allocation st
 }
 
 func (s allocationHandlers) GetPoolMap(c echo.Context, project, pool string, p gen.GetPoolMapParams) error {
-	within, err := codec.Block("query:within", codec.Or(p.Within, ""))
+	within, err := codec.Block("query:within", codec.ValueOr(p.Within, ""))
 	if err != nil {
 		return err
 	}
-	m, err := s.use.GetPoolMap(c.Request().Context(), project, pool, within, codec.Or(p.Depth, holdings.MaxMapDepth), readingOf(c))
+	m, err := s.use.GetPoolMap(c.Request().Context(), project, pool, within, codec.ValueOr(p.Depth, allocations.MaxMapDepth), readingOf(c))
 	if err != nil {
 		return err
 	}

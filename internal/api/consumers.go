@@ -23,7 +23,7 @@ type consumerHandlers struct {
 }
 
 func (s consumerHandlers) ListConsumers(c echo.Context, project, realm string, p gen.ListConsumersParams) error {
-	phase := codec.Or(p.Phase, "")
+	phase := codec.ValueOr(p.Phase, "")
 	f := consumers.Filter{Live: phase == gen.IPConsumerPhaseLive, Ended: phase == gen.IPConsumerPhaseEnded}
 	return followed(c, s.changes, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Consumer], error) {
 		return s.use.ListConsumers(ctx, project, realm, f, limit, cursor, r)
@@ -52,7 +52,7 @@ func (s consumerHandlers) EndConsumer(c echo.Context, project, realm, uid string
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{IfMatch: match, DryRun: codec.ValueOr(p.DryRun, false)}
 	left, err := s.use.EndConsumer(c.Request().Context(), project, codec.ConsumerRef(realm, uid), r)
 	switch {
 	case err != nil:
@@ -69,7 +69,7 @@ func (s consumerHandlers) RenewConsumers(c echo.Context, project string, p gen.R
 	if err := c.Bind(&body); err != nil {
 		return err
 	}
-	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
 	out, err := s.use.RenewConsumers(c.Request().Context(), project, codec.Renewals(body), r)
 	if err != nil {
 		return err
@@ -95,8 +95,8 @@ func (s consumerHandlers) AttachConsumer(c echo.Context, project, claim, uid str
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, CreateOnly: p.IfNoneMatch != nil, DryRun: codec.Or(p.DryRun, false)}
-	made, err := s.use.AttachConsumer(c.Request().Context(), project, claim, codec.NewConsumer(codec.Or(p.Realm, ""), uid, body), r)
+	r := usecase.Request{IfMatch: match, CreateOnly: p.IfNoneMatch != nil, DryRun: codec.ValueOr(p.DryRun, false)}
+	made, err := s.use.AttachConsumer(c.Request().Context(), project, claim, codec.NewConsumer(codec.ValueOr(p.Realm, ""), uid, body), r)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s consumerHandlers) AttachConsumer(c echo.Context, project, claim, uid str
 
 func (s consumerHandlers) DetachConsumer(c echo.Context, project, claim, uid string, p gen.DetachConsumerParams) error {
 	return remove(c, p.IfMatch, p.DryRun, project, uid, func(ctx context.Context, project, uid string, r usecase.Request) error {
-		return s.use.DetachConsumer(ctx, project, claim, codec.ConsumerRef(codec.Or(p.Realm, ""), uid), r)
+		return s.use.DetachConsumer(ctx, project, claim, codec.ConsumerRef(codec.ValueOr(p.Realm, ""), uid), r)
 	})
 }
 
@@ -120,7 +120,7 @@ func (s consumerHandlers) GetRealm(c echo.Context, project, realm string) error 
 }
 
 func (s consumerHandlers) ConfirmExpiry(c echo.Context, project, realm string, p gen.ConfirmExpiryParams) error {
-	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
 	state, err := s.use.ConfirmExpiry(c.Request().Context(), project, realm, r)
 	if err == nil {
 		mark(c, r.DryRun, false)

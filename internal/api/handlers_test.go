@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/alloc/utilization"
@@ -227,7 +227,7 @@ func TestListFilters(t *testing.T) {
 	t.Run("PoolMap", func(t *testing.T) {
 		t.Parallel()
 		s := script()
-		for query, want := range map[string]holdings.Map{
+		for query, want := range map[string]allocations.Map{
 			"":                             {Bits: 8},
 			"?within=10.20.4.0/22&depth=3": {Within: netip.MustParsePrefix("10.20.4.0/22"), Bits: 3},
 		} {

@@ -25,10 +25,12 @@ import (
 type nobody struct{ api.UseCases }
 
 // ChangesMark implements api.Changes: lists call it before they read.
-func (nobody) ChangesMark(context.Context) (storage.Mark, error) { return storage.Mark{}, nil }
+func (nobody) ChangesMark(context.Context) (storage.FeedState, error) {
+	return storage.FeedState{}, nil
+}
 
 // ChangesCursor implements api.Changes.
-func (nobody) ChangesCursor(string, storage.Mark) string { return "cursor" }
+func (nobody) ChangesCursor(string, storage.FeedState) string { return "cursor" }
 
 // service is a server with a check that each response conforms to the contract.
 type service struct {

@@ -14,7 +14,7 @@ import (
 // order and the spelling of a number or character do not change it. It excludes a generated name, since a retry would generate another. It contains
 // the id of the caller's API key, so that a later API key with the same name cannot replay the request.
 func creation(by tenancy.Principal, operationID, path string, body any, key *string, dryRun *bool) (usecase.Request, error) {
-	r := usecase.Request{Key: codec.Or(key, ""), DryRun: codec.Or(dryRun, false)}
+	r := usecase.Request{Key: codec.ValueOr(key, ""), DryRun: codec.ValueOr(dryRun, false)}
 	if r.Key == "" {
 		return r, nil
 	}

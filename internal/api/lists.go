@@ -15,17 +15,17 @@ type filterParams struct {
 
 // filter parses the parameters.
 func (p filterParams) filter(project string) (f paging.Filter, err error) {
-	if f.Labels, err = codec.LabelFilter(codec.Or(p.labels, "")); err != nil {
+	if f.Labels, err = codec.LabelFilter(codec.ValueOr(p.labels, "")); err != nil {
 		return f, err
 	}
-	if f.Within, err = codec.Block("query:within", codec.Or(p.within, "")); err != nil {
+	if f.Within, err = codec.Block("query:within", codec.ValueOr(p.within, "")); err != nil {
 		return f, err
 	}
-	if f.Contains, err = codec.Address("query:contains", codec.Or(p.contains, "")); err != nil {
+	if f.Contains, err = codec.Address("query:contains", codec.ValueOr(p.contains, "")); err != nil {
 		return f, err
 	}
 	f.Space, f.Parent, f.Pool = refFilter(project, p.space), refFilter(project, p.parent), refFilter(project, p.pool)
-	f.Class = codec.Or(p.class, "")
+	f.Class = codec.ValueOr(p.class, "")
 	return f, nil
 }
 

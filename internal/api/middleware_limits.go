@@ -56,16 +56,16 @@ func (a *adapter) charge(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		caller, project := payers(c, who)
-		visit, err := visitOf(c)
+		visit, err := contextOf(c)
 		if err != nil {
 			return err
 		}
-		visit.Bill(payer(project))
+		visit.SetPayer(payer(project))
 		if may.Work == nil && may.Project == nil && may.Memory == nil {
 			return next(c)
 		}
 		k.budget = may.Budget(caller, project, c.Response().Header())
-		visit.Spend(&k.budget)
+		visit.SetBudget(&k.budget)
 		if err := k.budget.Begin(foreseen(c), listed(c)); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 		}
 		if strings.HasSuffix(r.URL.Path, "/changes") {
 			leave = sync.OnceFunc(leave)
-			r = r.WithContext(limits.WithPlace(r.Context(), leave))
+			r = r.WithContext(limits.WithSlot(r.Context(), leave))
 		}
 		defer leave()
 		e.ServeHTTP(w, r)
@@ -170,7 +170,7 @@ func (a *adapter) bound(e *echo.Echo) http.Handler {
 // shed renders like renderError, without its log line: one line now and then covers all refusals.
 func (a *adapter) shed(e *echo.Echo, w http.ResponseWriter, r *http.Request, refused *ipam.Error) {
 	f := a.cfg.InFlight
-	f.NowAndThen(func() {
+	f.Throttled(func() {
 		load := f.Load()
 		a.cfg.Log.LogAttrs(r.Context(), slog.LevelWarn, "requests are refused: the limit on concurrent requests is reached, of all callers or of one",
 			slog.Int64("inFlight", load.Max), slog.Int64("refusedSoFar", load.Full), slog.Int64("ofOneCaller", load.Greedy))

@@ -24,7 +24,7 @@ func (a *adapter) origin(next echo.HandlerFunc) echo.HandlerFunc {
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.deadline(c))
 		defer cancel()
 		visit := &callOf(c).visit
-		*visit = tenancy.NewVisit(ctx, o)
+		*visit = tenancy.NewRequestContext(ctx, o)
 		c.SetRequest(c.Request().WithContext(visit))
 		return next(c)
 	}

@@ -31,8 +31,8 @@ func (s poolHandlers) ListPools(c echo.Context, project string, p gen.ListPoolsP
 	if err != nil {
 		return err
 	}
-	f.Phase, f.Family, f.Roots = string(codec.Or(p.Phase, "")), ipam.Family(codec.Or(p.IPFamily, "")), codec.Or(p.Roots, false)
-	f.Visibility = ipam.Visibility(codec.Or(p.Visibility, ""))
+	f.Phase, f.Family, f.Roots = string(codec.ValueOr(p.Phase, "")), ipam.Family(codec.ValueOr(p.IPFamily, "")), codec.ValueOr(p.Roots, false)
+	f.Visibility = ipam.Visibility(codec.ValueOr(p.Visibility, ""))
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListPools), s.show)
 }
 
@@ -45,7 +45,7 @@ func (s poolHandlers) GetPool(c echo.Context, project, pool string, _ gen.GetPoo
 }
 
 func (s poolHandlers) GetPoolFree(c echo.Context, project, pool string, p gen.GetPoolFreeParams) error {
-	page, err := s.use.GetPoolFree(c.Request().Context(), project, pool, p.PrefixLength, codec.Or(p.Limit, defaultLimit), codec.Or(p.Cursor, ""), readingOf(c))
+	page, err := s.use.GetPoolFree(c.Request().Context(), project, pool, p.PrefixLength, codec.ValueOr(p.Limit, defaultLimit), codec.ValueOr(p.Cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ const defaultPoints = 200
 
 func (s poolHandlers) GetPoolUtilization(c echo.Context, project, pool string, p gen.GetPoolUtilizationParams) error {
 	h, err := s.use.GetPoolUtilization(c.Request().Context(), project, pool, utilization.Asked{
-		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}), Points: codec.Or(p.Points, defaultPoints),
+		Since: codec.ValueOr(p.Since, time.Time{}), Until: codec.ValueOr(p.Until, time.Time{}), Points: codec.ValueOr(p.Points, defaultPoints),
 	}, readingOf(c))
 	if err != nil {
 		return err
@@ -94,12 +94,12 @@ func (s classHandlers) ListClasses(c echo.Context, project string, p gen.ListCla
 	if err != nil {
 		return err
 	}
-	f.Family = ipam.Family(codec.Or(p.IPFamily, ""))
+	f.Family = ipam.Family(codec.ValueOr(p.IPFamily, ""))
 	return followed(c, s.changes, p.Limit, p.Cursor, project, filtered(f, s.use.ListClasses), codec.ClassOf)
 }
 
 func (s classHandlers) CreateClass(c echo.Context, project string, p gen.CreateClassParams) error {
-	asked, move := post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.Or(p.MoveDefault, false)
+	asked, move := post{project: project, key: p.IdempotencyKey, dryRun: p.DryRun}, codec.ValueOr(p.MoveDefault, false)
 	if move {
 		asked.variant = "?moveDefault=true"
 	}
@@ -121,7 +121,7 @@ func (s classHandlers) PatchClass(c echo.Context, project, class string, p gen.P
 				return seen, err
 			}
 		}
-		return s.use.PatchClass(ctx, project, class, codec.Or(p.MoveDefault, false), r, codec.PatchClass(body, seen.Status))
+		return s.use.PatchClass(ctx, project, class, codec.ValueOr(p.MoveDefault, false), r, codec.PatchClass(body, seen.Status))
 	}, codec.ClassOf)
 }
 

@@ -33,7 +33,7 @@ func list[D, W any](c echo.Context, limit *int, cursor *string, project string,
 		return err
 	}
 	defer keep(0)
-	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
+	page, err := read(c.Request().Context(), project, codec.ValueOr(limit, defaultLimit), codec.ValueOr(cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 	read func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[D], error), show func(D) W,
 ) error {
 	stale := readingOf(c).Behind != nil
-	var mark storage.Mark
+	var mark storage.FeedState
 	if !stale {
 		var err error
 		if mark, err = use.ChangesMark(c.Request().Context()); err != nil {
@@ -65,7 +65,7 @@ func followed[D, W any](c echo.Context, use Changes, limit *int, cursor *string,
 		return err
 	}
 	defer keep(0)
-	page, err := read(c.Request().Context(), project, codec.Or(limit, defaultLimit), codec.Or(cursor, ""), readingOf(c))
+	page, err := read(c.Request().Context(), project, codec.ValueOr(limit, defaultLimit), codec.ValueOr(cursor, ""), readingOf(c))
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func putBare[D ipam.Resource, W any](c echo.Context, p conditions,
 		return err
 	}
 	// The contract allows only * in If-None-Match.
-	r := usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: codec.Or(p.dryRun, false)}
+	r := usecase.Request{IfMatch: match, CreateOnly: p.ifNoneMatch != nil, DryRun: codec.ValueOr(p.dryRun, false)}
 	made, err := use(c.Request().Context(), r)
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func patch[D ipam.Resource, W any](c echo.Context, ifMatch *string, dryRun *bool
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}
+	r := usecase.Request{IfMatch: match, DryRun: codec.ValueOr(dryRun, false)}
 	d, err := use(c.Request().Context(), body, r)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func remove(c echo.Context, ifMatch *string, dryRun *bool, project, name string,
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, DryRun: codec.Or(dryRun, false)}
+	r := usecase.Request{IfMatch: match, DryRun: codec.ValueOr(dryRun, false)}
 	if err := use(c.Request().Context(), project, name, r); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (s scopeHandlers) PutScopePool(c echo.Context, project, class, scope string
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{IfMatch: match, CreateOnly: p.IfNoneMatch != nil, DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{IfMatch: match, CreateOnly: p.IfNoneMatch != nil, DryRun: codec.ValueOr(p.DryRun, false)}
 	made, err := s.use.PutScopePool(c.Request().Context(), project, class, values, r)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/search"
@@ -36,7 +36,7 @@ type scripted struct {
 	limit   int
 	cursor  string
 	bits    *int
-	mapped  holdings.Map
+	mapped  allocations.Map
 	over    utilization.Asked
 	sought  string
 	reads   int
@@ -91,9 +91,9 @@ func (s *scripted) ListClaims(_ context.Context, project string, f paging.Filter
 	return paging.Page[ipam.Claim]{Items: []ipam.Claim{s.claim}}, nil
 }
 
-func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefix, depth int, _ usecase.Reading) (holdings.Map, error) {
-	s.mapped = holdings.Map{Within: within, Bits: depth}
-	return holdings.Map{Within: s.pool.Block, Bits: 17, Runs: []holdings.Run{{Count: 2}}}, nil
+func (s *scripted) GetPoolMap(_ context.Context, _, _ string, within netip.Prefix, depth int, _ usecase.Reading) (allocations.Map, error) {
+	s.mapped = allocations.Map{Within: within, Bits: depth}
+	return allocations.Map{Within: s.pool.Block, Bits: 17, Runs: []allocations.Run{{Count: 2}}}, nil
 }
 
 func (s *scripted) GetPoolUtilization(_ context.Context, _, _ string, a utilization.Asked, _ usecase.Reading) (utilization.History, error) {

@@ -60,7 +60,7 @@ func (s callerHandlers) GetWhoami(c echo.Context) error {
 }
 
 func (s callerHandlers) Search(c echo.Context, p gen.SearchParams) error {
-	found, err := s.use.Search(c.Request().Context(), search.Asked{Text: p.Q, Kind: string(codec.Or(p.Kind, "")), Limit: codec.Or(p.Limit, defaultFound)}, readingOf(c))
+	found, err := s.use.Search(c.Request().Context(), search.Asked{Text: p.Q, Kind: string(codec.ValueOr(p.Kind, "")), Limit: codec.ValueOr(p.Limit, defaultFound)}, readingOf(c))
 	if err != nil {
 		return err
 	}

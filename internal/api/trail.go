@@ -19,9 +19,9 @@ type trailHandlers struct{ use Trail }
 
 func (s trailHandlers) ListAuditEvents(c echo.Context, project string, p gen.ListAuditEventsParams) error {
 	f := trail.EventFilter{
-		Subject: codec.Or(p.Subject, ""), Operation: string(codec.Or(p.Operation, "")),
-		Kind: string(codec.Or(p.ResourceKind, "")), Name: codec.Or(p.ResourceName, ""), Outcome: string(codec.Or(p.Outcome, "")),
-		Since: codec.Or(p.Since, time.Time{}), Until: codec.Or(p.Until, time.Time{}),
+		Subject: codec.ValueOr(p.Subject, ""), Operation: string(codec.ValueOr(p.Operation, "")),
+		Kind: string(codec.ValueOr(p.ResourceKind, "")), Name: codec.ValueOr(p.ResourceName, ""), Outcome: string(codec.ValueOr(p.Outcome, "")),
+		Since: codec.ValueOr(p.Since, time.Time{}), Until: codec.ValueOr(p.Until, time.Time{}),
 	}
 	if !f.Until.IsZero() && f.Until.Before(f.Since) { // such a range matches nothing, which would look as if nothing had happened
 		return ipam.Invalid("query:until", "must not be before since.")
@@ -36,7 +36,7 @@ func (s trailHandlers) GetHistory(c echo.Context, project string, p gen.GetHisto
 	if err != nil {
 		return err
 	}
-	at := codec.Or(p.At, time.Time{}).UTC()
+	at := codec.ValueOr(p.At, time.Time{}).UTC()
 	return list(c, p.Limit, p.Cursor, project, func(ctx context.Context, project string, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Hold], error) {
 		return s.use.GetHistory(ctx, project, address, at, limit, cursor, r)
 	}, codec.HoldOf)

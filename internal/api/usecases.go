@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
 	"github.com/carve-ipam/carve/internal/alloc/consumers"
 	"github.com/carve-ipam/carve/internal/alloc/feed"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/releases"
@@ -102,7 +102,7 @@ type Claims interface {
 type Allocations interface {
 	ListAllocations(ctx context.Context, project string, f paging.Filter, limit int, cursor string, r usecase.Reading) (paging.Page[ipam.Allocation], error)
 	GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error)
-	GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (holdings.Map, error)
+	GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (allocations.Map, error)
 	DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error
 }
 
@@ -111,8 +111,8 @@ type Changes interface {
 	Follow(ctx context.Context, project, cursor string, f feed.Filter) (*feed.Follower, error)
 	// ChangesMark returns a position in the feed that precedes every later read. ChangesCursor converts it into a cursor for a list that was read
 	// after it.
-	ChangesMark(ctx context.Context) (storage.Mark, error)
-	ChangesCursor(project string, m storage.Mark) string
+	ChangesMark(ctx context.Context) (storage.FeedState, error)
+	ChangesCursor(project string, m storage.FeedState) string
 }
 
 // Members is the use cases on members.

@@ -69,7 +69,7 @@ func (s webhookHandlers) RetryWebhookDelivery(c echo.Context, project, webhook s
 	if err != nil {
 		return err
 	}
-	r := usecase.Request{DryRun: codec.Or(p.DryRun, false)}
+	r := usecase.Request{DryRun: codec.ValueOr(p.DryRun, false)}
 	d, err := s.use.RetryDelivery(c.Request().Context(), project, webhook, id, r)
 	if err != nil {
 		return err

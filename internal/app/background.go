@@ -24,10 +24,10 @@ const batch = 1000
 func (a *App) jobs(c Config, service *alloc.Service) []job {
 	jobs := []job{
 		{"free_cooled", "cannot free blocks after their cool-down", time.Second, func(ctx context.Context) (int64, error) { return freeCooled(ctx, service) }},
-		{"keep_stocks", "cannot adjust the stock of this region", time.Second, func(ctx context.Context) (int64, error) { return a.keepStocks(ctx, service) }},
+		{"keep_stocks", "cannot adjust the stock of this region", time.Second, func(ctx context.Context) (int64, error) { return a.rebalanceStocks(ctx, service) }},
 		{"sweep_scopes", "cannot delete empty pools of scopes", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.sweepScopes(ctx, service) }},
 		{"delete_drained", "cannot delete drained pools", 10 * time.Second, func(ctx context.Context) (int64, error) { return a.deleteDrained(ctx, service) }},
-		{"keep_consumers", "cannot process expired or ended consumers", time.Second, func(ctx context.Context) (int64, error) { return a.keepConsumers(ctx, service) }},
+		{"keep_consumers", "cannot process expired or ended consumers", time.Second, func(ctx context.Context) (int64, error) { return a.expireConsumers(ctx, service) }},
 		{"forget_consumers", "cannot delete old tombstones of consumers", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.forgetConsumers(ctx, c.ConsumerRetention)
 		}},
@@ -35,7 +35,7 @@ func (a *App) jobs(c Config, service *alloc.Service) []job {
 		{"expire_deliveries", "cannot delete old dead letters", 10 * time.Minute, func(ctx context.Context) (int64, error) {
 			return a.store.ExpireDeliveries(ctx, a.store.Now().Add(-webhooks.DeadLettersKept))
 		}},
-		{"look_after_alerts", "cannot check alert rules", time.Second, func(ctx context.Context) (int64, error) { return service.LookAfterAlerts(ctx) }},
+		{"look_after_alerts", "cannot check alert rules", time.Second, func(ctx context.Context) (int64, error) { return service.EvaluateAlerts(ctx) }},
 		{"record_utilization", "cannot record the usage of pools", min(time.Minute, c.UtilizationEvery), a.recorder.Record},
 		{"thin_utilization", "cannot thin out old usage records of pools", 10 * time.Minute, a.recorder.Thin},
 		{"expire_answers", "cannot delete expired idempotency responses", time.Minute, a.expireAnswers},
@@ -149,18 +149,18 @@ func freeCooled(ctx context.Context, service *alloc.Service) (done int64, err er
 	}
 }
 
-// keepStocks moves blocks of multi-region pools to and from this region, at most one for each pool and second.
-func (a *App) keepStocks(ctx context.Context, service *alloc.Service) (int64, error) {
-	moved, err := service.KeepStocks(ctx)
+// rebalanceStocks moves blocks of multi-region pools to and from this region, at most one for each pool and second.
+func (a *App) rebalanceStocks(ctx context.Context, service *alloc.Service) (int64, error) {
+	moved, err := service.RebalanceStocks(ctx)
 	if moved > 0 {
 		a.Log.InfoContext(ctx, "moved blocks of pools between regions", "blocks", moved)
 	}
 	return int64(moved), err
 }
 
-// keepConsumers ends expired consumers and detaches ended ones.
-func (a *App) keepConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
-	done, err := service.KeepConsumers(ctx)
+// expireConsumers ends expired consumers and detaches ended ones.
+func (a *App) expireConsumers(ctx context.Context, service *alloc.Service) (int64, error) {
+	done, err := service.ExpireConsumers(ctx)
 	for _, realm := range done.Opened {
 		a.Log.WarnContext(ctx, "many consumers in a realm expired at once: none ends before a confirmation or a renewal",
 			"projectId", realm.ProjectID, "realm", realm.Name)

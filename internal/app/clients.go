@@ -32,9 +32,9 @@ func (a *App) maxClients(c Config) int {
 	return most
 }
 
-// outOfClients returns a function that logs, at most once in saySeldom, that the connections have reached their limit.
+// outOfClients returns a function that logs, at most once in logEvery, that the connections have reached their limit.
 func (a *App) outOfClients(listener string) func(guard.Load) {
-	said := rate.Sometimes{Interval: saySeldom}
+	said := rate.Sometimes{Interval: logEvery}
 	return func(l guard.Load) {
 		said.Do(func() {
 			a.Log.Warn("the limit on connections is reached: the server closes an idle connection for each new one, or refuses the new one",
@@ -43,8 +43,8 @@ func (a *App) outOfClients(listener string) func(guard.Load) {
 	}
 }
 
-// saySeldom is the minimum interval between log lines that hostile clients could cause with every connection.
-const saySeldom = 10 * time.Second
+// logEvery is the minimum interval between log lines that hostile clients could cause with every connection.
+const logEvery = 10 * time.Second
 
 // Names of the listeners, in metrics and in the log.
 const (

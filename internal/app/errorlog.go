@@ -16,18 +16,18 @@ const (
 
 // ofConnections returns the log handler for net/http's connection errors. It limits the rate, so that a client cannot fill the disk with log lines.
 func ofConnections(to slog.Handler) slog.Handler {
-	return &seldom{Handler: to, lines: rate.NewLimiter(linesPerSecond, linesAtOnce), left: &atomic.Int64{}}
+	return &throttled{Handler: to, lines: rate.NewLimiter(linesPerSecond, linesAtOnce), left: &atomic.Int64{}}
 }
 
-// seldom drops lines beyond a rate, and adds the number of dropped lines to the next line.
-type seldom struct {
+// throttled drops lines beyond a rate, and adds the number of dropped lines to the next line.
+type throttled struct {
 	slog.Handler
 	lines *rate.Limiter
 	left  *atomic.Int64
 }
 
 // Handle implements slog.Handler.
-func (s *seldom) Handle(ctx context.Context, r slog.Record) error {
+func (s *throttled) Handle(ctx context.Context, r slog.Record) error {
 	if !s.lines.Allow() {
 		s.left.Add(1)
 		return nil

@@ -40,10 +40,10 @@ func maxWaiting(c Config) int {
 func (a *App) load(service *alloc.Service) telemetry.Load {
 	requests, queues := a.inFlight.Load(), service.Queues()
 	followers, followed := service.Followers()
-	alerts, late := service.AlertsStand()
+	alerts, late := service.AlertCounts()
 	return telemetry.Load{
 		InFlight: requests.Now, MaxInFlight: requests.Max, AtTheDoor: requests.Waiting, Waiting: queues.Waiting, Longest: queues.Longest,
-		Oldest: service.WebhooksWait(), Followers: int64(followers), Followed: int64(followed),
+		Oldest: service.OldestUndelivered(), Followers: int64(followers), Followed: int64(followed),
 		Alerts: alerts, AlertsLate: late,
 		Shed: map[string]int64{"in_flight": requests.Full, "caller": requests.Greedy, "pool": queues.Refused},
 	}

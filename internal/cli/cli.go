@@ -14,8 +14,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/show"
 )
 
-// Surroundings are a command's connections to the outside.
-type Surroundings struct {
+// Environment are a command's connections to the outside.
+type Environment struct {
 	In       io.Reader
 	Out, Err io.Writer
 	// Env looks up an environment variable, as os.LookupEnv does.
@@ -36,7 +36,7 @@ type Surroundings struct {
 }
 
 // Run runs one command and returns its exit code. ctx ends it early, as an interrupt does.
-func Run(ctx context.Context, args []string, at Surroundings) int {
+func Run(ctx context.Context, args []string, at Environment) int {
 	if at.Pause == nil {
 		at.Pause = wait
 	}

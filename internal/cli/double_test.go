@@ -208,7 +208,7 @@ func (d *double) run(args ...string) result {
 
 // runUntil runs one command line until the context ends, and returns its exit code.
 func (d *double) runUntil(ctx context.Context, out, err io.Writer, args ...string) int {
-	return cli.Run(ctx, args, cli.Surroundings{
+	return cli.Run(ctx, args, cli.Environment{
 		In: bytes.NewBufferString(d.in), Out: out, Err: err, Version: "1.2.3", Database: d.database, Secret: d.secret,
 		Now: func() time.Time { return noon },
 		Env: func(name string) (string, bool) { v, found := d.env[name]; return v, found },

@@ -87,7 +87,7 @@ func TestTablesFitTheTerminal(t *testing.T) {
 		d := answering(t, ok(threePools(t)))
 		maps.Copy(d.env, env)
 		var text, aside bytes.Buffer
-		require.Zero(t, cli.Run(t.Context(), args, cli.Surroundings{
+		require.Zero(t, cli.Run(t.Context(), args, cli.Environment{
 			In: strings.NewReader(""), Out: &text, Err: &aside, Width: width, Version: "1.2.3",
 			Env: func(name string) (string, bool) { v, found := d.env[name]; return v, found },
 		}))

@@ -62,7 +62,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, line := range [][]string{{"import", "csv", "--help"}, {"pool", "create", "--help"}, {"help"}, {"shadow", "mirror", "--help"}} {
 		var out bytes.Buffer
-		require.Zero(t, cli.Run(t.Context(), line, cli.Surroundings{In: strings.NewReader(""), Out: &out, Err: &out, Width: 80, Env: func(string) (string, bool) { return "", false }}))
+		require.Zero(t, cli.Run(t.Context(), line, cli.Environment{In: strings.NewReader(""), Out: &out, Err: &out, Width: 80, Env: func(string) (string, bool) { return "", false }}))
 		usage, examples, _ := strings.Cut(out.String(), "Examples:")
 		_, flags, _ := strings.Cut(examples, "Flags:")
 		for text := range strings.Lines(usage + flags) {

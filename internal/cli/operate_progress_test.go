@@ -59,7 +59,7 @@ func TestLongDatabaseWorkShowsProgress(t *testing.T) {
 			for _, watched := range []bool{true, false} {
 				synctest.Test(t, func(t *testing.T) {
 					var out, aside bytes.Buffer
-					code := cli.Run(t.Context(), append(args, "--database-url", "postgresql://nowhere/carve"), cli.Surroundings{
+					code := cli.Run(t.Context(), append(args, "--database-url", "postgresql://nowhere/carve"), cli.Environment{
 						In: &bytes.Buffer{}, Out: &out, Err: &aside, Watched: watched, Database: slowDatabase(), Env: func(string) (string, bool) { return "", false },
 					})
 					require.Zero(t, code, aside.String())

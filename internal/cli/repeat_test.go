@@ -153,7 +153,7 @@ func TestInterruptEndsARequest(t *testing.T) {
 		interrupt()
 	}()
 	var said strings.Builder
-	code := cli.Run(ctx, claimArgs, cli.Surroundings{
+	code := cli.Run(ctx, claimArgs, cli.Environment{
 		In: strings.NewReader(""), Out: io.Discard, Err: &said,
 		Env: func(name string) (string, bool) { return d.env[name], true },
 	})

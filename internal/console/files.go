@@ -97,7 +97,7 @@ func compress(body []byte) []byte {
 func (c *Console) serve(ec echo.Context) error {
 	name := strings.TrimPrefix(ec.Request().URL.Path, Path)
 	if !c.There() {
-		return show(ec, http.StatusNotFound, said{
+		return show(ec, http.StatusNotFound, message{
 			"This build has no console", "This server was built without the console. Run make console, which needs Node, and then build the server. The API works without it.",
 			"/", "Start page",
 		})

@@ -57,7 +57,7 @@ func (c *Console) login(ec echo.Context) error {
 		return ipam.Errorf(ipam.CodeNotFound, "No issuer for sign-in has this name.")
 	}
 	if fromElsewhere(r) { // a link on another page must not change the session; and the browser sends no session cookie from there
-		return show(ec, http.StatusOK, said{"Sign in to Carve", "Another page sent you here. Continue only if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
+		return show(ec, http.StatusOK, message{"Sign in to Carve", "Another page sent you here. Continue only if you want to sign in.", r.URL.RequestURI(), "Sign in with " + ec.QueryParam("issuer")})
 	}
 	_, tries := c.trying(ec)
 	defer tries.End()
@@ -65,7 +65,7 @@ func (c *Console) login(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	a := attempt{
-		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.MarkOf(auth.Held(r)),
+		Seed: make([]byte, sha256.Size), Issuer: ec.QueryParam("issuer"), Return: within(ec.QueryParam("return")), Before: tenancy.EndTokenOf(auth.Held(r)),
 	}
 	_, _ = rand.Read(a.Seed) // it never fails
 	there, err := at.Begin(r.Context(), a.of(r))

@@ -34,12 +34,12 @@ var styled = func() string {
 	return bare + "; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }()
 
-type said struct{ Title, Text, Link, There string }
+type message struct{ Title, Text, Link, There string }
 
 // Style returns the style sheet of the page.
-func (said) Style() template.CSS { return style }
+func (message) Style() template.CSS { return style }
 
-func show(ec echo.Context, status int, s said) error {
+func show(ec echo.Context, status int, s message) error {
 	h := ec.Response().Header()
 	h.Set(echo.HeaderContentType, echo.MIMETextHTMLCharsetUTF8)
 	h.Set("Content-Security-Policy", styled)
@@ -67,6 +67,6 @@ func pageOfFailure(log *slog.Logger, next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		log.LogAttrs(ec.Request().Context(), slog.LevelInfo, "a sign-in to the console failed",
 			slog.String("code", string(refused.Code)), slog.String("cause", refused.Error()), slog.String("requestId", ec.Response().Header().Get("X-Request-Id")))
-		return show(ec, status, said{"You are not signed in", refused.Message, Path, "Back to the console"})
+		return show(ec, status, message{"You are not signed in", refused.Message, Path, "Back to the console"})
 	}
 }

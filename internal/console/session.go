@@ -59,7 +59,7 @@ func (c *Console) signIn(ec echo.Context) error {
 	}
 	ctx, tries := c.trying(ec)
 	defer tries.End()
-	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithNow(ctx), key, c.admit(ec))
+	begun, err := c.cfg.Sessions.BeginWithKey(tenancy.WithoutCache(ctx), key, c.admit(ec))
 	if ipam.IsCode(err, ipam.CodeUnauthenticated) {
 		err = ipam.Errorf(ipam.CodeUnauthenticated, "This API key is not valid on this server.").At("/key", "is not valid.").Because(err)
 	}
@@ -67,7 +67,7 @@ func (c *Console) signIn(ec echo.Context) error {
 		return tries.Failed(ec.Response().Header(), err)
 	}
 	tries.End()
-	if err := c.replace(ec, begun, tenancy.MarkOf(auth.SessionOf(r))); err != nil {
+	if err := c.replace(ec, begun, tenancy.EndTokenOf(auth.SessionOf(r))); err != nil {
 		return err
 	}
 	now := c.ways()
@@ -92,7 +92,7 @@ func keyOf(r *http.Request) (string, error) {
 
 // replace sets the browser's new session cookie and ends the previous session.
 func (c *Console) replace(ec echo.Context, begun tenancy.Begun, before []byte) error {
-	if err := c.cfg.Sessions.EndMarked(ec.Request().Context(), before); err != nil {
+	if err := c.cfg.Sessions.EndByToken(ec.Request().Context(), before); err != nil {
 		return err
 	}
 	setCookie(ec, auth.SessionCookie, begun.Token, begun.Lasts, http.SameSiteStrictMode)

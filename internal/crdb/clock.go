@@ -34,14 +34,14 @@ func (c *storeClock) Now() time.Time {
 	return c.At(c.local()).UTC()
 }
 
-// mostDoubt limits the clock's error for a record that is made without a lock (a lock returns the exact time). While the error is larger,
+// maxClockError limits the clock's error for a record that is made without a lock (a lock returns the exact time). While the error is larger,
 // transactions take locks.
-const mostDoubt = 2 * time.Millisecond
+const maxClockError = 2 * time.Millisecond
 
-// exact reports whether the estimate's error is below mostDoubt.
+// exact reports whether the estimate's error is below maxClockError.
 func (c *storeClock) exact() bool {
 	now := c.local()
-	return c.At(now).Sub(c.Clock.Earliest(now)) < mostDoubt
+	return c.At(now).Sub(c.Clock.Earliest(now)) < maxClockError
 }
 
 // Earliest returns a lower bound for the time.

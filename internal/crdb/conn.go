@@ -33,9 +33,9 @@ type conn struct {
 	left    <-chan struct{} // closed when the server has responded to a COMMIT that its caller abandoned; nil: no COMMIT was abandoned
 }
 
-// ahead returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. A statement after a lock
+// preamble returns the statements that must run before the next one: BEGIN, and the locks requested since the last statement. A statement after a lock
 // gets its own snapshot, taken after the lock.
-func (c *conn) ahead() *pgx.Batch {
+func (c *conn) preamble() *pgx.Batch {
 	b := &pgx.Batch{}
 	switch {
 	case c.begun:
@@ -46,16 +46,16 @@ func (c *conn) ahead() *pgx.Batch {
 	}
 	if c.locks != nil {
 		keys, alone := c.locks.take()
-		if c.locks.atOnce && len(keys) > 0 {
+		if c.locks.noWait && len(keys) > 0 {
 			b.Queue(lockAtOnce, keys, alone)
 			return b
 		}
-		c.locks.asked = keys
+		c.locks.requested = keys
 		for i, key := range keys { // two as a rule; one statement for all keys is slower
 			switch {
 			case alone[i]:
 				b.Queue(lockAlone, key)
-			case len(c.locks.inTurn) > 0: // the only shared locks are those in inTurn
+			case len(c.locks.tryShared) > 0: // the only shared locks are those in tryShared
 				b.Queue(lockIdle, key)
 			default:
 				b.Queue(lockShared, key)
@@ -67,7 +67,7 @@ func (c *conn) ahead() *pgx.Batch {
 
 // begin starts the transaction, unless it has begun, and gets the requested locks.
 func (c *conn) begin(ctx context.Context) error {
-	b := c.ahead()
+	b := c.preamble()
 	if b.Len() == 0 {
 		return nil
 	}
@@ -79,12 +79,12 @@ func (c *conn) begin(ctx context.Context) error {
 		return nil
 	}
 	results := c.pool.SendBatch(ctx, b)
-	err := c.wentAhead(results, b.Len())
+	err := c.readPreamble(results, b.Len())
 	return errors.Join(err, results.Close())
 }
 
-// wentAhead reads the results for the n statements that ahead has put before the next one, BEGIN included.
-func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
+// readPreamble reads the results for the n statements that ahead has put before the next one, BEGIN included.
+func (c *conn) readPreamble(results pgx.BatchResults, n int) error {
 	if !c.begun {
 		c.begun = true // if BEGIN fails, so does every later statement; a rollback is harmless then
 		if _, err := results.Exec(); err != nil {
@@ -94,12 +94,12 @@ func (c *conn) wentAhead(results pgx.BatchResults, n int) error {
 	}
 	for i := range n {
 		scan := []any{nil, &c.at}
-		if c.locks.atOnce {
+		if c.locks.noWait {
 			scan = append(scan, nil)
 		}
 		if err := results.QueryRow().Scan(scan...); err != nil {
-			if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == divisionByZero && !c.locks.atOnce {
-				c.locks.busy = &c.locks.asked[i]
+			if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == divisionByZero && !c.locks.noWait {
+				c.locks.busy = &c.locks.requested[i]
 			}
 			return err
 		}
@@ -125,14 +125,14 @@ func (c *conn) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comman
 
 // SendBatch implements lookup.Querier. It sends BEGIN and the requested locks in the same round trip, before b.
 func (c *conn) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
-	with := c.ahead()
+	with := c.preamble()
 	n := with.Len()
 	if n == 0 {
 		return c.pool.SendBatch(ctx, b)
 	}
 	with.QueuedQueries = append(with.QueuedQueries, b.QueuedQueries...)
 	results := c.pool.SendBatch(ctx, with)
-	_ = c.wentAhead(results, n) // after a failure, every read from the batch returns the same error
+	_ = c.readPreamble(results, n) // after a failure, every read from the batch returns the same error
 	return results
 }
 
@@ -145,7 +145,7 @@ func (c *conn) commit(ctx context.Context) error {
 		c.rollback(ctx)
 		return err
 	}
-	return c.decide(ctx, func(ctx context.Context) error { return c.runCommit(ctx, "commit") })
+	return c.awaitCommit(ctx, func(ctx context.Context) error { return c.runCommit(ctx, "commit") })
 }
 
 // runCommit runs the statement that commits.
@@ -165,22 +165,22 @@ func committed(tag pgconn.CommandTag, err error) error {
 	return nil
 }
 
-// whole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. A statement fails unless it hits exactly the rows that
+// runWhole sends a complete transaction in one round trip: BEGIN, locks, statements and COMMIT. A statement fails unless it hits exactly the rows that
 // it names. After a failure the server skips all later statements, COMMIT included.
-func (c *conn) whole(ctx context.Context, statements *write.Statements, many bool) error {
-	b := c.ahead()
+func (c *conn) runWhole(ctx context.Context, statements *write.Statements, many bool) error {
+	b := c.preamble()
 	n := b.Len()
 	if many && c.locks == nil {
-		statements.Before(waitAMoment)
+		statements.Before(waitBriefly)
 	}
 	statements.QueueInto(b)
 	b.Queue("commit")
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return c.decide(ctx, func(ctx context.Context) error {
+	return c.awaitCommit(ctx, func(ctx context.Context) error {
 		results := c.pool.SendBatch(ctx, b)
-		err := c.wentAhead(results, n)
+		err := c.readPreamble(results, n)
 		if err == nil {
 			err = statements.Take(results)
 		}
@@ -196,9 +196,9 @@ func (c *conn) whole(ctx context.Context, statements *write.Statements, many boo
 	})
 }
 
-// decide runs commit and waits for the result until ctx ends. After that it returns an unknown outcome, but commit goes on and keeps the connection.
+// awaitCommit runs commit and waits for the result until ctx ends. After that it returns an unknown outcome, but commit goes on and keeps the connection.
 // release returns the connection when the server has responded (see dial.Link and dial.Writers).
-func (c *conn) decide(ctx context.Context, commit func(context.Context) error) error {
+func (c *conn) awaitCommit(ctx context.Context, commit func(context.Context) error) error {
 	link := dial.LinkOf(c.pool.Conn())
 	link.Decide()
 	told, done := make(chan error, 1), make(chan struct{})
@@ -207,7 +207,7 @@ func (c *conn) decide(ctx context.Context, commit func(context.Context) error) e
 		err := commit(context.WithoutCancel(ctx))
 		if !outcome.IsUnknown(err) {
 			if w := link.Decided(); w != nil && err == nil {
-				err = outcome.NotKnown(fmt.Errorf("the server warned: %s", w.Message))
+				err = outcome.Unknown(fmt.Errorf("the server warned: %s", w.Message))
 			}
 		}
 		told <- err
@@ -220,7 +220,7 @@ func (c *conn) decide(ctx context.Context, commit func(context.Context) error) e
 	}
 	c.left = done
 	c.writers.LeaveAlone(link)
-	return outcome.NotKnown(ctx.Err())
+	return outcome.Unknown(ctx.Err())
 }
 
 // release returns the connection to the pool when no COMMIT is in flight on it, and then calls place, which frees the connection's slot.

@@ -11,14 +11,14 @@ type Connections struct {
 	Used   int64 // in use
 	Idle   int64
 	Max    int64
-	Waits  int64         // waits for a connection since Open
+	Waits  int64         // commitWaits for a connection since Open
 	Waited time.Duration // their total duration
 }
 
 // Connections returns the totals of both pools.
 func (s *Store) Connections() Connections {
 	var c Connections
-	for _, pool := range []*pgxpool.Pool{s.pool, s.followers} {
+	for _, pool := range []*pgxpool.Pool{s.pool, s.stale} {
 		now := pool.Stat()
 		c.Used += int64(now.AcquiredConns())
 		c.Idle += int64(now.IdleConns())

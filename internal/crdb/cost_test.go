@@ -14,11 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
+	"github.com/carve-ipam/carve/internal/crdb/catalogcache"
 	"github.com/carve-ipam/carve/internal/crdb/query"
-	"github.com/carve-ipam/carve/internal/crdb/recall"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 	"github.com/carve-ipam/carve/internal/testkit/pgfault"
@@ -31,7 +31,7 @@ const manyBlocks = 25_000
 type cost struct {
 	statements []string         // by name, in the order of sending
 	rows       map[string]int64 // read through an index, or written, by table
-	scans      int64            // whole tables read
+	scans      int64            // runWhole tables read
 	searches   int64            // descents of an index, for reading or writing
 	pages      int64            // pages of tables and indexes
 }
@@ -167,9 +167,9 @@ func fragmentPool(t *testing.T, c *pgx.Conn, p ipam.Pool) {
 	exec(fmt.Sprintf("INSERT INTO free_blocks SELECT 'local', '%s', 0, %s%s", p.UID, at("i * 2"), series))
 	exec(fmt.Sprintf(`INSERT INTO holds SELECT 'local', '%s', '%s', %s, %d, %s, 'Claim', 'Bound', '%s', 'held-%s-' || i, %s, %s, NULL, now(), NULL, '{"p":"%s/%s","b":"filler","d":3}'%s`,
 		p.ProjectID, p.UID, at("i * 2 + 1"), p.Block.Addr().BitLen(), id("a"), p.ProjectID, p.Name, id("c"), id("r"), p.Project, p.Name, series))
-	first, ok := space.NthAddress(p.Block, 2*manyBlocks)
+	first, ok := freespace.NthAddress(p.Block, 2*manyBlocks)
 	require.True(t, ok)
-	for _, b := range space.FromRange(first, space.Last(p.Block)) {
+	for _, b := range freespace.FromRange(first, freespace.Last(p.Block)) {
 		exec("INSERT INTO free_blocks VALUES ('local', $1, $2, $3)", p.UID.String(), int16(b.Addr().BitLen()-b.Bits()), b.Addr().AsSlice())
 	}
 	_, err := crdb.RenewEpochs(t.Context(), c.Config().ConnString())
@@ -228,7 +228,7 @@ func compareCosts(t *testing.T, name string, a, b cost) {
 		lengths = 128 - 32 + 1
 	}
 	for _, c := range []*cost{&a, &b} {
-		require.LessOrEqual(t, c.rows["free_blocks"], 4*(lengths+recall.Ahead), name)
+		require.LessOrEqual(t, c.rows["free_blocks"], 4*(lengths+catalogcache.PrefetchLength), name)
 		delete(c.rows, "free_blocks")
 	}
 	if strings.HasSuffix(name, "BestFit claim") {

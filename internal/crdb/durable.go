@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// maxLooks bounds Durably's attempts.
-const maxLooks = 8
+// maxDurableReads bounds Durably's attempts.
+const maxDurableReads = 8
 
 // Durably implements storage.Store.
 //
@@ -25,13 +25,13 @@ const maxLooks = 8
 // So look first runs with all its reads on one connection. The same connection then shows whether its server waits for standbys. If it does not, the
 // database promises no more than the first read. If it does, look runs again in a transaction, and that transaction's COMMIT confirms the second
 // read. When the connection is lost, Durably starts again.
-func (s *Store) Durably(ctx context.Context, look storage.Look) error {
+func (s *Store) Durably(ctx context.Context, look storage.ReadBack) error {
 	if ask, _ := s.engine.durable(); ask == "" {
 		_, err := look(ctx)
 		return err
 	}
 	for n := 1; ; n++ {
-		waits, err := s.lookOnce(ctx, look)
+		waits, err := s.readOnce(ctx, look)
 		if err != nil || !waits {
 			return err
 		}
@@ -42,21 +42,21 @@ func (s *Store) Durably(ctx context.Context, look storage.Look) error {
 			}
 			return t.Confirm(ctx)
 		})
-		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) || ctx.Err() != nil || n == maxLooks {
+		if !ipam.IsCode(err, ipam.CodeOutcomeUnknown) || ctx.Err() != nil || n == maxDurableReads {
 			return err
 		}
 	}
 }
 
-// lookOnce runs look on one connection, and then asks on the same connection whether a COMMIT waits for other servers. It does not ask when look
+// readOnce runs look on one connection, and then asks on the same connection whether a COMMIT waits for other servers. It does not ask when look
 // found nothing.
-func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, err error) {
-	for range maxLooks {
+func (s *Store) readOnce(ctx context.Context, look storage.ReadBack) (waits bool, err error) {
+	for range maxDurableReads {
 		one := &oneConnection{store: s}
 		ctx := withReads(ctx, one.read)
 		var answers bool
 		if answers, err = look(ctx); err == nil && answers {
-			waits, err = s.waits(ctx)
+			waits, err = s.commitWaits(ctx)
 		}
 		one.release()
 		if err != nil || !answers || one.used <= 1 {
@@ -66,7 +66,7 @@ func (s *Store) lookOnce(ctx context.Context, look storage.Look) (waits bool, er
 	return false, outcome.Deadline(nil)
 }
 
-func (s *Store) waits(ctx context.Context) (yes bool, err error) {
+func (s *Store) commitWaits(ctx context.Context) (yes bool, err error) {
 	ask, _ := s.engine.durable()
 	err = s.read(ctx, "durable_ask", func(q lookup.Querier) error {
 		yes, err = asked(ctx, q, ask)

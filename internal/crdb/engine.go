@@ -22,7 +22,7 @@ type engine interface {
 	// durable returns a query that shows whether COMMIT waits for other servers, and a statement that makes the next COMMIT wait. Both are empty if
 	// all visible rows are durable.
 	durable() (ask, write string)
-	// behind returns the statement that begins a transaction of stale reads, and the query for its time; moment scans the result.
+	// stalePool returns the statement that begins a transaction of stale reads, and the query for its time; moment scans the result.
 	behind() (begin, ask string)
 	moment(row pgx.Row) (time.Time, error)
 	// feed returns three statements: the first reads the current place in the commit order, the second reads a trail after a place, the third makes

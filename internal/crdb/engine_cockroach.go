@@ -42,9 +42,9 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, inPlaceRetries), restartable{c}, func() error { return fn(ctx) })
+	err := crdb.ExecuteInTx(crdb.WithMaxRetries(ctx, inPlaceRetries), savepointTx{c}, func() error { return fn(ctx) })
 	if _, ok := errors.AsType[*crdb.AmbiguousCommitError](err); ok {
-		return outcome.NotKnown(err)
+		return outcome.Unknown(err)
 	}
 	return err
 }
@@ -52,12 +52,12 @@ func (cockroach) attempt(ctx context.Context, c *conn, dry bool, fn func(ctx con
 // releaseCommit is the statement that commits.
 const releaseCommit = "RELEASE SAVEPOINT cockroach_restart"
 
-// restartable adapts a connection in a transaction to cockroach-go.
-type restartable struct{ c *conn }
+// savepointTx adapts a connection in a transaction to cockroach-go.
+type savepointTx struct{ c *conn }
 
-func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
+func (r savepointTx) Exec(ctx context.Context, sql string, args ...any) error {
 	if sql == releaseCommit && ctx.Err() == nil {
-		return r.c.decide(ctx, func(ctx context.Context) error { return r.c.runCommit(ctx, sql) })
+		return r.c.awaitCommit(ctx, func(ctx context.Context) error { return r.c.runCommit(ctx, sql) })
 	}
 	_, err := r.c.Exec(ctx, sql, args...)
 	return err
@@ -65,14 +65,14 @@ func (r restartable) Exec(ctx context.Context, sql string, args ...any) error {
 
 // Commit ends the transaction after RELEASE, which was the commit, so cockroach-go may drop the result. If it fails, the pool discards the
 // connection.
-func (r restartable) Commit(ctx context.Context) error {
+func (r savepointTx) Commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
 	defer cancel()
 	_, err := r.c.pool.Exec(ctx, "commit")
 	return err
 }
 
-func (r restartable) Rollback(ctx context.Context) error {
+func (r savepointTx) Rollback(ctx context.Context) error {
 	r.c.rollback(ctx)
 	return nil
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // A read at a past time, which the nearest replica can serve because nothing can be written at that time any more. BEGIN fixes the timestamp for the
-// whole transaction. The timestamp is in nanoseconds; its fraction counts events within one nanosecond.
+// runWhole transaction. The timestamp is in nanoseconds; its fraction counts events within one nanosecond.
 const (
-	beginFollower = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
-	askFollowed   = "SELECT cluster_logical_timestamp()"
+	beginStaleRead = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
+	clockStatement = "SELECT cluster_logical_timestamp()"
 )
 
-func (cockroach) behind() (begin, ask string) { return beginFollower, askFollowed }
+func (cockroach) behind() (begin, ask string) { return beginStaleRead, clockStatement }
 
 func (cockroach) moment(row pgx.Row) (time.Time, error) {
 	var n pgtype.Numeric

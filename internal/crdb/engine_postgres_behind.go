@@ -9,11 +9,11 @@ import (
 // PostgreSQL has no replicas to read from, so the read is current. Its snapshot is taken after BEGIN, and now() is BEGIN's time. So the snapshot
 // contains everything that was committed by now().
 const (
-	beginReading = "begin isolation level repeatable read read only"
-	askBegun     = "SELECT now()"
+	beginReading       = "begin isolation level repeatable read read only"
+	beginTimeStatement = "SELECT now()"
 )
 
-func (postgres) behind() (begin, ask string) { return beginReading, askBegun }
+func (postgres) behind() (begin, ask string) { return beginReading, beginTimeStatement }
 
 func (postgres) moment(row pgx.Row) (at time.Time, err error) {
 	err = row.Scan(&at)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -59,7 +59,7 @@ func openInside(t *testing.T, dsn string, options ...func(*Options)) (*Store, *a
 	return s, seen
 }
 
-// unfenced changes free blocks without the container's version row, on which two such changes would conflict before either commits.
+// missingFences changes free blocks without the container's version row, on which two such changes would conflict before either commits.
 func unfenced(ctx context.Context, t storage.Tx, c storage.Container, gone, come []netip.Prefix) error {
 	var err error
 	change := func(sql string, blocks []netip.Prefix) {
@@ -84,14 +84,14 @@ func skew(t *testing.T, s *Store) (left []netip.Prefix, first, second error) {
 	release := func(op, block string, read, wrote func()) error {
 		freed := []netip.Prefix{netip.MustParsePrefix(block)}
 		return s.InTx(ctx, op, storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-			buddies, err := tx.FreeRead(ctx, c, space.Reads{Keys: space.MergeCandidates(freed, c.Block)})
+			buddies, err := tx.FreeRead(ctx, c, freespace.Reads{Keys: freespace.MergeCandidates(freed, c.Block)})
 			if err != nil {
 				return err
 			}
 			if tx.Attempt() == 0 {
 				read()
 			}
-			gone, merged := space.Merge(freed, buddies, c.Block)
+			gone, merged := freespace.Merge(freed, buddies, c.Block)
 			err = unfenced(ctx, tx, c, gone, merged)
 			if tx.Attempt() == 0 {
 				wrote()

@@ -15,7 +15,7 @@ import (
 // ExpireAnswers deletes up to limit idempotency answers that expired before now, in their own transaction, and returns their number.
 func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
-	err := s.alone(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "answer_expire", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "answer_expire", s.region, now, limit)
 		return err
 	})
@@ -25,7 +25,7 @@ func (s *Store) ExpireAnswers(ctx context.Context, now time.Time, limit int) (in
 // ForgetConsumers deletes up to limit tombstones for consumers that ended before a time, in their own transaction, and returns their number.
 func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int) (int64, error) {
 	var n int64
-	err := s.alone(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "consumer_forget", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "consumer_forget", s.region, before, limit)
 		return err
 	})
@@ -35,7 +35,7 @@ func (s *Store) ForgetConsumers(ctx context.Context, before time.Time, limit int
 // ExpireDeliveries deletes the webhook deliveries that were given up before a time, in their own transaction, and returns their number.
 func (s *Store) ExpireDeliveries(ctx context.Context, before time.Time) (int64, error) {
 	var n int64
-	err := s.alone(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "delivery_expire", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "delivery_expire", s.region, before)
 		return err
 	})
@@ -51,7 +51,7 @@ func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, r
 		pools[i], points[i] = rows.ID(r.PoolID), rows.AppendPoint(nil, today, r.UsedAt)
 	}
 	var n int64
-	err := s.alone(ctx, "utilization_record", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "utilization_record", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "utilization_record", s.region, today, latest, since, pools, points)
 		return err
 	})
@@ -62,7 +62,7 @@ func (s *Store) RecordUtilization(ctx context.Context, today, since time.Time, r
 // same days.
 func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int, kept func([]ipam.UsedAt) []ipam.UsedAt) (int, error) {
 	var n int
-	err := s.alone(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
+	err := s.inMaintenanceTx(ctx, "utilization_fold", func(ctx context.Context, c *conn) error {
 		answer, err := c.Query(ctx, query.Get("utilization_take"), s.region, before, limit)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Store) FoldUtilization(ctx context.Context, before time.Time, limit int
 // ExpireUtilization implements utilization.Store.
 func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit int) (int64, error) {
 	var n int64
-	err := s.alone(ctx, "utilization_expire", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "utilization_expire", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "utilization_expire", s.region, before, limit)
 		return err
 	})
@@ -90,7 +90,7 @@ func (s *Store) ExpireUtilization(ctx context.Context, before time.Time, limit i
 
 // forget deletes expired answers under keys, in its own transaction.
 func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Time) error {
-	return s.alone(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "answer_replace", func(ctx context.Context, c *conn) error {
 		for _, k := range keys {
 			if _, err := c.affected(ctx, "answer_replace", s.region, rows.ID(k.ProjectID), rows.ID(rows.AnswerKey(k.Name)), now); err != nil {
 				return err
@@ -100,8 +100,8 @@ func (s *Store) forget(ctx context.Context, keys []storage.NameRef, now time.Tim
 	})
 }
 
-// alone runs the adapter's own work in a separate transaction.
-func (s *Store) alone(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
+// inMaintenanceTx runs the adapter's own work in a separate transaction.
+func (s *Store) inMaintenanceTx(ctx context.Context, op string, fn func(ctx context.Context, c *conn) error) error {
 	return s.repeat(ctx, op, false, func(ctx context.Context) error {
 		cn, release, err := s.acquire(ctx, false)
 		if err != nil {

@@ -20,7 +20,7 @@ const projectsAtOnce = 200
 // rows. It works project by project, with up to limit rows in each transaction. After a failure the deleted events stay deleted, and the next call
 // deletes the rest.
 func (s *Store) ExpireEvents(ctx context.Context, before time.Time, limit int) (int64, error) {
-	if err := s.alone(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
+	if err := s.inMaintenanceTx(ctx, "feed_keep", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("feed_keep"), before)
 		return err
 	}); err != nil {
@@ -37,7 +37,7 @@ func (s *Store) ExpireHistory(ctx context.Context, before time.Time, limit int) 
 	return s.expireOfProjects(ctx, "history_oldest", before, func(ctx context.Context, project ipam.ID) (total int64, err error) {
 		for {
 			var n int64
-			err := s.alone(ctx, "history_expire", func(ctx context.Context, c *conn) (err error) {
+			err := s.inMaintenanceTx(ctx, "history_expire", func(ctx context.Context, c *conn) (err error) {
 				n, err = c.affected(ctx, "history_expire", s.region, rows.ID(project), before, limit)
 				return err
 			})
@@ -86,7 +86,7 @@ func (s *Store) expireTrail(ctx context.Context, project, below ipam.ID, limit i
 	var total int64
 	for {
 		var rows, events int64
-		err := s.alone(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
+		err := s.inMaintenanceTx(ctx, "event_expire", func(ctx context.Context, c *conn) (err error) {
 			rows, events, err = expireEvents(ctx, c, s.region, project, below, limit)
 			return err
 		})
@@ -143,7 +143,7 @@ func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, e
 	for {
 		var n int64
 		more := false
-		err := s.alone(ctx, "purge", func(ctx context.Context, c *conn) (err error) {
+		err := s.inMaintenanceTx(ctx, "purge", func(ctx context.Context, c *conn) (err error) {
 			n, more = 0, false
 			for _, r := range regions {
 				var deleted int64

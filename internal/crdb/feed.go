@@ -21,10 +21,10 @@ const (
 	// transaction, the session's timeouts end it.
 	longestTransaction = 30 * time.Second
 
-	markLasts   = 5 * time.Second // maximum age for a cached mark
+	stateMaxAge = 5 * time.Second // maximum age for a cached mark
 	feedSeenMax = 64
 	logWait     = 20 * time.Millisecond // pause before the next read while PostgreSQL flushes its log
-	endEvery    = 10                    // such reads between two requests to flush
+	flushEvery  = 10                    // such reads between two requests to flush
 )
 
 // feedSeen describes the transactions at a moment: oldest is the oldest running one, next the first that has not begun. On CockroachDB oldest is the
@@ -40,10 +40,10 @@ type feedSeen struct {
 type feedClock struct {
 	mu   sync.Mutex
 	seen []feedSeen // earlier moments, the oldest first
-	mark storage.Mark
+	mark storage.FeedState
 	read time.Time // by the process's own clock; zero: never
 
-	lasting string   // every commit before this one survives a crash; "": none is known
+	durable string   // every commit before this one survives a crash; "": none is known
 	of      string   // secret in the database to which lasting belongs
 	waits   feedSeen // becomes lasting when the log is flushed up to its position
 
@@ -51,7 +51,7 @@ type feedClock struct {
 }
 
 // FeedMark implements storage.Store.
-func (s *Store) FeedMark(ctx context.Context) (storage.Mark, error) {
+func (s *Store) FeedMark(ctx context.Context) (storage.FeedState, error) {
 	if m, fresh := s.feed.last(s.clock.local()); fresh {
 		return m, nil
 	}
@@ -60,27 +60,27 @@ func (s *Store) FeedMark(ctx context.Context) (storage.Mark, error) {
 	if m, fresh := s.feed.last(s.clock.local()); fresh {
 		return m, nil
 	}
-	page, err := s.FeedRead(ctx, storage.ProjectKey{}, storage.Place{}, ipam.ID{}, 0)
+	page, err := s.FeedRead(ctx, storage.ProjectKey{}, storage.FeedPosition{}, ipam.ID{}, 0)
 	return page.Now, err
 }
 
-func (f *feedClock) last(now time.Time) (storage.Mark, bool) {
+func (f *feedClock) last(now time.Time) (storage.FeedState, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.mark, !f.read.IsZero() && now.Sub(f.read) < markLasts
+	return f.mark, !f.read.IsZero() && now.Sub(f.read) < stateMaxAge
 }
 
 // errNoFeed means that the feed's row does not exist: no client has asked this database for changes yet.
 var errNoFeed = errors.New("the database has no row for the feed")
 
 // FeedRead implements storage.Store. It reads the place before the rows, so no row before the place is missing.
-func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
+func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	page, err := s.feedRead(ctx, project, from, after, limit)
 	if !errors.Is(err, errNoFeed) {
 		return page, err
 	}
 	secret := ipam.NewID()
-	if err := s.alone(ctx, "feed_begin", func(ctx context.Context, c *conn) error {
+	if err := s.inMaintenanceTx(ctx, "feed_begin", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("feed_begin"), rows.ID(secret), time.Unix(0, 0))
 		return err
 	}); err != nil {
@@ -89,14 +89,14 @@ func (s *Store) FeedRead(ctx context.Context, project storage.ProjectKey, from s
 	return s.feedRead(ctx, project, from, after, limit)
 }
 
-func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int) (storage.FeedPage, error) {
+func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int) (storage.FeedPage, error) {
 	if after.IsZero() {
 		after = ipam.FirstTimeID(from.Since)
 	}
 	for n := 0; ; n++ {
 		page, lasts, err := s.feedReadOnce(ctx, project, from, after, limit)
-		if err == nil && !lasts && n%endEvery == 0 {
-			err = s.endOne(ctx)
+		if err == nil && !lasts && n%flushEvery == 0 {
+			err = s.forceFlush(ctx)
 		}
 		if err != nil || lasts {
 			return page, err
@@ -109,8 +109,8 @@ func (s *Store) feedRead(ctx context.Context, project storage.ProjectKey, from s
 	}
 }
 
-// endOne ends a transaction with a number, after which PostgreSQL flushes its log.
-func (s *Store) endOne(ctx context.Context) error {
+// forceFlush ends a transaction with a number, after which PostgreSQL flushes its log.
+func (s *Store) forceFlush(ctx context.Context) error {
 	_, _, ending := s.engine.feed()
 	return s.readNow(ctx, "feed_ending", func(q lookup.Querier) error {
 		found, err := q.Query(ctx, ending)
@@ -124,7 +124,7 @@ func (s *Store) endOne(ctx context.Context) error {
 
 // feedReadOnce reads a page. lasts is false as long as no place is known that survives a crash, which happens only at the beginning.
 func (s *Store) feedReadOnce(
-	ctx context.Context, project storage.ProjectKey, from storage.Place, after ipam.ID, limit int,
+	ctx context.Context, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID, limit int,
 ) (page storage.FeedPage, lasts bool, err error) {
 	place, trail, _ := s.engine.feed()
 	var seen feedSeen
@@ -134,7 +134,7 @@ func (s *Store) feedReadOnce(
 		b := &pgx.Batch{}
 		b.Queue(place)
 		if limit > 0 {
-			b.Queue(trail, s.places.Everywhere(), rows.ID(project.ID), rows.ID(after), from.Commit, limit)
+			b.Queue(trail, s.regions.Everywhere(), rows.ID(project.ID), rows.ID(after), from.Commit, limit)
 		}
 		results := q.SendBatch(ctx, b)
 		err := results.QueryRow().Scan(&seen.oldest, &seen.next, &seen.at, &page.Now.Secret, &page.Now.KeptFrom,
@@ -151,7 +151,7 @@ func (s *Store) feedReadOnce(
 		return page, false, err
 	}
 	page.Read, page.More = seen.oldest, limit > 0 && len(page.Rows) == limit
-	page.Now.Place, lasts = s.feed.saw(s.engine, seen, page, asked)
+	page.Now.FeedPosition, lasts = s.feed.observe(s.engine, seen, page, asked)
 	return page, lasts, nil
 }
 
@@ -166,15 +166,15 @@ func feedRowOf(project storage.ProjectKey) func(pgx.CollectableRow) (storage.Fee
 	}
 }
 
-// saw adds a moment, and returns the last place up to then that survives a crash. lasts is false if none is known.
-func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.Place, lasts bool) {
+// observe adds a moment, and returns the last place up to then that survives a crash. lasts is false if none is known.
+func (f *feedClock) observe(e engine, now feedSeen, page storage.FeedPage, asked time.Time) (place storage.FeedPosition, lasts bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now.oldest, lasts = f.lastingUntil(now, page); !lasts {
+	if now.oldest, lasts = f.durableUntil(now, page); !lasts {
 		return place, false
 	}
 	mark := page.Now
-	mark.Place = storage.Place{Commit: now.oldest, Since: e.since(f.seen, now).Add(-storage.LatestRecord).UTC()}
+	mark.FeedPosition = storage.FeedPosition{Commit: now.oldest, Since: e.since(f.seen, now).Add(-storage.LatestRecord).UTC()}
 	if n := len(f.seen); n == 0 || now.at.Sub(f.seen[n-1].at) >= time.Second {
 		f.seen = append(f.seen, now)
 	}
@@ -187,13 +187,13 @@ func (f *feedClock) saw(e engine, now feedSeen, page storage.FeedPage, asked tim
 	if asked.After(f.read) {
 		f.mark, f.read = mark, asked
 	}
-	return mark.Place, true
+	return mark.FeedPosition, true
 }
 
-// lastingUntil returns the last commit, no later than now, that survives a crash.
-func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
+// durableUntil returns the last commit, no later than now, that survives a crash.
+func (f *feedClock) durableUntil(now feedSeen, page storage.FeedPage) (commit string, known bool) {
 	if f.of != page.Now.Secret {
-		f.of, f.lasting, f.waits = page.Now.Secret, "", feedSeen{}
+		f.of, f.durable, f.waits = page.Now.Secret, "", feedSeen{}
 	}
 	switch waits := f.waits; {
 	case now.wrote <= now.flushed:
@@ -210,14 +210,14 @@ func (f *feedClock) lastingUntil(now feedSeen, page storage.FeedPage) (commit st
 			f.outlasts(strconv.FormatUint(number+1, 10))
 		}
 	}
-	if f.lasting != "" && storage.CommitBefore(f.lasting, now.oldest) {
-		return f.lasting, true
+	if f.durable != "" && storage.CommitBefore(f.durable, now.oldest) {
+		return f.durable, true
 	}
-	return now.oldest, f.lasting != ""
+	return now.oldest, f.durable != ""
 }
 
 func (f *feedClock) outlasts(commit string) {
-	if f.lasting == "" || storage.CommitBefore(f.lasting, commit) {
-		f.lasting = commit
+	if f.durable == "" || storage.CommitBefore(f.durable, commit) {
+		f.durable = commit
 	}
 }

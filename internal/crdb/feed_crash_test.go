@@ -84,14 +84,14 @@ func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	require.NoError(t, err)
 	r.committed()
 	rolledBack(t, admin, 200)
-	page, err := s.FeedRead(t.Context(), r.project, storage.Place{Commit: "0"}, ipam.ID{}, 10)
+	page, err := s.FeedRead(t.Context(), r.project, storage.FeedPosition{Commit: "0"}, ipam.ID{}, 10)
 	require.NoError(t, err)
 	m.crash(t)
 
 	made := r.committed()
 	again := open()
-	ids, _ := behind(t, again, r.project, page.Now.Place, ipam.ID{})
-	all, _ := behind(t, again, r.project, storage.Place{Commit: "0"}, ipam.ID{})
+	ids, _ := behind(t, again, r.project, page.Now.FeedPosition, ipam.ID{})
+	all, _ := behind(t, again, r.project, storage.FeedPosition{Commit: "0"}, ipam.ID{})
 	require.Contains(t, all, made)
 	require.Contains(t, ids, made)
 }

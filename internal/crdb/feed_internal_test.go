@@ -16,12 +16,12 @@ func TestFeedPositionHeldBackLongReadsFromItsTransaction(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 	f := &feedClock{}
-	var place storage.Place
+	var place storage.FeedPosition
 	for second := range 300 {
 		now := begin.Add(time.Duration(second) * time.Second)
 		seen := feedSeen{at: now, oldest: strconv.Itoa(1000 + min(second, 30)), next: strconv.Itoa(1000 + second), checkpoint: "0/1"}
 		var lasts bool
-		place, lasts = f.saw(postgres{}, seen, storage.FeedPage{Now: storage.Mark{Secret: "s"}}, now)
+		place, lasts = f.observe(postgres{}, seen, storage.FeedPage{Now: storage.FeedState{Secret: "s"}}, now)
 		require.True(t, lasts)
 	}
 	require.Equal(t, "1030", place.Commit)

@@ -47,7 +47,7 @@ func (r recorder) committed() ipam.ID {
 	return id
 }
 
-func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storage.Place, after ipam.ID) (ids []ipam.ID, now storage.Place) {
+func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storage.FeedPosition, after ipam.ID) (ids []ipam.ID, now storage.FeedPosition) {
 	t.Helper()
 	page, err := s.FeedRead(t.Context(), project, from, after, 1000)
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func behind(t *testing.T, s *crdb.Store, project storage.ProjectKey, from storag
 		ids = append(ids, row.ID)
 		require.Len(t, row.Events, 1)
 	}
-	return ids, page.Now.Place
+	return ids, page.Now.FeedPosition
 }
 
 // A transaction gets its id long before it commits. Meanwhile, the feed reads transactions with later ids.
@@ -73,7 +73,7 @@ func TestFeedContainsLateCommits(t *testing.T) {
 	late := r.begin()
 	first := r.record(late)
 	second := r.committed()
-	ids, place := behind(t, s, r.project, begin.Place, ipam.ID{})
+	ids, place := behind(t, s, r.project, begin.FeedPosition, ipam.ID{})
 	require.Equal(t, []ipam.ID{second}, ids)
 	largest := ids[0]
 	third := r.committed()
@@ -82,7 +82,7 @@ func TestFeedContainsLateCommits(t *testing.T) {
 	ids, after := behind(t, s, r.project, place, ipam.ID{})
 	require.Subset(t, ids, []ipam.ID{first, third}, "the place is in the order of commits")
 
-	broken, _ := behind(t, s, r.project, begin.Place, largest)
+	broken, _ := behind(t, s, r.project, begin.FeedPosition, largest)
 	require.NotContains(t, broken, first, "by the largest id that was read, the first event is lost: the test can tell")
 
 	require.Eventually(t, func() bool { // transactions in other tests' databases count too
@@ -101,7 +101,7 @@ func TestFeedPositionsIncrease(t *testing.T) {
 	r := recorder{t, dsn, storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
 	begin, err := s.FeedMark(t.Context())
 	require.NoError(t, err)
-	place := begin.Place
+	place := begin.FeedPosition
 	for range 5 {
 		made := r.committed()
 		ids, now := behind(t, s, r.project, place, ipam.ID{})
@@ -110,7 +110,7 @@ func TestFeedPositionsIncrease(t *testing.T) {
 		place = now
 	}
 	other := storage.ProjectKey{ID: ipam.NewID(), Name: "q"}
-	ids, _ := behind(t, s, other, begin.Place, ipam.ID{})
+	ids, _ := behind(t, s, other, begin.FeedPosition, ipam.ID{})
 	require.Empty(t, ids)
 }
 
@@ -130,7 +130,7 @@ func TestLongFeedIsReadInParts(t *testing.T) {
 	}
 	var read []ipam.ID
 	for after := (ipam.ID{}); ; {
-		page, err := s.FeedRead(t.Context(), r.project, begin.Place, after, 2)
+		page, err := s.FeedRead(t.Context(), r.project, begin.FeedPosition, after, 2)
 		require.NoError(t, err)
 		for _, row := range page.Rows {
 			read = append(read, row.ID)
@@ -156,12 +156,12 @@ func TestRetentionReportsTheStartOfTheCompleteTrail(t *testing.T) {
 	cut := s.Now().Add(time.Minute).Truncate(time.Microsecond)
 	_, err = s.ExpireEvents(t.Context(), cut, 100)
 	require.NoError(t, err)
-	page, err := s.FeedRead(t.Context(), storage.ProjectKey{ID: ipam.NewID()}, before.Place, ipam.ID{}, 1)
+	page, err := s.FeedRead(t.Context(), storage.ProjectKey{ID: ipam.NewID()}, before.FeedPosition, ipam.ID{}, 1)
 	require.NoError(t, err)
 	require.WithinDuration(t, cut, page.Now.KeptFrom, 0)
 	_, err = s.ExpireEvents(t.Context(), cut.Add(-time.Hour), 100)
 	require.NoError(t, err)
-	page, err = s.FeedRead(t.Context(), storage.ProjectKey{ID: ipam.NewID()}, before.Place, ipam.ID{}, 1)
+	page, err = s.FeedRead(t.Context(), storage.ProjectKey{ID: ipam.NewID()}, before.FeedPosition, ipam.ID{}, 1)
 	require.NoError(t, err)
 	require.WithinDuration(t, cut, page.Now.KeptFrom, 0, "it never goes back")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -85,7 +85,7 @@ func TestChangedPoolVersionRetriesThePlan(t *testing.T) {
 	p := h.createPool(t, rootPool("pool", "10.0.0.0/24"))
 	at, runs := storage.PoolContainer(p), 0
 	err := h.store.InTx(admin(t), "meet", storage.Locks{Alone: []ipam.ID{at.Lock()}}, func(ctx context.Context, tx storage.Tx) error {
-		free, err := tx.FreeRead(ctx, at, space.Reads{Keys: storage.WholeBlock(at)})
+		free, err := tx.FreeRead(ctx, at, freespace.Reads{Keys: storage.WholeBlock(at)})
 		if err != nil {
 			return err
 		}

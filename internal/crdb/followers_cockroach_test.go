@@ -34,7 +34,7 @@ func TestCockroachStatementsAreRecorded(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "cockroach.txt"))
 	require.NoError(t, err)
-	require.Equal(t, askFollowed+";\n"+beginFollower+";\n", string(text))
+	require.Equal(t, clockStatement+";\n"+beginStaleRead+";\n", string(text))
 }
 
 // following returns a store on a server that reports its snapshot time and has the given faults.
@@ -50,14 +50,14 @@ func following(t *testing.T, faults []fault) (*Store, func() []string) {
 					return f.reply
 				}
 			}
-			if s.SQL == askFollowed {
+			if s.SQL == clockStatement {
 				return pgscript.Reply{Rows: [][]any{{pgtype.Numeric{Int: timestamp, Exp: -10, Valid: true}}}}
 			}
 			return pgscript.Reply{}
 		},
 		Shape: func(sql string) pgscript.Shape {
 			switch {
-			case sql == askFollowed:
+			case sql == clockStatement:
 				return pgscript.Shape{Columns: []pgscript.Column{{Name: "cluster_logical_timestamp", Type: pgtype.NumericOID}}}
 			case named(sql) == saidLoans:
 				return pgscript.Shape{Params: []uint32{pgtype.UUIDArrayOID}, Columns: []pgscript.Column{{Name: "pool_id", Type: pgtype.UUIDOID}}}
@@ -81,7 +81,7 @@ func following(t *testing.T, faults []fault) (*Store, func() []string) {
 // Each case lists the whole dialogue of a stale read on CockroachDB, its time, and the result of a failure.
 func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 	t.Parallel()
-	whole := []string{beginFollower, askFollowed, saidLoans, "commit"}
+	whole := []string{beginStaleRead, clockStatement, saidLoans, "commit"}
 	for name, c := range map[string]struct {
 		faults []fault
 		said   []string
@@ -91,19 +91,19 @@ func TestStaleReadsOnCockroachUseFollowerReads(t *testing.T) {
 		"OneHistoricalTransaction": {said: whole, at: true},
 		"RetriedAfterAFailure": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "40001"}}},
-			said:   append([]string{beginFollower, askFollowed, saidLoans, "rollback"}, whole...), at: true,
+			said:   append([]string{beginStaleRead, clockStatement, saidLoans, "rollback"}, whole...), at: true,
 		},
 		"ContinuedOnAnotherNode": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "57P01", Fatal: true}}},
-			said:   append([]string{beginFollower, askFollowed, saidLoans, "--"}, whole...), at: true,
+			said:   append([]string{beginStaleRead, clockStatement, saidLoans, "--"}, whole...), at: true,
 		},
 		"CurrentIfTheTablesAreTooNew": {
 			faults: []fault{{saidLoans, 1, pgscript.Reply{Code: "42P01"}}},
-			said:   []string{beginFollower, askFollowed, saidLoans, "rollback", "--", saidLoans},
+			said:   []string{beginStaleRead, clockStatement, saidLoans, "rollback", "--", saidLoans},
 		},
 		"RefusedForAPermanentError": {
 			faults: []fault{{saidLoans, 0, pgscript.Reply{Code: "42501"}}},
-			said:   []string{beginFollower, askFollowed, saidLoans, "rollback"}, code: ipam.CodeInternal,
+			said:   []string{beginStaleRead, clockStatement, saidLoans, "rollback"}, code: ipam.CodeInternal,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (s *Store) KeysUsed(ctx context.Context, used map[ipam.ID]time.Time) error 
 	for _, id := range slices.SortedFunc(maps.Keys(used), func(a, b ipam.ID) int { return bytes.Compare(a[:], b[:]) }) {
 		ids, times = append(ids, rows.ID(id)), append(times, used[id])
 	}
-	return s.alone(ctx, "keys_used", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "keys_used", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("keys_used"), ids, times)
 		return err
 	})

@@ -37,7 +37,7 @@ func TestStatementsByKeyAffectExactlyTheirRows(t *testing.T) {
 			deleted, err := c.Exec(t.Context(), query.Get(name), append([]any{region}, keys...)...)
 			require.NoError(t, err)
 			require.EqualValues(t, n, deleted.RowsAffected())
-			surely, there := query.Sure(name)
+			surely, there := query.Checked(name)
 			require.True(t, there)
 			_, err = c.Exec(t.Context(), query.Get(surely), append(append([]any{region}, keys...), n)...)
 			require.ErrorContains(t, err, "22012", "they are gone")

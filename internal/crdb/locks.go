@@ -24,7 +24,7 @@ const (
 	// lockAtOnce gets all locks at once or fails. Later statements wait at most 50 ms for rows.
 	lockAtOnce = "SELECT 1 / bool_and(CASE WHEN alone THEN pg_try_advisory_xact_lock(k) ELSE pg_try_advisory_xact_lock_shared(k) END)::INT, clock_timestamp()," +
 		" set_config('lock_timeout', '50ms', true) FROM unnest($1::INT8[], $2::BOOL[]) AS l (k, alone)"
-	waitAMoment = "SET LOCAL lock_timeout = '50ms'" // for an engine without locks
+	waitBriefly = "SET LOCAL lock_timeout = '50ms'" // for an engine without locks
 )
 
 // lockSet contains one transaction's locks.
@@ -32,11 +32,11 @@ type lockSet struct {
 	held map[int64]bool // true: exclusive; includes requested locks
 	next map[int64]bool // requested, for the next statement
 
-	atOnce bool // get the locks without waiting, or fail the transaction
+	noWait bool // get the locks without waiting, or fail the transaction
 
-	inTurn []ipam.ID // shared locks for which the transaction does not wait (storage.Locks.InTurn)
-	asked  []int64   // the locks of the last preamble, in their order
-	busy   *int64    // the lock in inTurn that another transaction holds exclusively; nil: none
+	tryShared []ipam.ID // shared locks for which the transaction does not wait (storage.Locks.InTurn)
+	requested []int64   // the locks of the last preamble, in their order
+	busy      *int64    // the lock in tryShared that another transaction holds exclusively; nil: none
 }
 
 func newLockSet(l storage.Locks) *lockSet {
@@ -44,7 +44,7 @@ func newLockSet(l storage.Locks) *lockSet {
 	s.want(true, l.Alone...)
 	s.want(false, l.Shared...)
 	if l.InTurn {
-		s.inTurn = l.Shared
+		s.tryShared = l.Shared
 	}
 	return s
 }
@@ -71,11 +71,11 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	return keys, alone
 }
 
-// occupied returns *storage.Occupied if another transaction held a lock in inTurn, and otherwise nil.
-func (s *lockSet) occupied() error {
-	for _, id := range s.inTurn {
+// busyError returns *storage.Occupied if another transaction held a lock in tryShared, and otherwise nil.
+func (s *lockSet) busyError() error {
+	for _, id := range s.tryShared {
 		if s.busy != nil && lockKey(id) == *s.busy {
-			return &storage.Occupied{ID: id}
+			return &storage.LockBusy{ID: id}
 		}
 	}
 	return nil

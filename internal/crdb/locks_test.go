@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/outcome"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -83,7 +83,7 @@ func (l *locked) meet(t *testing.T, first, second step) (waited bool) {
 	return waited
 }
 
-// waits polls until the second transaction has read (false) or waits for a lock (true).
+// commitWaits polls until the second transaction has read (false) or waits for a lock (true).
 func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 	t.Helper()
 	for {
@@ -105,12 +105,12 @@ func (l *locked) waits(t *testing.T, read <-chan struct{}) bool {
 func (l *locked) releasing(block string, locks storage.Locks) step {
 	freed := []netip.Prefix{netip.MustParsePrefix(block)}
 	return step{locks, func(ctx context.Context, tx storage.Tx, read func()) error {
-		buddies, err := tx.FreeRead(ctx, l.c, space.Reads{Keys: space.MergeCandidates(freed, l.c.Block)})
+		buddies, err := tx.FreeRead(ctx, l.c, freespace.Reads{Keys: freespace.MergeCandidates(freed, l.c.Block)})
 		if err != nil {
 			return err
 		}
 		read()
-		gone, merged := space.Merge(freed, buddies, l.c.Block)
+		gone, merged := freespace.Merge(freed, buddies, l.c.Block)
 		return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: l.c, Delete: gone, Insert: merged}}})
 	}}
 }

@@ -28,10 +28,10 @@ func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Contex
 			err = fn(ctx, s.readerOn(s.inAttempt(ctx, c)))
 		}
 		if err != nil {
-			endBehind(ctx, c, "rollback")
+			endStale(ctx, c, "rollback")
 			return outcome.OfClosure(err, c.Conn())
 		}
-		endBehind(ctx, c, "commit") // a read has nothing to lose
+		endStale(ctx, c, "commit") // a read has nothing to lose
 		return nil
 	})
 }
@@ -43,5 +43,5 @@ func (s *Store) readerOn(q lookup.Querier) lookup.Reader {
 
 // readerBy returns a Reader that uses run.
 func (s *Store) readerBy(run lookup.Run) lookup.Reader {
-	return lookup.New(s.region, s.places, run, s.engine.byKeys())
+	return lookup.New(s.region, s.regions, run, s.engine.byKeys())
 }

@@ -19,6 +19,6 @@ func TestPipelinedTransactionUsesTheEstimatedTimeWithoutLocks(t *testing.T) {
 		if e.locks() {
 			want = read.Add(-time.Second)
 		}
-		require.WithinDuration(t, want, (&quick{now: c.inOneTrip(e)}).Now(), 10*time.Microsecond)
+		require.WithinDuration(t, want, (&cachedTx{now: c.forOneRoundTrip(e)}).Now(), 10*time.Microsecond)
 	}
 }

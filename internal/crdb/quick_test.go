@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
@@ -40,18 +40,18 @@ type rememberer struct {
 	made []error
 }
 
-// InOneTrip implements storage.Store.
-func (r *rememberer) InOneTrip(
+// InOneRoundTrip implements storage.Store.
+func (r *rememberer) InOneRoundTrip(
 	ctx context.Context, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) error,
 ) error {
-	err := r.Store.InOneTrip(ctx, op, locks, sent, fn)
+	err := r.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.made = append(r.made, err)
 	return err
 }
 
-// quick returns the number of successful transactions in one round trip since its last call.
+// cachedTx returns the number of successful transactions in one round trip since its last call.
 func (r *rememberer) quick() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -229,10 +229,10 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 		claimed.UID, claimed.Name, claimed.AllocationID, claimed.Revision = ipam.NewID(), name, ipam.NewID(), ipam.NewID()
 		released := held
 		held = claimed
-		return r.Store.InOneTrip(admin(t), "again", storage.Locks{Alone: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
+		return r.Store.InOneRoundTrip(admin(t), "again", storage.Locks{Alone: []ipam.ID{c.Lock()}, Shared: []ipam.ID{pool.ProjectID}},
 			func(ctx context.Context) (context.Context, func()) { return ctx, func() {} },
 			func(ctx context.Context, tx storage.Tx) error {
-				if _, err := tx.GroupRead(ctx, c, space.Reads{}, storage.GroupQuery{Pool: pool, Projects: []ipam.ID{pool.ProjectID}}); err != nil {
+				if _, err := tx.GroupRead(ctx, c, freespace.Reads{}, storage.GroupQuery{Pool: pool, Projects: []ipam.ID{pool.ProjectID}}); err != nil {
 					return err
 				}
 				return tx.Write(ctx, storage.Changes{ClaimDelete: []ipam.Claim{released}, ClaimInsert: []ipam.Claim{claimed}, Free: []storage.FreeChange{{Container: c}}})
@@ -244,7 +244,7 @@ func TestGroupWithoutFreeBlockChangesChecksThePolicy(t *testing.T) {
 		return p, nil
 	})
 	require.NoError(t, err)
-	require.ErrorIs(t, again("two"), storage.ErrForgotten)
+	require.ErrorIs(t, again("two"), storage.ErrCacheMiss)
 }
 
 // A claim on a shared class of the platform takes one round trip in another project too. A changed class is noticed.

@@ -28,7 +28,7 @@ func withFarPool(t *testing.T, h *house, p string) {
 func withLoan(t *testing.T, h *house, p string) {
 	t.Helper()
 	withFarPool(t, h, p)
-	moved, err := h.svc.KeepStocks(admin(t))
+	moved, err := h.svc.RebalanceStocks(admin(t))
 	require.NoError(t, err)
 	require.Equal(t, 1, moved)
 }
@@ -49,7 +49,7 @@ func withFencedLoan(t *testing.T, h *house, p string) {
 // regionReadings lists the requests on pools in several regions.
 var regionReadings = map[string]reading{
 	"JobKeepStocks": {withFarPool, func(ctx context.Context, s server, _ string) error {
-		moved, err := s.svc.KeepStocks(ctx)
+		moved, err := s.svc.RebalanceStocks(ctx)
 		if err == nil && moved != 1 {
 			err = errors.New("nothing was lent")
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/carve-ipam/carve/internal/alloc"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/claims"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/search"
@@ -43,7 +43,7 @@ func get[T any](prepare func(*testing.T, *house, string), read func(ctx context.
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p)) }}
 }
 
-// asked returns a reading with the server's read options.
+// requested returns a reading with the server's read options.
 func asked[T any](prepare func(*testing.T, *house, string), read func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (T, error)) reading {
 	return reading{prepare, func(ctx context.Context, s server, p string) error { return failure(read(ctx, s.svc, p, s.asks)) }}
 }
@@ -128,7 +128,7 @@ var readings = map[string]reading{
 	"GetPoolFree": asked(withClaim(ipam.ReclaimDelete), func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (pools.FreePage, error) {
 		return svc.GetPoolFree(ctx, p, "pool", nil, 10, "", r)
 	}),
-	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (holdings.Map, error) {
+	"GetPoolMap": asked(withRetained, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (allocations.Map, error) {
 		return svc.GetPoolMap(ctx, p, "pool", netip.Prefix{}, 8, r)
 	}),
 	"GetPoolUtilization": asked(withPool, func(ctx context.Context, svc *alloc.Service, p string, r usecase.Reading) (utilization.History, error) {

@@ -30,7 +30,7 @@ func RenewEpochs(ctx context.Context, dsn string) (Epochs, error) {
 	defer s.Close()
 	var done Epochs
 	fresh := map[epochKey][16]byte{} // kept for every attempt
-	err = s.alone(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
+	err = s.inMaintenanceTx(ctx, "epochs_renew", func(ctx context.Context, c *conn) error {
 		if done, err = renewEpochs(ctx, c, fresh); err != nil {
 			return err
 		}

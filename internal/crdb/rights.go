@@ -45,7 +45,7 @@ func Rights(ctx context.Context, dsn string) ([]Right, error) {
 	}
 	defer s.Close()
 	var all []Right
-	err = s.alone(ctx, "right_list", func(ctx context.Context, c *conn) error {
+	err = s.inMaintenanceTx(ctx, "right_list", func(ctx context.Context, c *conn) error {
 		answer, err := c.Query(ctx, restored.Statement("right_list"))
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func EndRights(ctx context.Context, dsn string, r Revival) error {
 	}
 	defer s.Close()
 	revision := ipam.NewID()
-	return s.alone(ctx, "right_end", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "right_end", func(ctx context.Context, c *conn) error {
 		ended := map[string][]ipam.ID{}
 		for _, one := range r.Revoked {
 			ended[one.Kind] = append(ended[one.Kind], one.ID)

@@ -52,7 +52,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 			return outcome.OfClosure(fn(ctx, t), cn.pool.Conn())
 		})
 		if cn.locks != nil && err != nil {
-			if occupied := cn.locks.occupied(); occupied != nil {
+			if occupied := cn.locks.busyError(); occupied != nil {
 				return outcome.OfClosure(occupied, cn.pool.Conn())
 			}
 		}
@@ -60,7 +60,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 	}
 	err := s.repeat(ctx, op, false, func(ctx context.Context) error {
 		err := once(ctx)
-		if u, ok := errors.AsType[*storage.Unplaced](err); ok && !locks.InTurn { // at most once for each project and region
+		if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok && !locks.InTurn { // at most once for each project and region
 			for _, project := range u.Projects {
 				if err := s.Place(ctx, project, u.Region); err != nil {
 					return err
@@ -71,7 +71,7 @@ func (s *Store) transact(ctx context.Context, op string, locks storage.Locks, dr
 		return s.conflictOf(ctx, err)
 	})
 	if err == nil && !dry && last != nil {
-		last.lessons.committed(last)
+		last.fill.committed(last)
 	}
 	return err
 }
@@ -222,9 +222,9 @@ func (s *Store) repeat(ctx context.Context, op string, read bool, attempt func(c
 			return nil
 		case outcome.Refused:
 			return outcome.Refusal(ctx, op, err)
-		case outcome.Unknown:
+		case outcome.Indeterminate:
 			return s.unknown(ctx, op, n, state, err)
-		case outcome.Again, outcome.AgainSlowly:
+		case outcome.Retry, outcome.RetrySlowly:
 			if n+1 >= outcome.MaxAttempts || !outcome.Pause(ctx, n, end) {
 				s.log.WarnContext(ctx, "gave up a transaction", "op", op, "attempts", n+1, "sqlstate", state, "error", err)
 				return outcome.GaveUp(ctx, end, err)

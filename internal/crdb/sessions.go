@@ -27,7 +27,7 @@ func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, most int
 	if err != nil {
 		return err
 	}
-	return s.alone(ctx, "session_begin", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "session_begin", func(ctx context.Context, c *conn) error {
 		if _, err := c.Exec(ctx, query.Get("session_insert"), values...); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (s *Store) SessionBegin(ctx context.Context, session ipam.Session, most int
 
 // SessionEnd implements tenancy.SessionStore.
 func (s *Store) SessionEnd(ctx context.Context, hash []byte) error {
-	return s.alone(ctx, "session_delete", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "session_delete", func(ctx context.Context, c *conn) error {
 		_, err := c.affected(ctx, "session_delete", hash)
 		return err
 	})
@@ -53,7 +53,7 @@ func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) err
 	for _, hash := range slices.Sorted(maps.Keys(used)) { // sorted, as in KeysUsed
 		hashes, times = append(hashes, []byte(hash)), append(times, used[hash])
 	}
-	return s.alone(ctx, "sessions_used", func(ctx context.Context, c *conn) error {
+	return s.inMaintenanceTx(ctx, "sessions_used", func(ctx context.Context, c *conn) error {
 		_, err := c.Exec(ctx, query.Get("sessions_used"), hashes, times)
 		return err
 	})
@@ -62,7 +62,7 @@ func (s *Store) SessionsUsed(ctx context.Context, used map[string]time.Time) err
 // ExpireSessions deletes up to limit sessions that expired before now, in their own transaction, and returns their number.
 func (s *Store) ExpireSessions(ctx context.Context, now time.Time, limit int) (int64, error) {
 	var n int64
-	err := s.alone(ctx, "session_expire", func(ctx context.Context, c *conn) (err error) {
+	err := s.inMaintenanceTx(ctx, "session_expire", func(ctx context.Context, c *conn) (err error) {
 		n, err = c.affected(ctx, "session_expire", now, limit)
 		return err
 	})

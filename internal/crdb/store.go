@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/catalogcache"
 	"github.com/carve-ipam/carve/internal/crdb/dial"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/recall"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -23,24 +23,24 @@ import (
 // Store is the database. Open returns one, and Close releases it.
 type Store struct {
 	lookup.Reader
-	places  *places
+	regions *regionSet
 	pool    *pgxpool.Pool
 	writers *dial.Writers
 	product dial.Engine
 	engine  engine
 
-	followers *pgxpool.Pool // for stale reads
-	region    string
-	log       *slog.Logger
-	watch     func(Attempt)
-	tracer    Tracer // nil: no tracing
-	clock     *storeClock
-	memory    *recall.Memory
-	feed      *feedClock
-	tooOld    *standingDown
-	shares    shares
-	life      context.Context // ends with the store
-	stop      func()          // stops the background work and waits for it
+	stale  *pgxpool.Pool // for stale reads
+	region string
+	log    *slog.Logger
+	watch  func(Attempt)
+	tracer Tracer // nil: no tracing
+	clock  *storeClock
+	memory *catalogcache.Cache
+	feed   *feedClock
+	tooOld *incompatible
+	shares projectShares
+	life   context.Context // ends with the store
+	stop   func()          // stops the background work and waits for it
 }
 
 var (
@@ -122,18 +122,18 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
-	followers, err := newFollowers(ctx, cfg)
+	followers, err := newStaleConnections(ctx, cfg)
 	if err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("cannot connect to the database: %w", err)
 	}
 	s := &Store{
-		pool: pool, shares: newShares(int(cfg.MaxConns), int(followers.Config().MaxConns)), writers: dial.NewWriters(cfg.MaxConns), followers: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
-		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &standingDown{done: make(chan struct{})},
+		pool: pool, shares: newProjectShares(int(cfg.MaxConns), int(followers.Config().MaxConns)), writers: dial.NewWriters(cfg.MaxConns), stale: followers, product: product, engine: eng, region: o.Region, log: o.Log, watch: o.OnAttempt, tracer: o.Tracer,
+		clock: newStoreClock(o.LocalTime), feed: &feedClock{}, tooOld: &incompatible{done: make(chan struct{})},
 	}
-	s.places, s.memory = newPlaces(o.Region), recall.New(s.clock.local)
+	s.regions, s.memory = newRegionSet(o.Region), catalogcache.New(s.clock.local)
 	s.Reader = s.readerBy(s.read)
-	if err := s.learn(ctx); err != nil {
+	if err := s.readFacts(ctx); err != nil {
 		pool.Close()
 		followers.Close()
 		return nil, err
@@ -141,7 +141,7 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	var cancel context.CancelFunc
 	s.life, cancel = context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { s.keepPlaces(s.life) })
+	running.Go(func() { s.refreshRegions(s.life) })
 	running.Go(func() { s.keepClock(s.life) })
 	s.stop = func() {
 		cancel()
@@ -150,12 +150,12 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// learn reads the facts that the store needs before it serves a request.
-func (s *Store) learn(ctx context.Context) error {
+// readFacts reads the facts that the store needs before it serves a request.
+func (s *Store) readFacts(ctx context.Context) error {
 	if err := s.checkCompatible(ctx); err != nil {
 		return err
 	}
-	if err := s.findPlaces(ctx); err != nil {
+	if err := s.readRegions(ctx); err != nil {
 		return fmt.Errorf("cannot read the database's regions: %w", err)
 	}
 	for range clockSamples {
@@ -171,7 +171,7 @@ func (s *Store) Close() {
 	s.stop()
 	s.writers.Close()
 	s.pool.Close()
-	s.followers.Close()
+	s.stale.Close()
 }
 
 // Ping reports whether the database responds.

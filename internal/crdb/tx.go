@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/catalogcache"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
-	"github.com/carve-ipam/carve/internal/crdb/recall"
 	"github.com/carve-ipam/carve/internal/crdb/write"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -17,15 +17,15 @@ import (
 // tx is one attempt at a transaction.
 type tx struct {
 	lookup.Reader
-	region string
-	places *places
-	conn   *conn
-	number int
-	dry    bool
-	clock  *storeClock
-	fences lookup.Fences // as read, or as written since
+	region  string
+	regions *regionSet
+	conn    *conn
+	number  int
+	dry     bool
+	clock   *storeClock
+	fences  lookup.Fences // as read, or as written since
 
-	lessons lessons
+	fill cacheFill
 
 	durable func() (ask, write string) // of the engine
 	byKeys  bool                       // of the engine
@@ -34,8 +34,8 @@ type tx struct {
 var _ storage.Tx = (*tx)(nil)
 
 func newTx(s *Store, c *conn, number int, dry bool) *tx {
-	t := &tx{region: s.region, places: s.places, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
-	t.lessons = lessons{memory: s.memory, region: s.region, pools: map[lookup.Place]*recall.Pool{}, projects: map[ipam.ID]recall.Project{}}
+	t := &tx{region: s.region, regions: s.regions, conn: c, number: number, dry: dry, clock: s.clock, fences: lookup.Fences{}, durable: s.engine.durable, byKeys: s.engine.byKeys()}
+	t.fill = cacheFill{memory: s.memory, region: s.region, pools: map[lookup.FenceKey]*catalogcache.Pool{}, projects: map[ipam.ID]catalogcache.Project{}}
 	// Inside a transaction no statement is retried: its error ends the attempt.
 	t.Reader = s.readerOn(c)
 	return t
@@ -53,7 +53,7 @@ func (t *tx) Now() time.Time {
 }
 
 // FreeRead implements storage.Tx.
-func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads space.Reads) ([]netip.Prefix, error) {
+func (t *tx) FreeRead(ctx context.Context, c storage.Container, reads freespace.Reads) ([]netip.Prefix, error) {
 	t.conn.lock(c.Lock())
 	stock, err := t.stock(ctx, c)
 	if err != nil {
@@ -68,9 +68,9 @@ func (t *tx) stock(ctx context.Context, c storage.Container) (ipam.Stock, error)
 	if !t.byKeys {
 		return ipam.Stock{}, nil
 	}
-	at := lookup.PlaceOf(c)
+	at := lookup.FenceKeyOf(c)
 	if _, known := t.fences[at]; !known {
-		if err := t.fences.Read(ctx, t.conn, []lookup.Place{at}); err != nil {
+		if err := t.fences.Read(ctx, t.conn, []lookup.FenceKey{at}); err != nil {
 			return ipam.Stock{}, err
 		}
 	}
@@ -89,7 +89,7 @@ func (t *tx) QuotaShards(ctx context.Context, quotas []ipam.ID) ([]ipam.QuotaSha
 // ConsumersNamed implements storage.ConsumerReader. With several regions it locks the names, so no transaction creates the same consumer in another
 // region meanwhile.
 func (t *tx) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error) {
-	if t.places.Several() {
+	if t.regions.Several() {
 		for _, ref := range refs {
 			t.conn.lock(ipam.DerivedID(projectID, "consumer "+ref.String()))
 		}
@@ -103,7 +103,7 @@ func (t *tx) Taken(ctx context.Context, claims, keys []storage.NameRef) (taken, 
 	if taken, used, err = lookup.Taken(ctx, t.conn, t.region, claims, keys); err != nil || t.dry {
 		return taken, used, err
 	}
-	unfenced := slices.DeleteFunc(t.unfenced(), func(at lookup.Place) bool { // in a deleted project all names are taken
+	unfenced := slices.DeleteFunc(t.missingFences(), func(at lookup.FenceKey) bool { // in a deleted project all names are taken
 		return !slices.ContainsFunc(claims, func(ref storage.NameRef) bool { return ref.ProjectID == at.ID && !taken[ref] })
 	})
 	if len(unfenced) > 0 {

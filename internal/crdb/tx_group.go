@@ -3,19 +3,19 @@ package crdb
 import (
 	"context"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/lookup"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // GroupRead implements storage.Tx.
-func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
+func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freespace.Reads, q storage.GroupQuery) (facts storage.GroupFacts, err error) {
 	t.conn.lock(pool.Lock())
 	asked, learns, projects := reads, false, []ipam.ID(nil)
 	if q.Remember {
-		if reads, learns = t.lessons.ahead(pool, reads); learns {
-			projects = t.lessons.of(q)
+		if reads, learns = t.fill.ahead(pool, reads); learns {
+			projects = t.fill.of(q)
 		}
 	}
 	stock, err := t.stock(ctx, pool)
@@ -27,7 +27,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads space.
 		facts, err = t.changed(ctx, pool, q, facts)
 	}
 	if err == nil && learns {
-		t.lessons.read(pool, reads, q, facts, t.fences[lookup.PlaceOf(pool)])
+		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
 		facts.Free = asked.Asked(facts.Free) // without the extra reads, which may contain a free block that this group is about to release
 	}
 	return facts, err

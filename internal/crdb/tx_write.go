@@ -24,34 +24,34 @@ func (t *tx) Write(ctx context.Context, ch storage.Changes) error {
 			return err
 		}
 	}
-	statements, err := write.Plan(t.region, t.places.Everywhere(), ch, t.fences, t.byKeys)
+	statements, err := write.Plan(t.region, t.regions.Everywhere(), ch, t.fences, t.byKeys)
 	if err != nil || statements.Empty() {
 		return err
 	}
 	if err := t.conn.holdsAll(ch); err != nil {
 		return err
 	}
-	statements.Begin(t.unfenced())
+	statements.Begin(t.missingFences())
 	if err := statements.Send(ctx, t.conn); err != nil {
 		return err
 	}
-	t.lessons.wrote(ch, statements)
+	t.fill.wrote(ch, statements)
 	if err := t.placeConsumers(ctx, ch.ConsumerInsert); err != nil {
 		return err
 	}
-	return t.settleNames(ctx, statements.Naming())
+	return t.checkNames(ctx, statements.Naming())
 }
 
 // placeConsumers returns an error if a project creates its first consumers in a region that is not recorded for it. Consumers are looked up only in
 // recorded regions.
 func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
-	if len(made) == 0 || !t.places.Several() || t.dry {
+	if len(made) == 0 || !t.regions.Several() || t.dry {
 		return nil
 	}
 	for _, c := range made {
 		regions, err := t.RegionsOf(ctx, c.ProjectID)
 		if err == nil && !slices.Contains(regions, c.Region) {
-			err = &storage.Unplaced{Projects: []ipam.ID{c.ProjectID}, Region: c.Region}
+			err = &storage.RegionNotRecorded{Projects: []ipam.ID{c.ProjectID}, Region: c.Region}
 		}
 		if err != nil {
 			return err
@@ -60,22 +60,22 @@ func (t *tx) placeConsumers(ctx context.Context, made []ipam.Consumer) error {
 	return nil
 }
 
-// unfenced returns the projects that are to be cached and have no fence (version row) yet.
-func (t *tx) unfenced() []lookup.Place {
-	return slices.DeleteFunc(slices.Clone(t.lessons.asked), func(at lookup.Place) bool {
+// missingFences returns the projects that are to be cached and have no fence (version row) yet.
+func (t *tx) missingFences() []lookup.FenceKey {
+	return slices.DeleteFunc(slices.Clone(t.fill.asked), func(at lookup.FenceKey) bool {
 		_, there := t.fences[at]
 		return there
 	})
 }
 
-// settleNames checks new claims' names, in the same transaction. For a project in one region it does nothing. On PostgreSQL it locks each name that
+// checkNames checks new claims' names, in the same transaction. For a project in one region it does nothing. On PostgreSQL it locks each name that
 // it looks up, so the second of two transactions in two regions sees the first one's claims.
-func (t *tx) settleNames(ctx context.Context, n *write.Naming) error {
+func (t *tx) checkNames(ctx context.Context, n *write.Naming) error {
 	if n == nil {
 		return nil
 	}
 	for _, region := range n.Regions() {
-		t.places.met(region)
+		t.regions.noticeRegion(region)
 	}
 	if u := n.Unplaced(); u != nil && !t.dry {
 		return u

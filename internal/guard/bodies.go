@@ -22,7 +22,7 @@ type Pace struct {
 //
 //   - It reads up to Small bytes ahead for every request. The buffer grows with the received bytes, so it costs only the bytes that the client sent.
 //   - It reads up to Large bytes ahead for LargeAtOnce requests at once. Other requests wait up to the pace's grace for their turn, and then reading
-//     their body fails with ErrCrowded. A client that sends large bodies slowly blocks only other large bodies.
+//     their body fails with ErrTooManyBodies. A client that sends large bodies slowly blocks only other large bodies.
 //   - It does not read ahead a larger body, or one whose client expects 100-continue.
 //
 // Reading a body fails with os.ErrDeadlineExceeded if the body is slower than the pace. http.Server.ReadTimeout alone cannot do this: it must leave
@@ -34,8 +34,8 @@ type Bodies struct {
 	LargeAtOnce int
 }
 
-// ErrCrowded is the error of reading a large body while too many others are in progress.
-var ErrCrowded = errors.New("the server already receives too many large bodies")
+// ErrTooManyBodies is the error of reading a large body while too many others are in progress.
+var ErrTooManyBodies = errors.New("the server already receives too many large bodies")
 
 // rest is the time to wait for the rest of a body that the handler did not read, so that the client finishes sending and reads the response.
 const rest = time.Second
@@ -82,7 +82,7 @@ func (b Bodies) readAhead(body *heldBody, length int64, turns chan struct{}) {
 		defer func() { <-turns }()
 		body.readAhead(b.Large)
 	case <-over.C:
-		body.err = ErrCrowded
+		body.err = ErrTooManyBodies
 	}
 }
 

@@ -152,7 +152,7 @@ func TestSmallBodiesDoNotWaitForLargeOnes(t *testing.T) {
 		h.begin(t, 1000, strings.Repeat("x", 999))
 	}
 	require.Zero(t, <-h.arrived)
-	require.ErrorIs(t, <-h.failed, guard.ErrCrowded)
+	require.ErrorIs(t, <-h.failed, guard.ErrTooManyBodies)
 	for range 3 {
 		h.begin(t, 2, "{}")
 		require.Equal(t, int64(2), <-h.arrived)

@@ -18,10 +18,10 @@ type Clients struct {
 	most   int
 	refuse func(Load) // called for each connection that was closed for lack of room
 
-	mu      sync.Mutex
-	load    Load
-	waiting crowds
-	crowds  map[netip.Prefix]*crowd
+	mu        sync.Mutex
+	load      Load
+	waiting   addressHeap
+	byWaiting map[netip.Prefix]*addressConns
 }
 
 // Load counts the connections, and the connections that were closed for lack of room.
@@ -34,7 +34,7 @@ type Load struct {
 
 // NewClients returns a limit. It calls refuse, from the goroutine that accepts, for each connection that it closes for lack of room.
 func NewClients(most int, refuse func(Load)) *Clients {
-	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, crowds: map[netip.Prefix]*crowd{}}
+	return &Clients{most: most, refuse: refuse, load: Load{Most: most}, byWaiting: map[netip.Prefix]*addressConns{}}
 }
 
 // Load returns the current state.
@@ -98,7 +98,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			_ = tcp.SetWriteBuffer(sendBuffer)
 		}
 		if l.plain {
-			conn = &heads{Conn: conn}
+			conn = &requestHeads{Conn: conn}
 		}
 		if admitted := l.clients.admit(conn); admitted != nil {
 			return admitted, nil
@@ -111,7 +111,7 @@ func (l *listener) Accept() (net.Conn, error) {
 type client struct {
 	net.Conn
 	clients *Clients
-	from    *crowd
+	from    *addressConns
 	place   *list.Element // its element in the crowd's waiting list; nil: it has a request, or is gone
 	gone    bool
 }
@@ -137,7 +137,7 @@ func (c *Clients) admit(conn net.Conn) net.Conn {
 	}
 	var admitted *client
 	if !full || victim != nil {
-		admitted = &client{Conn: conn, clients: c, from: c.crowd(conn.RemoteAddr())}
+		admitted = &client{Conn: conn, clients: c, from: c.connsOf(conn.RemoteAddr())}
 		admitted.from.open++
 		c.load.Open++
 		c.queue(admitted)
@@ -185,7 +185,7 @@ func (c *Clients) remove(k *client) {
 	k.gone = true
 	c.load.Open--
 	if k.from.open--; k.from.open == 0 {
-		delete(c.crowds, k.from.address)
+		delete(c.byWaiting, k.from.address)
 	}
 }
 

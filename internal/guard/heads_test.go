@@ -23,7 +23,7 @@ func (p piped) Read(b []byte) (int, error) { return p.Reader.Read(b) }
 
 func throughHeads(t testing.TB, from io.Reader) []byte {
 	t.Helper()
-	out, err := io.ReadAll(&heads{Conn: piped{Reader: from}})
+	out, err := io.ReadAll(&requestHeads{Conn: piped{Reader: from}})
 	require.NoError(t, err)
 	return out
 }

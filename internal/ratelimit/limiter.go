@@ -77,9 +77,9 @@ func (l *Limiter) Take(key string) Decision {
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
-// Afford reports whether a bucket has the tokens for the next part of an operation that has already taken some. A full bucket always suffices for the
+// CanSpend reports whether a bucket has the tokens for the next part of an operation that has already taken some. A full bucket always suffices for the
 // first part, even if the part costs more than the bucket holds.
-func (l *Limiter) Afford(key string, tokens, taken int) Decision {
+func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 	b := l.bucket(key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,18 +92,18 @@ func (l *Limiter) Afford(key string, tokens, taken int) Decision {
 	return d
 }
 
-// Owe takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: a burst of parallel operations must not block
+// Debit takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: a burst of parallel operations must not block
 // later ones for long.
-func (l *Limiter) Owe(key string, tokens int) {
+func (l *Limiter) Debit(key string, tokens int) {
 	b := l.bucket(key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := l.clock()
-	b.owe(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
+	b.debit(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
 }
 
-// owe takes tokens whether or not the bucket has them.
-func (b *bucket) owe(now time.Time, tokens int) {
+// debit takes tokens whether or not the bucket has them.
+func (b *bucket) debit(now time.Time, tokens int) {
 	for tokens > 0 {
 		n := min(tokens, b.tokens.Burst())
 		b.tokens.ReserveN(now, n)

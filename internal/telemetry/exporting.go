@@ -70,13 +70,13 @@ func exporters(env func(string) string, signal string) ([]string, error) {
 		out = append(out, byOTLP)
 	}
 	if slices.Contains(out, byOTLP) {
-		return out, spoken(env, signal)
+		return out, isSupported(env, signal)
 	}
 	return out, nil
 }
 
-// spoken refuses the OTLP protocols that are not built in: gRPC would add a second HTTP stack, and every collector accepts HTTP.
-func spoken(env func(string) string, signal string) error {
+// isSupported refuses the OTLP protocols that are not built in: gRPC would add a second HTTP stack, and every collector accepts HTTP.
+func isSupported(env func(string) string, signal string) error {
 	name := "OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL"
 	if env(name) == "" {
 		name = otlpProtocol
@@ -121,8 +121,8 @@ func accepts(env func(string) string) (bool, error) {
 	return found, nil
 }
 
-// tellEvery is the minimum interval between log lines about failed exports.
-const tellEvery = 30 * time.Second
+// logEvery is the minimum interval between log lines about failed exports.
+const logEvery = 30 * time.Second
 
 // outcomes counts the exported batches of one signal by result, and logs failures now and then. A failed export stops neither the exporter nor the
 // service.
@@ -135,7 +135,7 @@ type outcomes struct {
 }
 
 func newOutcomes(signal string, log *slog.Logger) *outcomes {
-	return &outcomes{signal: strings.ToLower(signal), log: log, said: rate.Sometimes{Interval: tellEvery}}
+	return &outcomes{signal: strings.ToLower(signal), log: log, said: rate.Sometimes{Interval: logEvery}}
 }
 
 func (o *outcomes) note(ctx context.Context, err error) {
@@ -162,27 +162,27 @@ func shortened(s string) string {
 	return s
 }
 
-// toldSpans is an exporter that reports its failures to outcomes and hides them from the SDK, which would print each one.
-type toldSpans struct {
+// loggedSpans is an exporter that reports its failures to outcomes and hides them from the SDK, which would print each one.
+type loggedSpans struct {
 	sdktrace.SpanExporter
 	outcomes *outcomes
 }
 
 // ExportSpans implements trace.SpanExporter.
-func (t toldSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+func (t loggedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := t.SpanExporter.ExportSpans(ctx, spans)
 	t.outcomes.note(ctx, err)
 	return nil
 }
 
-// toldMetrics does the same for metrics.
-type toldMetrics struct {
+// loggedMetrics does the same for metrics.
+type loggedMetrics struct {
 	sdkmetric.Exporter
 	outcomes *outcomes
 }
 
 // Export implements metric.Exporter.
-func (t toldMetrics) Export(ctx context.Context, all *metricdata.ResourceMetrics) error {
+func (t loggedMetrics) Export(ctx context.Context, all *metricdata.ResourceMetrics) error {
 	err := t.Exporter.Export(ctx, all)
 	t.outcomes.note(ctx, err)
 	return nil

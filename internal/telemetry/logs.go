@@ -15,7 +15,7 @@ type traced struct{ slog.Handler }
 // Handle implements slog.Handler.
 func (h traced) Handle(ctx context.Context, line slog.Record) error {
 	at := trace.SpanContextFromContext(ctx)
-	if !at.IsValid() || says(line, logTrace) {
+	if !at.IsValid() || writes(line, logTrace) {
 		return h.Handler.Handle(ctx, line)
 	}
 	line = line.Clone()
@@ -29,7 +29,7 @@ func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Hand
 // WithGroup implements slog.Handler.
 func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
 
-func says(line slog.Record, key string) (found bool) {
+func writes(line slog.Record, key string) (found bool) {
 	line.Attrs(func(a slog.Attr) bool {
 		found = a.Key == key
 		return !found

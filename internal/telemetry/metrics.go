@@ -38,7 +38,7 @@ const (
 type Metrics struct {
 	instruments
 	classes  *names
-	served   answers
+	served   responseAttributes
 	meter    metric.Meter
 	handler  http.Handler
 	measures bool
@@ -132,7 +132,7 @@ func (o Options) metricReaders(ctx context.Context, told *outcomes) ([]sdk.Reade
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the export of metrics (%s): %w", way, err)
 		}
-		out = append(out, sdk.NewPeriodicReader(toldMetrics{to, told}))
+		out = append(out, sdk.NewPeriodicReader(loggedMetrics{to, told}))
 	}
 	return out, nil
 }

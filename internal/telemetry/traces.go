@@ -60,7 +60,7 @@ func NewTraces(ctx context.Context, o Options, m *Metrics) (*Traces, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot set up the export of traces (%s): %w", way, err)
 		}
-		runs.next = append(runs.next, sdktrace.NewBatchSpanProcessor(toldSpans{to, told}))
+		runs.next = append(runs.next, sdktrace.NewBatchSpanProcessor(loggedSpans{to, told}))
 	}
 	return newTraces(sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithSpanProcessor(runs)), runs, accepted), nil
 }

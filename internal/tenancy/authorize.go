@@ -32,9 +32,9 @@ type Pass struct {
 	action  Action
 }
 
-// Into checks the pass against the project that a use case has found. It returns the error that Authorize would have returned for that project. Every
+// CheckProject checks the pass against the project that a use case has found. It returns the error that Authorize would have returned for that project. Every
 // use case calls it, and then continues with the project's id.
-func (p Pass) Into(project ipam.ProjectKey) error {
+func (p Pass) CheckProject(project ipam.ProjectKey) error {
 	return decide(p.Principal, p.action, project.Name, p.RoleInThe(project))
 }
 

@@ -254,22 +254,22 @@ func TestHeldRoleAppliesToOneProject(t *testing.T) {
 		}
 		pass, err := tenancy.Authorize(in(tenancy.Admin, nil), action, project)
 		require.NoError(t, err)
-		require.NoError(t, pass.Into(first), action)
-		require.Equal(t, tenancy.ProjectNotFound(project), pass.Into(second), action)
+		require.NoError(t, pass.CheckProject(first), action)
+		require.Equal(t, tenancy.ProjectNotFound(project), pass.CheckProject(second), action)
 	}
 	t.Run("ConfiguredRoleAppliesToTheProjectName", func(t *testing.T) {
 		t.Parallel()
 		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsRead, project)
 		require.NoError(t, err)
-		require.NoError(t, pass.Into(first))
-		require.NoError(t, pass.Into(second))
+		require.NoError(t, pass.CheckProject(first))
+		require.NoError(t, pass.CheckProject(second))
 	})
 	t.Run("LargerRoleIsNotInherited", func(t *testing.T) {
 		t.Parallel()
 		pass, err := tenancy.Authorize(in(tenancy.Admin, map[string]tenancy.Role{project: tenancy.Viewer}), tenancy.PoolsWrite, project)
 		require.NoError(t, err)
-		require.NoError(t, pass.Into(first))
-		err = pass.Into(second)
+		require.NoError(t, pass.CheckProject(first))
+		err = pass.CheckProject(second)
 		require.Equal(t, ipam.CodePermissionDenied, ipam.CodeOf(err))
 		require.ErrorContains(t, err, "with the role viewer there")
 	})
@@ -280,6 +280,6 @@ func TestHeldRoleAppliesToOneProject(t *testing.T) {
 		})
 		pass, err := tenancy.Authorize(ctx, tenancy.ProjectsDelete, project)
 		require.NoError(t, err)
-		require.NoError(t, pass.Into(second))
+		require.NoError(t, pass.CheckProject(second))
 	})
 }

@@ -19,9 +19,9 @@ const (
 type Keyring struct {
 	store   KeyStore
 	clock   func() time.Time
-	keys    *recent[keyFacts]
-	members *recent[map[string]Held]
-	used    uses[ipam.ID]
+	keys    *ttlCache[keyFacts]
+	members *ttlCache[map[string]Held]
+	used    lastUses[ipam.ID]
 }
 
 // keyFacts is a key's cached state.
@@ -30,8 +30,8 @@ type keyFacts struct {
 	who Principal
 }
 
-// nobodysHash is compared when a key does not exist, so that the refusal takes the same time. No known secret has this hash.
-var nobodysHash = make([]byte, 32)
+// dummyHash is compared when a key does not exist, so that the refusal takes the same time. No known secret has this hash.
+var dummyHash = make([]byte, 32)
 
 // NewKeyring makes a Keyring. If clock is nil, keys expire by the database's clock, and cache entries by this process's own, which is monotonic.
 func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
@@ -41,8 +41,8 @@ func NewKeyring(store KeyStore, clock func() time.Time) *Keyring {
 	}
 	return &Keyring{
 		store: store, clock: clock,
-		keys:    newRecent[keyFacts](ticks, knownFor, knownSize),
-		members: newRecent[map[string]Held](ticks, knownFor, knownSize),
+		keys:    newTTLCache[keyFacts](ticks, knownFor, knownSize),
+		members: newTTLCache[map[string]Held](ticks, knownFor, knownSize),
 	}
 }
 
@@ -91,7 +91,7 @@ func (k *Keyring) held(ctx context.Context, id ipam.ID) (who Principal, found bo
 
 // facts returns a key's cached state, or looks it up.
 func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byte) (facts keyFacts, found bool, err error) {
-	if !wantsNow(ctx) { // checked here as in get, to avoid the work for a look-up
+	if !skipsCache(ctx) { // checked here as in get, to avoid the work for a look-up
 		if facts, found, known := k.keys.fresh(name); known {
 			return facts, found, nil
 		}
@@ -107,7 +107,7 @@ func (k *Keyring) facts(ctx context.Context, id ipam.ID, name string, hash []byt
 
 // same compares the hash of a secret with a key's, in the same time whether the key exists or not.
 func same(hash []byte, facts keyFacts, found bool) bool {
-	stored := nobodysHash
+	stored := dummyHash
 	if found {
 		stored = facts.key.Hash
 	}

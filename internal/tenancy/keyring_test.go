@@ -103,7 +103,7 @@ func TestLastingActionsSkipTheCache(t *testing.T) {
 	k, v, _ := keyring()
 	id, token := v.make("acme", "ci", tenancy.Admin, time.Time{})
 	v.roles["corp:alice"] = held("acme", tenancy.Admin)
-	now := tenancy.WithNow(t.Context())
+	now := tenancy.WithoutCache(t.Context())
 	_, err := k.Authenticate(t.Context(), token)
 	require.NoError(t, err)
 	_, err = k.Authenticate(now, token)

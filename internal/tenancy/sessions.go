@@ -60,8 +60,8 @@ type Sessions struct {
 	store SessionStore
 	ways  SessionWays
 	clock func() time.Time
-	known *recent[ipam.Session]
-	used  uses[string]
+	known *ttlCache[ipam.Session]
+	used  lastUses[string]
 }
 
 // NewSessions makes Sessions. If clock is nil, they expire by the database's clock.
@@ -70,7 +70,7 @@ func NewSessions(store SessionStore, ways SessionWays, clock func() time.Time) *
 	if clock == nil {
 		clock, ticks = func() time.Time { return store.Now() }, time.Now
 	}
-	return &Sessions{store: store, ways: ways, clock: clock, known: newRecent[ipam.Session](ticks, knownFor, knownSize)}
+	return &Sessions{store: store, ways: ways, clock: clock, known: newTTLCache[ipam.Session](ticks, knownFor, knownSize)}
 }
 
 // Authenticate returns the caller for a session token. It returns the same unauthenticated error for every reason.
@@ -101,7 +101,7 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	case session.Expired(now):
 		return Principal{}, until, ended("has expired")
 	}
-	who, err = s.whose(ctx, session)
+	who, err = s.holderOf(ctx, session)
 	if err != nil {
 		return Principal{}, until, err
 	}
@@ -109,8 +109,8 @@ func (s *Sessions) Find(ctx context.Context, token string) (who Principal, until
 	return who, session.ExpiresAt, nil
 }
 
-// whose returns the caller for a session, with its current rights.
-func (s *Sessions) whose(ctx context.Context, session ipam.Session) (Principal, error) {
+// holderOf returns the caller for a session, with its current rights.
+func (s *Sessions) holderOf(ctx context.Context, session ipam.Session) (Principal, error) {
 	if session.Issuer == "" {
 		if s.ways.Keys == nil {
 			return Principal{}, ended("was started with an API key, and this server does not accept API keys")
@@ -191,24 +191,24 @@ func (s *Sessions) begin(ctx context.Context, session ipam.Session, end Begun, a
 
 // End ends a session: at once on this server, and on others when their caches expire.
 func (s *Sessions) End(ctx context.Context, token string) error {
-	return s.EndMarked(ctx, MarkOf(token))
+	return s.EndByToken(ctx, EndTokenOf(token))
 }
 
-// MarkOf returns the hash that can end a session; it does not reveal the token. It returns nil if no server can have issued the token.
-func MarkOf(token string) []byte {
+// EndTokenOf returns the hash that can end a session; it does not reveal the token. It returns nil if no server can have issued the token.
+func EndTokenOf(token string) []byte {
 	mark, _ := hashSession(token)
 	return mark
 }
 
-// EndMarked is End with the hash from MarkOf.
-func (s *Sessions) EndMarked(ctx context.Context, mark []byte) error {
+// EndByToken is End with the hash from EndTokenOf.
+func (s *Sessions) EndByToken(ctx context.Context, mark []byte) error {
 	if len(mark) == 0 {
 		return nil
 	}
 	if err := s.store.SessionEnd(ctx, mark); err != nil {
 		return err
 	}
-	s.known.forget(string(mark))
+	s.known.markMissing(string(mark))
 	return nil
 }
 

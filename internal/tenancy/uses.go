@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// uses collects the time of the last use by key until the next flush, so that a use costs no write.
-type uses[K comparable] struct {
+// lastUses collects the time of the last use by key until the next flush, so that a use costs no write.
+type lastUses[K comparable] struct {
 	mu sync.Mutex
 	at map[K]time.Time
 }
 
-func (u *uses[K]) note(thing K, at time.Time) {
+func (u *lastUses[K]) note(thing K, at time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.at == nil {
@@ -24,7 +24,7 @@ func (u *uses[K]) note(thing K, at time.Time) {
 }
 
 // flush writes all times in one call, and returns their number. If the write fails, it keeps them for the next call.
-func (u *uses[K]) flush(ctx context.Context, write func(context.Context, map[K]time.Time) error) (written int64, err error) {
+func (u *lastUses[K]) flush(ctx context.Context, write func(context.Context, map[K]time.Time) error) (written int64, err error) {
 	u.mu.Lock()
 	at := u.at
 	u.at = nil

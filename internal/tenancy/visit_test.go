@@ -16,18 +16,18 @@ func TestVisitBehavesLikeItsContexts(t *testing.T) {
 	t.Parallel()
 	type other struct{}
 	above, cancel := context.WithCancel(context.WithValue(t.Context(), other{}, 1))
-	visit := new(tenancy.NewVisit(above, tenancy.Origin{RequestID: "r"}))
+	visit := new(tenancy.NewRequestContext(above, tenancy.Origin{RequestID: "r"}))
 	require.Equal(t, "r", tenancy.OriginOf(visit).RequestID)
 	require.Equal(t, 1, visit.Value(other{}))
 	_, known := tenancy.From(visit)
 	require.False(t, known)
 	require.NotEqual(t, limited{}, tenancy.AttemptsOf(visit))
 
-	visit.Try(limited{}, true)
+	visit.SetAttempts(limited{}, true)
 	require.Equal(t, limited{}, tenancy.AttemptsOf(visit))
 
 	alice := tenancy.Principal{Subject: "alice", Method: "oidc"}
-	visit.Identify(alice)
+	visit.SetPrincipal(alice)
 	who, known := tenancy.From(visit)
 	require.True(t, known)
 	require.Equal(t, alice, who)
@@ -40,18 +40,18 @@ func TestVisitBehavesLikeItsContexts(t *testing.T) {
 		require.Equal(t, alice, who)
 	})
 	t.Run("OuterPrincipalIsVisibleUntilReplaced", func(t *testing.T) {
-		inner := new(tenancy.NewVisit(tenancy.WithPrincipal(t.Context(), tenancy.System()), tenancy.Origin{}))
+		inner := new(tenancy.NewRequestContext(tenancy.WithPrincipal(t.Context(), tenancy.System()), tenancy.Origin{}))
 		who, _ := tenancy.From(inner)
 		require.Equal(t, tenancy.System(), who)
-		inner.Identify(alice)
+		inner.SetPrincipal(alice)
 		who, _ = tenancy.From(inner)
 		require.Equal(t, alice, who)
 	})
 	t.Run("VisitIsFoundThroughWrappers", func(t *testing.T) {
-		found, ok := tenancy.VisitOf(context.WithValue(visit, other{}, 2))
+		found, ok := tenancy.RequestContextOf(context.WithValue(visit, other{}, 2))
 		require.True(t, ok)
 		require.Same(t, visit, found)
-		_, ok = tenancy.VisitOf(t.Context())
+		_, ok = tenancy.RequestContextOf(t.Context())
 		require.False(t, ok)
 	})
 	t.Run("VisitEndsWithItsParent", func(t *testing.T) {

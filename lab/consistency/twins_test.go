@@ -10,7 +10,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/lab/consistency"
@@ -67,7 +67,7 @@ type staleTx struct {
 	twin *staleTwin
 }
 
-func (tx staleTx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
+func (tx staleTx) GroupRead(ctx context.Context, pool storage.Container, reads freespace.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
 		return facts, err
@@ -136,7 +136,7 @@ func (s stingyTwin) Stocks(ctx context.Context, containers []storage.Container) 
 
 type stingyTx struct{ storage.Tx }
 
-func (tx stingyTx) GroupRead(ctx context.Context, pool storage.Container, reads space.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
+func (tx stingyTx) GroupRead(ctx context.Context, pool storage.Container, reads freespace.Reads, q storage.GroupQuery) (storage.GroupFacts, error) {
 	facts, err := tx.Tx.GroupRead(ctx, pool, reads, q)
 	if err != nil {
 		return facts, err

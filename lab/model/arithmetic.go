@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
 // node is a block: 1 is the pool, and 2n and 2n+1 are the halves of n. 0 means no block.
@@ -67,7 +67,7 @@ func newArithmetic(size int) *arithmetic {
 	for i := 1; i < 2*size; i++ {
 		n := node(i)
 		if i < size {
-			a.prefixes[2*n], a.prefixes[2*n+1] = space.Halves(a.prefixes[n])
+			a.prefixes[2*n], a.prefixes[2*n+1] = freespace.Halves(a.prefixes[n])
 		} else {
 			a.hosts = append(a.hosts, n)
 		}
@@ -117,8 +117,8 @@ func (a *arithmetic) take(free mask, size int) []plan {
 	var plans []plan
 	length := 32 - bits.Len(uint(size)) + 1
 	for place := range 1 << a.depth {
-		for _, strategy := range []space.Strategy{space.BestFit, space.FirstFit, space.Random, space.Sparse} {
-			w := space.Wish{Bits: length, Strategy: strategy, Rand: [16]byte{3: byte(place), 11: byte(place)}}
+		for _, strategy := range []freespace.Strategy{freespace.BestFit, freespace.FirstFit, freespace.Random, freespace.Sparse} {
+			w := freespace.BlockRequest{Bits: length, Strategy: strategy, Rand: [16]byte{3: byte(place), 11: byte(place)}}
 			if p, ok := a.grant(free, w); ok && !slices.Contains(plans, p) {
 				plans = append(plans, p)
 			}
@@ -133,7 +133,7 @@ func (a *arithmetic) exact(free mask, b node) mask {
 	key := [2]mask{free, mask(b)}
 	left, ok := a.exacts[key]
 	if !ok {
-		p, granted := a.grant(free, space.Wish{Exact: a.prefixes[b]})
+		p, granted := a.grant(free, freespace.BlockRequest{Exact: a.prefixes[b]})
 		if !granted {
 			panic(fmt.Sprintf("model: %v is not free in %v", a.prefixes[b], a.blocks(free)))
 		}
@@ -144,8 +144,8 @@ func (a *arithmetic) exact(free mask, b node) mask {
 }
 
 // grant does what a transaction does to grant one wish: it reads only the rows that space.ReadsFor names.
-func (a *arithmetic) grant(free mask, w space.Wish) (plan, bool) {
-	set, err := space.NewFreeSet(a.pool, read(a.blocks(free), space.ReadsFor(a.pool, []space.Wish{w})))
+func (a *arithmetic) grant(free mask, w freespace.BlockRequest) (plan, bool) {
+	set, err := freespace.NewFreeSet(a.pool, read(a.blocks(free), freespace.ReadsFor(a.pool, []freespace.BlockRequest{w})))
 	if err != nil {
 		panic(fmt.Sprintf("model: %v: %v", a.blocks(free), err))
 	}
@@ -163,8 +163,8 @@ func (a *arithmetic) merge(free mask, b node) mask {
 	merged, ok := a.merges[key]
 	if !ok {
 		released := []netip.Prefix{a.prefixes[b]}
-		buddies := free & a.mask(space.MergeCandidates(released, a.pool))
-		remove, insert := space.Merge(released, a.blocks(buddies), a.pool)
+		buddies := free & a.mask(freespace.MergeCandidates(released, a.pool))
+		remove, insert := freespace.Merge(released, a.blocks(buddies), a.pool)
 		merged = free&^a.mask(remove) | a.mask(insert)
 		a.merges[key] = merged
 	}
@@ -178,9 +178,9 @@ func (a *arithmetic) unlend(loans mask, b node) mask {
 	if !ok {
 		for n := range loans.each {
 			switch p := a.prefixes[n]; {
-			case space.Contains(a.prefixes[b], p):
-			case space.Contains(p, a.prefixes[b]):
-				left |= a.mask(space.Carve(p, a.prefixes[b]))
+			case freespace.Contains(a.prefixes[b], p):
+			case freespace.Contains(p, a.prefixes[b]):
+				left |= a.mask(freespace.Carve(p, a.prefixes[b]))
 			default:
 				left = left.with(n)
 			}
@@ -191,7 +191,7 @@ func (a *arithmetic) unlend(loans mask, b node) mask {
 }
 
 // read returns the rows that reads names, as the store's statements do.
-func read(rows []netip.Prefix, reads space.Reads) []netip.Prefix {
+func read(rows []netip.Prefix, reads freespace.Reads) []netip.Prefix {
 	var out []netip.Prefix
 	for _, p := range rows {
 		if slices.Contains(reads.Keys, p) {
@@ -208,9 +208,9 @@ func read(rows []netip.Prefix, reads space.Reads) []netip.Prefix {
 		slices.SortFunc(found, func(x, y netip.Prefix) int {
 			length := cmp.Compare(x.Bits(), y.Bits())
 			switch scan.Order {
-			case space.TightestFirst:
+			case freespace.TightestFirst:
 				return cmp.Or(-length, x.Addr().Compare(y.Addr()))
-			case space.LargestFirst:
+			case freespace.LargestFirst:
 				return cmp.Or(length, x.Addr().Compare(y.Addr()))
 			default:
 				return x.Addr().Compare(y.Addr())

@@ -9,13 +9,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/carve-ipam/carve/controller/internal/claims"
-	"github.com/carve-ipam/carve/controller/internal/judge"
 	"github.com/carve-ipam/carve/controller/internal/pods"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // podSettings has the settings for claims that pods use.
 type podSettings struct {
-	judge          judge.Options
+	judge          podstate.Options
 	sweep, network time.Duration
 }
 

@@ -68,11 +68,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if claim.GetDeletionTimestamp() != nil {
 		return ctrl.Result{}, r.release(ctx, claim)
 	}
-	return r.hold(ctx, claim, ref)
+	return r.ensureIPClaim(ctx, claim, ref)
 }
 
-// hold gives a claim its address.
-func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
+// ensureIPClaim gives a claim its address.
+func (r *Reconciler) ensureIPClaim(ctx context.Context, claim *unstructured.Unstructured, ref poolRef) (ctrl.Result, error) {
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
 	}
@@ -81,9 +81,9 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 		return ctrl.Result{}, err
 	}
 	if from == nil || !from.ready {
-		return ctrl.Result{RequeueAfter: again}, r.tells(ctx, claim, "PoolNotReady", fmt.Sprintf("%s %s does not exist or is not ready", ref.kind, ref.name))
+		return ctrl.Result{RequeueAfter: again}, r.setReadyCondition(ctx, claim, "PoolNotReady", fmt.Sprintf("%s %s does not exist or is not ready", ref.kind, ref.name))
 	}
-	held, err := r.held(ctx, claim, ref, from)
+	held, err := r.findIPClaim(ctx, claim, ref, from)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -92,22 +92,22 @@ func (r *Reconciler) hold(ctx context.Context, claim *unstructured.Unstructured,
 	case ready == nil:
 		return ctrl.Result{}, nil
 	case ready.Status != meta.ConditionTrue && ready.Reason == ipam.ReasonPoolFull:
-		return ctrl.Result{}, r.tells(ctx, claim, "PoolExhausted", ready.Message)
+		return ctrl.Result{}, r.setReadyCondition(ctx, claim, "PoolExhausted", ready.Message)
 	case ready.Status != meta.ConditionTrue:
-		return ctrl.Result{}, r.tells(ctx, claim, "AllocationFailed", ready.Message)
+		return ctrl.Result{}, r.setReadyCondition(ctx, claim, "AllocationFailed", ready.Message)
 	}
-	if why, err := r.address(ctx, claim, from, held); err != nil || why != "" {
+	if why, err := r.reconcileAddress(ctx, claim, from, held); err != nil || why != "" {
 		if err == nil {
-			err = r.tells(ctx, claim, "AllocationFailed", why)
+			err = r.setReadyCondition(ctx, claim, "AllocationFailed", why)
 		}
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, r.tells(ctx, claim, "", "")
+	return ctrl.Result{}, r.setReadyCondition(ctx, claim, "", "")
 }
 
-// held returns the IPClaim of an IPAddressClaim, and creates it if it does not exist. An IPAddressClaim that was moved or restored already has an
+// findIPClaim returns the IPClaim of an IPAddressClaim, and creates it if it does not exist. An IPAddressClaim that was moved or restored already has an
 // IPAddress. Its IPClaim then requests that address.
-func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
+func (r *Reconciler) findIPClaim(ctx context.Context, claim *unstructured.Unstructured, ref poolRef, from *pool) (*ipam.IPClaim, error) {
 	length := int32(32)
 	if from.v6 {
 		length = 128
@@ -124,7 +124,7 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 	there := new(ipam.IPClaim)
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(wanted), there)
 	if api.IsNotFound(err) {
-		has, failed := r.has(ctx, claim)
+		has, failed := r.adoptIPAddress(ctx, claim)
 		if failed != nil {
 			return nil, failed
 		}
@@ -148,7 +148,7 @@ func (r *Reconciler) held(ctx context.Context, claim *unstructured.Unstructured,
 	case there.DeletionTimestamp != nil:
 		return nil, errGoes
 	}
-	if _, err := r.has(ctx, claim); err != nil { // the claim must own the IPAddress before it owns the IPClaim
+	if _, err := r.adoptIPAddress(ctx, claim); err != nil { // the claim must own the IPAddress before it owns the IPClaim
 		return nil, err
 	}
 	return there, r.own(ctx, there, claim)
@@ -159,8 +159,8 @@ func heldName(claim *unstructured.Unstructured) string {
 	return entries.ClaimName(claim.GetName(), "", "address", 0)
 }
 
-// has returns the block of a claim's existing IPAddress, or "". It makes the claim the owner of the IPAddress.
-func (r *Reconciler) has(ctx context.Context, claim *unstructured.Unstructured) (block string, err error) {
+// adoptIPAddress returns the block of a claim's existing IPAddress, or "". It makes the claim the owner of the IPAddress.
+func (r *Reconciler) adoptIPAddress(ctx context.Context, claim *unstructured.Unstructured) (block string, err error) {
 	there := of(addressKind)
 	err = r.Live.Get(ctx, client.ObjectKeyFromObject(claim), there)
 	if err != nil || !isOf(there, claim) || !ownedBy(there, claim) && !former(there, claim) {
@@ -173,12 +173,12 @@ func (r *Reconciler) has(ctx context.Context, claim *unstructured.Unstructured) 
 	return netip.PrefixFrom(address, address.BitLen()).String(), r.own(ctx, there, claim)
 }
 
-// address creates the IPAddress of a claim under the claim's name, or returns the reason why it cannot.
-func (r *Reconciler) address(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (why string, err error) {
+// reconcileAddress creates the IPAddress of a claim under the claim's name, or returns the reason why it cannot.
+func (r *Reconciler) reconcileAddress(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (why string, err error) {
 	there := of(addressKind)
 	err = r.Client.Get(ctx, client.ObjectKeyFromObject(claim), there)
 	if api.IsNotFound(err) {
-		wanted, failed := r.wanted(ctx, claim, from, held)
+		wanted, failed := r.desiredIPAddress(ctx, claim, from, held)
 		if failed != nil {
 			return "", failed
 		}
@@ -220,8 +220,8 @@ func (r *Reconciler) own(ctx context.Context, o client.Object, claim *unstructur
 	return r.Client.Patch(ctx, o, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// wanted returns the IPAddress of a claim. Its prefix is the prefix length of the pool in Carve.
-func (r *Reconciler) wanted(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
+// desiredIPAddress returns the IPAddress of a claim. Its prefix is the prefix length of the pool in Carve.
+func (r *Reconciler) desiredIPAddress(ctx context.Context, claim *unstructured.Unstructured, from *pool, held *ipam.IPClaim) (*unstructured.Unstructured, error) {
 	project, name, _ := strings.Cut(held.Status.Pool, "/")
 	got, err := r.Carve.GetPool(ctx, project, name)
 	if err != nil {
@@ -286,8 +286,8 @@ func (r *Reconciler) unguard(ctx context.Context, o *unstructured.Unstructured) 
 	return client.IgnoreNotFound(patch.Change(ctx, r.Client, o, func() { controllerutil.RemoveFinalizer(o, finalizer) }))
 }
 
-// tells writes into a claim's status whether the claim has its address. The reason is empty if it has.
-func (r *Reconciler) tells(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
+// setReadyCondition writes into a claim's status whether the claim has its address. The reason is empty if it has.
+func (r *Reconciler) setReadyCondition(ctx context.Context, claim *unstructured.Unstructured, reason, message string) error {
 	helper, err := patch.NewPatchHelper(claim, r.Client)
 	if err != nil {
 		return err

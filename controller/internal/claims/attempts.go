@@ -58,7 +58,7 @@ func (r *Reconciler) abort(ctx context.Context, name types.NamespacedName, uid t
 			return fmt.Errorf("detach a pod from the block of a deleted claim: %w", err)
 		}
 	}
-	if err := r.giveBack(ctx, begun.name, begun.uid); err != nil {
+	if err := r.releaseClaim(ctx, begun.name, begun.uid); err != nil {
 		return fmt.Errorf("release the block of a deleted claim: %w", err)
 	}
 	r.begun.remove(name)

@@ -28,7 +28,7 @@ func (r *Reconciler) compare(ctx context.Context, claim *ipam.IPClaim, users ...
 		}
 	}
 	if drift != "" {
-		return held, r.stuck(ctx, claim, ipam.ReasonError, "Compare", drift)
+		return held, r.setStalled(ctx, claim, ipam.ReasonError, "Compare", drift)
 	}
 	return held, r.change(ctx, claim, func(s *ipam.IPClaimStatus) {
 		conditions.Done(&s.Conditions, claim.Generation, ipam.ReasonReconciled, messageHeld)

@@ -8,7 +8,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
@@ -32,8 +32,8 @@ func Dropped(pod client.Object, claim *ipam.IPClaim) bool {
 
 // lookForEntry judges a claim gone if the pod has dropped its entry and no network can use the block. No network can if the claim has no block or the
 // pod has no node. A pod with a node keeps the block until the pod ends.
-func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s sight) (sight, error) {
-	if s.verdict != judge.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
+func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s podAssessment) (podAssessment, error) {
+	if s.verdict != podstate.Keep || !Dropped(s.pod, claim) || s.pod.Spec.NodeName != "" && claim.Status.Claim != nil {
 		return s, nil
 	}
 	pod, err := r.podIn(ctx, r.Live, claim.Namespace, s.pod.Name)
@@ -48,6 +48,6 @@ func (r *Reconciler) lookForEntry(ctx context.Context, claim *ipam.IPClaim, s si
 	} else if err := entries.Withdraw(ctx, r.Client, pod, claim.Name, patch.While("spec", "nodeName")); err != nil {
 		return s, err
 	}
-	s.pod, s.verdict, s.why, s.dropped = pod, judge.Gone, "the pod no longer requests it", true
+	s.pod, s.verdict, s.why, s.dropped = pod, podstate.Gone, "the pod no longer requests it", true
 	return s, nil
 }

@@ -114,7 +114,7 @@ func (f *feed) compare(ctx context.Context, name string) {
 	for i := range claims.Items {
 		claim := &claims.Items[i]
 		if claim.Status.Claim != nil && (!f.holds(claim) || condition.IsStatusConditionTrue(claim.Status.Conditions, conditions.Stalled)) {
-			f.look(ctx, client.ObjectKeyFromObject(claim))
+			f.reconcile(ctx, client.ObjectKeyFromObject(claim))
 		}
 	}
 }
@@ -124,12 +124,12 @@ const roomFor = 32
 
 func (f *feed) room(ctx context.Context) {
 	for _, name := range f.of.short.take(roomFor) {
-		f.look(ctx, name)
+		f.reconcile(ctx, name)
 	}
 }
 
-// look has a claim reconciled.
-func (f *feed) look(ctx context.Context, name types.NamespacedName) {
+// reconcile has a claim reconciled.
+func (f *feed) reconcile(ctx context.Context, name types.NamespacedName) {
 	claim := &ipam.IPClaim{}
 	claim.Namespace, claim.Name = name.Namespace, name.Name
 	select {

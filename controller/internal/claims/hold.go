@@ -34,9 +34,9 @@ func (r *Reconciler) hold(ctx context.Context, claim *ipam.IPClaim, user *meta.O
 	}
 	node, err := r.nodeFor(ctx, claim, pod)
 	if err != nil || node == "" && claim.Spec.NodeRole != "" {
-		return ctrl.Result{RequeueAfter: atMost}, err
+		return ctrl.Result{RequeueAfter: maxRetryPause}, err
 	}
-	wanted := r.wanted(claim, node)
+	wanted := r.claimRequest(claim, node)
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, user.UID)}
 	if claim.Annotations[ipam.InterfaceAnnotation] != "" {
@@ -78,11 +78,11 @@ func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve
 	r.begun.add(name, claim.UID, remoteName(claim), wanted.Spec.Consumers)
 	held, err := r.claim(ctx, claim, wanted)
 	if err != nil {
-		return r.refused(ctx, claim, err)
+		return r.setRefused(ctx, claim, err)
 	}
 	r.begun.add(name, claim.UID, held.Metadata.Name, wanted.Spec.Consumers)
 	r.short.remove(name)
-	err = r.show(ctx, claim, held)
+	err = r.writeStatus(ctx, claim, held)
 	switch {
 	case api.IsNotFound(err):
 		return ctrl.Result{}, r.abort(ctx, name, "")
@@ -92,8 +92,8 @@ func (r *Reconciler) take(ctx context.Context, claim *ipam.IPClaim, wanted carve
 	return ctrl.Result{}, err
 }
 
-// show writes the block that Carve holds into a claim. It writes the metadata before the status, as a backup has no status.
-func (r *Reconciler) show(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
+// writeStatus writes the block that Carve holds into a claim. It writes the metadata before the status, as a backup has no status.
+func (r *Reconciler) writeStatus(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) error {
 	if err := r.record(ctx, claim, held); err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func remoteName(claim *ipam.IPClaim) string {
 	return remotePrefix + string(claim.UID)
 }
 
-// wanted returns the request to Carve for a claim.
-func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
+// claimRequest returns the request to Carve for a claim.
+func (r *Reconciler) claimRequest(claim *ipam.IPClaim, node types.UID) carve.IPClaimPut {
 	name := types.NamespacedName{Namespace: claim.Namespace, Name: claim.Name}
 	spec := carve.IPClaimSpec{
 		ClassName: string(claim.Spec.ClassName), CIDR: claim.Spec.CIDR, Address: claim.Spec.Address, MaxConsumers: int(claim.Spec.MaxConsumers),
@@ -150,11 +150,11 @@ func (r *Reconciler) wanted(claim *ipam.IPClaim, node types.UID) carve.IPClaimPu
 	}}
 }
 
-// refused reports in the status why a claim has no block. The controller retries after a minute, or when a release may have made room.
-func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error) (ctrl.Result, error) {
-	if kept, ok := errors.AsType[*keptError](err); ok {
+// setRefused reports in the status why a claim has no block. The controller retries after a minute, or when a release may have made room.
+func (r *Reconciler) setRefused(ctx context.Context, claim *ipam.IPClaim, err error) (ctrl.Result, error) {
+	if kept, ok := errors.AsType[*blockTakenError](err); ok {
 		r.short.add(client.ObjectKeyFromObject(claim)) // a release may free the block
-		return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, ipam.ReasonError, "Claim", kept.Error())
+		return ctrl.Result{RequeueAfter: maxRetryPause}, r.setStalled(ctx, claim, ipam.ReasonError, "Claim", kept.Error())
 	}
 	problem, refusal := carve.AsProblem(err)
 	if !refusal || problem.Status >= 500 || problem.Code == carve.ProblemCodeRateLimited {
@@ -168,11 +168,11 @@ func (r *Reconciler) refused(ctx context.Context, claim *ipam.IPClaim, err error
 		reason = ipam.ReasonPoolFull
 		r.short.add(client.ObjectKeyFromObject(claim))
 	}
-	return ctrl.Result{RequeueAfter: atMost}, r.stuck(ctx, claim, reason, "Claim", fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
+	return ctrl.Result{RequeueAfter: maxRetryPause}, r.setStalled(ctx, claim, reason, "Claim", fmt.Sprintf("%s (%s)", problem.Detail, problem.Code))
 }
 
-// stuck reports in the status why a claim fails. It records an event if the reason is new.
-func (r *Reconciler) stuck(ctx context.Context, claim *ipam.IPClaim, reason, action, message string) error {
+// setStalled reports in the status why a claim fails. It records an event if the reason is new.
+func (r *Reconciler) setStalled(ctx context.Context, claim *ipam.IPClaim, reason, action, message string) error {
 	before := condition.FindStatusCondition(claim.Status.Conditions, conditions.Stalled)
 	news := before == nil || before.Status != meta.ConditionTrue || before.Reason != reason
 	err := r.change(ctx, claim, func(s *ipam.IPClaimStatus) { conditions.Stuck(&s.Conditions, claim.Generation, reason, message) })

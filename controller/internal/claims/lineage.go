@@ -80,10 +80,10 @@ func (r *Reconciler) claim(ctx context.Context, claim *ipam.IPClaim, wanted carv
 	return held, err
 }
 
-// keptError reports a block that a claim has recorded and cannot get.
-type keptError struct{ block, why string }
+// blockTakenError reports a block that a claim has recorded and cannot get.
+type blockTakenError struct{ block, why string }
 
-func (e *keptError) Error() string {
+func (e *blockTakenError) Error() string {
 	return fmt.Sprintf("the block %s, which the annotation %s records, is in use in Carve: %s. To get another block, create a claim without the annotation and the label %s.",
 		e.block, ipam.BlockAnnotation, e.why, ipam.ClaimLabel)
 }
@@ -94,12 +94,12 @@ func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block st
 	if err != nil {
 		return nil, err
 	}
-	why, err := r.keeps(ctx, claim, held)
+	why, err := r.mustKeep(ctx, claim, held)
 	if err != nil {
 		return nil, err
 	}
 	if why != "" {
-		return nil, &keptError{block, why}
+		return nil, &blockTakenError{block, why}
 	}
 	change, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": r.holder(claim)}})
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *Reconciler) takeOver(ctx context.Context, claim *ipam.IPClaim, block st
 func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block string, wanted carve.IPClaimSpec) (*carve.IPClaim, error) {
 	prefix, err := netip.ParsePrefix(block)
 	if err != nil {
-		return nil, &keptError{block, "it is not a block in CIDR notation"}
+		return nil, &blockTakenError{block, "it is not a block in CIDR notation"}
 	}
 	var found *carve.IPClaim
 	address := prefix.Addr().String()
@@ -134,9 +134,9 @@ func (r *Reconciler) heldBy(ctx context.Context, claim *ipam.IPClaim, block stri
 	return found, nil
 }
 
-// keeps returns the reason why an IPClaim may not take over a claim of Carve, or an empty text. The API server must have deleted the IPClaim that holds
+// mustKeep returns the reason why an IPClaim may not take over a claim of Carve, or an empty text. The API server must have deleted the IPClaim that holds
 // the claim. The new IPClaim proves its right by its label, or by an address in its status. An address that another object shows is never taken over.
-func (r *Reconciler) keeps(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) (why string, err error) {
+func (r *Reconciler) mustKeep(ctx context.Context, claim *ipam.IPClaim, held *carve.IPClaim) (why string, err error) {
 	switch {
 	case held == nil:
 		return "a claim in another project, or another object, has it", nil
@@ -196,9 +196,9 @@ func (r *Reconciler) shownBy(ctx context.Context, claim *ipam.IPClaim, places []
 	return false, len(owners) > 0, nil
 }
 
-// heir returns the name of another object that shows a deleted claim's block: the claim was moved, or a copy of it waits for the block. It asks the
+// successor returns the name of another object that shows a deleted claim's block: the claim was moved, or a copy of it waits for the block. It asks the
 // API server itself.
-func (r *Reconciler) heir(ctx context.Context, claim *ipam.IPClaim) (string, error) {
+func (r *Reconciler) successor(ctx context.Context, claim *ipam.IPClaim) (string, error) {
 	if claim.Status.Claim == nil || !durable(claim) {
 		return "", nil
 	}
@@ -218,8 +218,8 @@ func (r *Reconciler) heir(ctx context.Context, claim *ipam.IPClaim) (string, err
 	return "", err
 }
 
-// heirs returns requests for the claims that record the block of a deleted claim.
-func (r *Reconciler) heirs(ctx context.Context, claim client.Object) (requests []reconcile.Request) {
+// successors returns requests for the claims that record the block of a deleted claim.
+func (r *Reconciler) successors(ctx context.Context, claim client.Object) (requests []reconcile.Request) {
 	block := claim.GetAnnotations()[ipam.BlockAnnotation]
 	if block == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // TestMissingAddressIsObservedAnewAfterItsInterfaceWasUnknown checks that an observation from before the gap does not count. A new observation waits for
@@ -24,9 +24,9 @@ func TestMissingAddressIsObservedAnewAfterItsInterfaceWasUnknown(t *testing.T) {
 		}
 		claim := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: "web", Name: "claim", UID: "claim-1"}, Status: ipam.IPClaimStatus{CIDR: "10.0.0.1/32"}}
 		with := fake.NewClientBuilder().WithObjects(pod).Build()
-		r := &Reconciler{Client: with, Live: with, Judge: judge.Options{VerifyNetworkStatus: true}, Between: between}
+		r := &Reconciler{Client: with, Live: with, Judge: podstate.Options{VerifyNetworkStatus: true}, Between: between}
 		pauseBeforeNextLook := func(by string) time.Duration {
-			s, err := r.look(t.Context(), claim, ipam.PodReference{Name: pod.Name, UID: pod.UID}, by)
+			s, err := r.assessPod(t.Context(), claim, ipam.PodReference{Name: pod.Name, UID: pod.UID}, by)
 			require.NoError(t, err)
 			return s.again
 		}

@@ -19,7 +19,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 	"github.com/carve-ipam/carve/controller/patch"
 )
@@ -33,7 +33,7 @@ type Reconciler struct {
 	// Realm is the realm in which the cluster's pods are consumers.
 	Realm *realm.Realm
 	// Judge has the options for the verdict on pods.
-	Judge judge.Options
+	Judge podstate.Options
 	// Between is the pause between two reads of a pod's network status. The controller reads it twice before it treats the address as missing.
 	Between time.Duration
 	// Events records events for users.
@@ -50,10 +50,10 @@ type Reconciler struct {
 }
 
 const (
-	// again is the pause before the next look at a claim that waits for consumers of other clusters, or for pods that expire.
-	again = 15 * time.Second
-	// atMost is the pause before the retry of a refused claim. An event may cause an earlier one.
-	atMost = time.Minute
+	// recheckAfter is the pause before the next look at a claim that waits for consumers of other clusters, or for pods that expire.
+	recheckAfter = 15 * time.Second
+	// maxRetryPause is the pause before the retry of a refused claim. An event may cause an earlier one.
+	maxRetryPause = time.Minute
 )
 
 // Reconcile brings one claim closer to its desired state.
@@ -82,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	result, err := bring()
 	if err != nil && !claim.DeletionTimestamp.IsZero() && ofCarve(err) {
-		return r.refused(ctx, &claim, err)
+		return r.setRefused(ctx, &claim, err)
 	}
 	return result, err
 }
@@ -106,7 +106,7 @@ func PodOf(claim client.Object) *meta.OwnerReference {
 // own reconciles a claim that a pod owns.
 func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.OwnerReference) (ctrl.Result, error) {
 	user := ipam.PodReference{Name: owner.Name, UID: owner.UID}
-	s, err := r.look(ctx, claim, user, claim.Annotations[ipam.InterfaceAnnotation])
+	s, err := r.assessPod(ctx, claim, user, claim.Annotations[ipam.InterfaceAnnotation])
 	if err == nil {
 		s, err = r.lookForEntry(ctx, claim, s)
 	}
@@ -114,28 +114,28 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.O
 		return ctrl.Result{}, err
 	}
 	if claim.DeletionTimestamp.IsZero() {
-		if s.verdict != judge.Keep {
+		if s.verdict != podstate.Keep {
 			r.Events.Eventf(claim, nil, core.EventTypeNormal, "Released", "Release", "%s", s.why)
 			return ctrl.Result{}, r.discard(ctx, claim)
 		}
 		result, err := r.hold(ctx, claim, owner, s.pod)
-		return sooner(result, s.again), err
+		return withinPause(result, s.again), err
 	}
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	if s.verdict == judge.Keep && claim.Status.Claim != nil { // the event of the pod's end reconciles the claim again
+	if s.verdict == podstate.Keep && claim.Status.Claim != nil { // the event of the pod's end reconciles the claim again
 		return ctrl.Result{RequeueAfter: s.again}, r.waits(ctx, claim, inUse)
 	}
-	if err := r.leave(ctx, claim, user, s); err != nil {
+	if err := r.releaseFromPod(ctx, claim, user, s); err != nil {
 		return ctrl.Result{}, err
 	}
 	result, err := r.release(ctx, claim)
-	return sooner(result, s.again), err
+	return withinPause(result, s.again), err
 }
 
-// sooner shortens a result's pause; 0 means none.
-func sooner(result ctrl.Result, pause time.Duration) ctrl.Result {
+// withinPause shortens a result's pause; 0 means none.
+func withinPause(result ctrl.Result, pause time.Duration) ctrl.Result {
 	if pause > 0 && (result.RequeueAfter == 0 || pause < result.RequeueAfter) {
 		result.RequeueAfter = pause
 	}

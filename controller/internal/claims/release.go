@@ -14,7 +14,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // inUse is the status message for a deleted claim while its block has consumers.
@@ -26,7 +26,7 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	if !controllerutil.ContainsFinalizer(claim, ipam.Finalizer) {
 		return ctrl.Result{}, nil
 	}
-	heir, err := r.heir(ctx, claim)
+	heir, err := r.successor(ctx, claim)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -34,9 +34,9 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 		r.Events.Eventf(claim, nil, core.EventTypeNormal, "HandedOver", "Release", "Carve keeps the block for another object: %s", heir)
 		return ctrl.Result{}, r.free(ctx, claim)
 	}
-	err = r.giveBack(ctx, remoteName(claim), claim.UID)
+	err = r.releaseClaim(ctx, remoteName(claim), claim.UID)
 	if errors.Is(err, carve.ProblemCodeInUse) {
-		return ctrl.Result{RequeueAfter: again}, r.waits(ctx, claim, inUse)
+		return ctrl.Result{RequeueAfter: recheckAfter}, r.waits(ctx, claim, inUse)
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("release the block: %w", err)
@@ -44,8 +44,8 @@ func (r *Reconciler) release(ctx context.Context, claim *ipam.IPClaim) (ctrl.Res
 	return ctrl.Result{}, r.free(ctx, claim)
 }
 
-// giveBack releases a claim in Carve, if it still belongs to the IPClaim with the UID. It returns no error if the claim does not exist.
-func (r *Reconciler) giveBack(ctx context.Context, name string, holder types.UID) error {
+// releaseClaim releases a claim in Carve, if it still belongs to the IPClaim with the UID. It returns no error if the claim does not exist.
+func (r *Reconciler) releaseClaim(ctx context.Context, name string, holder types.UID) error {
 	found, err := r.Realm.Carve.GetClaim(ctx, r.Realm.Project, name)
 	if err == nil && holderOf(found) == holder {
 		err = r.Realm.Carve.DeleteClaim(ctx, r.Realm.Project, name, carve.DeleteClaimParams{IfMatch: new(strconv.Quote(found.Metadata.Revision))})
@@ -56,10 +56,10 @@ func (r *Reconciler) giveBack(ctx context.Context, name string, holder types.UID
 	return err
 }
 
-// leave reports to Carve that a pod no longer uses a claim. A claim may be a copy from another namespace, where its pod still lives. Therefore leave
+// releaseFromPod reports to Carve that a pod no longer uses a claim. A claim may be a copy from another namespace, where its pod still lives. Therefore leave
 // ends a pod only if Carve knows the UID under the pod's namespace and name.
-func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s sight) error {
-	if s.verdict == judge.Keep {
+func (r *Reconciler) releaseFromPod(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, s podAssessment) error {
+	if s.verdict == podstate.Keep {
 		return nil
 	}
 	if err := r.withdraw(ctx, claim, user, s.pod); err != nil {
@@ -79,7 +79,7 @@ func (r *Reconciler) leave(ctx context.Context, claim *ipam.IPClaim, user ipam.P
 	switch {
 	case err != nil || !had:
 		return err
-	case s.verdict == judge.Gone:
+	case s.verdict == podstate.Gone:
 		return r.Realm.End(ctx, user.UID)
 	default:
 		return r.Realm.Lapse(ctx, user.UID)

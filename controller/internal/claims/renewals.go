@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // Renewals renews live pods that use claims, at intervals. It reads from the cache, which may be old. Carve releases a pod that has gone meanwhile a
@@ -34,7 +34,7 @@ func repeat(ctx context.Context, every time.Duration, what string, do func(conte
 		pause := every
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			ctrl.LoggerFrom(ctx).Error(err, what)
-			pause = min(every, atMost)
+			pause = min(every, maxRetryPause)
 		}
 		select {
 		case <-ctx.Done():
@@ -62,7 +62,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 			if r.Of.Client.Get(ctx, types.NamespacedName{Namespace: claim.Namespace, Name: user.Name}, &pod) != nil {
 				continue // the reconciler judges a missing pod
 			}
-			if verdict, _ := judge.Pod(&pod, user.UID, r.Of.Judge); verdict == judge.Keep {
+			if verdict, _ := podstate.Assess(&pod, user.UID, r.Of.Judge); verdict == podstate.Keep {
 				live = append(live, string(user.UID))
 				users[user.UID] = append(users[user.UID], client.ObjectKeyFromObject(claim))
 			}
@@ -75,7 +75,7 @@ func (r *Renewals) renew(ctx context.Context) error {
 	}
 	for _, uid := range r.Of.ended.set(refused) {
 		for _, name := range users[uid] {
-			r.Of.feed.look(ctx, name)
+			r.Of.feed.reconcile(ctx, name)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
@@ -53,8 +53,8 @@ func (r *Reconciler) Setup(ctx context.Context, manager ctrl.Manager, workers in
 	}), reserved())
 	return ctrl.NewControllerManagedBy(manager).Named("claims").
 		For(&ipam.IPClaim{}, builder.WithPredicates(specs)).
-		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.heirs), builder.WithPredicates(deletions())).
-		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.turned())).
+		Watches(&ipam.IPClaim{}, handler.EnqueueRequestsFromMapFunc(r.successors), builder.WithPredicates(deletions())).
+		Watches(&core.Pod{}, handler.EnqueueRequestsFromMapFunc(r.usedBy), builder.WithPredicates(r.podChanged())).
 		WatchesRawSource(source.Channel(r.feed.wake, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, RateLimiter: Patience()}).Complete(telemetry.Traced("claim", r))
 }
@@ -78,7 +78,7 @@ const usuallyBetween = 30 * time.Second
 
 // Patience returns the rate limiter for failed requests: the pause doubles from 20 ms to one minute.
 func Patience() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, atMost)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](20*time.Millisecond, maxRetryPause)
 }
 
 func index(ctx context.Context, indexer client.FieldIndexer) error {
@@ -130,39 +130,41 @@ func (r *Reconciler) usedBy(ctx context.Context, pod client.Object) []reconcile.
 	return requests
 }
 
-// turned accepts the changes after which a pod may begin or stop to use claims. It drops all other changes of pods.
-func (r *Reconciler) turned() predicate.Predicate {
+// podChanged accepts the changes after which a pod may begin or stop to use claims. It drops all other changes of pods.
+func (r *Reconciler) podChanged() predicate.Predicate {
 	gone := func(o client.Object) bool {
 		pod, ok := o.(*core.Pod)
 		if !ok {
 			return true
 		}
-		verdict, _ := judge.Pod(pod, pod.UID, r.Judge)
-		return verdict != judge.Keep
+		verdict, _ := podstate.Assess(pod, pod.UID, r.Judge)
+		return verdict != podstate.Keep
 	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return gone(e.Object) || len(claimsOf(e.Object)) > 0 },
-		UpdateFunc: func(e event.UpdateEvent) bool { return gone(e.ObjectNew) || placed(e) || told(e) || began(e) },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return gone(e.ObjectNew) || nodeAssigned(e) || requestsChanged(e) || startedRunning(e)
+		},
 		DeleteFunc: func(event.DeleteEvent) bool { return true },
 	}
 }
 
-// placed reports whether a pod has got its node.
-func placed(e event.UpdateEvent) bool {
+// nodeAssigned reports whether a pod has got its node.
+func nodeAssigned(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*core.Pod)
 	after, also := e.ObjectNew.(*core.Pod)
 	return ok && also && before.Spec.NodeName != after.Spec.NodeName
 }
 
-// told reports whether the claims that a pod requests, or its network status, have changed.
-func told(e event.UpdateEvent) bool {
+// requestsChanged reports whether the claims that a pod requests, or its network status, have changed.
+func requestsChanged(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
 	return before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] || before[ipam.NetworkStatusAnnotation] != after[ipam.NetworkStatusAnnotation]
 }
 
-// began reports whether a pod has begun to run. A node writes the pod's network status earlier, but judge.Network reads it only while the pod runs.
-func began(e event.UpdateEvent) bool {
+// startedRunning reports whether a pod has begun to run. A node writes the pod's network status earlier, but judge.Network reads it only while the pod runs.
+func startedRunning(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*core.Pod)
 	after, also := e.ObjectNew.(*core.Pod)
-	return ok && also && !judge.NetworkIsSetUp(before) && judge.NetworkIsSetUp(after)
+	return ok && also && !podstate.NetworkIsSetUp(before) && podstate.NetworkIsSetUp(after)
 }

@@ -21,7 +21,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
@@ -61,7 +61,7 @@ func (s story) runs(toCluster *rest.Config, add ...func(ctrl.Manager, *claims.Re
 	name, err := realm.NameOf(s.Context(), world.Client)
 	require.NoError(s, err)
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: judge.Options{CleanupDisrupted: true}, Events: manager.GetEventRecorder("carve"),
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: podstate.Options{CleanupDisrupted: true}, Events: manager.GetEventRecorder("carve"),
 		Realm: &realm.Realm{Carve: world.Carve, Project: s.name, Name: name, TTL: time.Hour},
 	}
 	ctx, cancel := context.WithCancel(s.Context())

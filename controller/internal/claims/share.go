@@ -15,7 +15,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // share reconciles a claim that no pod owns. Pods may use such a claim by name, and leave it when they end.
@@ -29,7 +29,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 			return ctrl.Result{}, client.IgnoreNotFound(err)
 		}
 		result, err := r.release(ctx, claim)
-		return sooner(result, pause), err
+		return withinPause(result, pause), err
 	}
 	if err := r.guard(ctx, claim); err != nil {
 		return ctrl.Result{}, err
@@ -42,7 +42,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if err := r.unbind(ctx, claim); err != nil {
 			return ctrl.Result{}, err
 		}
-		pause = earlier(pause, again) // a lost consumer may keep the block for some seconds
+		pause = earlier(pause, recheckAfter) // a lost consumer may keep the block for some seconds
 	}
 	var result ctrl.Result
 	if claim.Status.Claim == nil {
@@ -50,7 +50,7 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 			return result, errors.Join(err, r.reserve(ctx, claim, kept))
 		}
 	} else if held, err := r.compare(ctx, claim, uidsOf(kept)...); err != nil || !held {
-		return sooner(result, pause), errors.Join(err, r.reserve(ctx, claim, kept))
+		return withinPause(result, pause), errors.Join(err, r.reserve(ctx, claim, kept))
 	}
 	for _, pod := range asking {
 		in, err := r.attach(ctx, claim, pod)
@@ -60,10 +60,10 @@ func (r *Reconciler) share(ctx context.Context, claim *ipam.IPClaim) (ctrl.Resul
 		if in {
 			kept = append(kept, ipam.PodReference{Name: pod.Name, UID: pod.UID})
 		} else {
-			pause = earlier(pause, atMost)
+			pause = earlier(pause, maxRetryPause)
 		}
 	}
-	return sooner(result, pause), r.reserve(ctx, claim, kept)
+	return withinPause(result, pause), r.reserve(ctx, claim, kept)
 }
 
 func uidsOf(pods []ipam.PodReference) (uids []types.UID) {
@@ -84,16 +84,16 @@ func (r *Reconciler) users(ctx context.Context, claim *ipam.IPClaim) (kept []ipa
 		if remembered != nil && remembered.UID == user.UID {
 			entry, asked = askedFor(remembered, claim.Name)
 		}
-		s, err := r.look(ctx, claim, user, entry.Interface)
+		s, err := r.assessPod(ctx, claim, user, entry.Interface)
 		if err != nil {
 			return nil, 0, err
 		}
 		pause = earlier(pause, s.again)
 		switch {
-		case s.only || s.verdict == judge.Keep && !asked:
+		case s.only || s.verdict == podstate.Keep && !asked:
 			err = r.detach(ctx, claim, user)
-		case s.verdict != judge.Keep:
-			err = r.leave(ctx, claim, user, s)
+		case s.verdict != podstate.Keep:
+			err = r.releaseFromPod(ctx, claim, user, s)
 		default:
 			kept = append(kept, user)
 			continue
@@ -145,10 +145,10 @@ func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipa
 			continue
 		}
 		entry, _ := askedFor(pod, claim.Name)
-		if verdict, _ := judge.Pod(pod, pod.UID, r.Judge); verdict != judge.Keep {
+		if verdict, _ := podstate.Assess(pod, pod.UID, r.Judge); verdict != podstate.Keep {
 			continue
 		}
-		if r.Judge.VerifyNetworkStatus && entry.Interface != "" && judge.Network(pod, entry.Interface, claim.Status.CIDR) == judge.Missing {
+		if r.Judge.VerifyNetworkStatus && entry.Interface != "" && podstate.Network(pod, entry.Interface, claim.Status.CIDR) == podstate.Missing {
 			continue
 		}
 		asking = append(asking, pod)
@@ -163,7 +163,7 @@ func (r *Reconciler) asking(ctx context.Context, claim *ipam.IPClaim, kept []ipa
 // bind claims a block for a claim, unless the claim waits for its first consumer.
 func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*core.Pod) (ctrl.Result, error) {
 	if !delayed(claim) {
-		return r.take(ctx, claim, r.wanted(claim, ""))
+		return r.take(ctx, claim, r.claimRequest(claim, ""))
 	}
 	if len(asking) == 0 {
 		return ctrl.Result{}, r.waits(ctx, claim, "no pod with a node requests the claim yet")
@@ -171,9 +171,9 @@ func (r *Reconciler) bind(ctx context.Context, claim *ipam.IPClaim, asking []*co
 	first := asking[0]
 	node, err := r.nodeFor(ctx, claim, first)
 	if err != nil || node == "" && claim.Spec.NodeRole != "" {
-		return ctrl.Result{RequeueAfter: atMost}, err
+		return ctrl.Result{RequeueAfter: maxRetryPause}, err
 	}
-	wanted := r.wanted(claim, node)
+	wanted := r.claimRequest(claim, node)
 	wanted.Spec.WhenUnused = carve.WhenUnusedDelete
 	wanted.Spec.Consumers = []carve.ClaimConsumer{r.Realm.Pod(client.ObjectKeyFromObject(first), first.UID)}
 	return r.take(ctx, claim, wanted)

@@ -13,7 +13,7 @@ import (
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // Sweep releases consumers and claims that the reconciler has missed: pods that live only in Carve, and claims in Carve without an IPClaim. The
@@ -59,8 +59,8 @@ func (s *Sweep) sweep(ctx context.Context) error {
 const page = 500
 
 // verdicts judges all pods and returns the verdicts by UID.
-func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]judge.Verdict, error) {
-	all := map[types.UID]judge.Verdict{}
+func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]podstate.Verdict, error) {
+	all := map[types.UID]podstate.Verdict{}
 	for more, at := true, ""; more; more = at != "" {
 		var pods core.PodList // a new list for each page: the decoder would keep fields that a page leaves out
 		if err := s.Of.Live.List(ctx, &pods, client.Limit(page), client.Continue(at)); err != nil {
@@ -68,7 +68,7 @@ func (s *Sweep) verdicts(ctx context.Context) (map[types.UID]judge.Verdict, erro
 		}
 		at = pods.Continue
 		for i := range pods.Items {
-			all[pods.Items[i].UID], _ = judge.Pod(&pods.Items[i], pods.Items[i].UID, s.Of.Judge)
+			all[pods.Items[i].UID], _ = podstate.Assess(&pods.Items[i], pods.Items[i].UID, s.Of.Judge)
 		}
 	}
 	return all, nil
@@ -123,31 +123,31 @@ func (r *Reconciler) each(ctx context.Context, look func(*ipam.IPClaim)) error {
 	return nil
 }
 
-// Limits for a sweep. If more than manyAtLeast objects are missing, and at least a tenth of all, the cause may be a restored cluster or another
+// Limits for a sweep. If more than massDeleteMinimum objects are missing, and at least a tenth of all, the cause may be a restored cluster or another
 // cluster's realm. Carve's own breaker has the same limits.
 const (
-	manyAtLeast = 20
-	manyInAll   = 10
+	massDeleteMinimum = 20
+	manyInAll         = 10
 )
 
-func many(missing, all int) bool { return missing > manyAtLeast && missing*manyInAll >= all }
+func many(missing, all int) bool { return missing > massDeleteMinimum && missing*manyInAll >= all }
 
 // end ends the consumers in Carve that have no pod. If IPClaims name the pod, end only has them reconciled. If many pods are missing, it lets them
 // expire, so that Carve's breaker decides.
-func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]judge.Verdict, used map[types.UID][]types.NamespacedName) error {
+func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]podstate.Verdict, used map[types.UID][]types.NamespacedName) error {
 	var gone, lost []types.UID
 	for _, text := range pods {
 		uid := types.UID(text)
 		verdict, there := verdicts[uid]
-		if there && verdict == judge.Keep {
+		if there && verdict == podstate.Keep {
 			continue
 		}
 		switch names := used[uid]; {
 		case len(names) > 0:
 			for _, name := range names {
-				s.Of.feed.look(ctx, name)
+				s.Of.feed.reconcile(ctx, name)
 			}
-		case there && verdict == judge.Lost:
+		case there && verdict == podstate.Lost:
 			lost = append(lost, uid)
 		default:
 			gone = append(gone, uid)
@@ -198,7 +198,7 @@ func (s *Sweep) release(ctx context.Context, held []carve.IPClaim, there *invent
 		return nil
 	}
 	for _, c := range orphans {
-		err := s.Of.giveBack(ctx, c.Metadata.Name, holderOf(c))
+		err := s.Of.releaseClaim(ctx, c.Metadata.Name, holderOf(c))
 		if err == nil {
 			released = append(released, c)
 		} else if carve.CodeOf(err) != carve.ProblemCodeInUse {

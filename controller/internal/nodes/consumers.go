@@ -12,27 +12,27 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 )
 
-// introduce makes a node a consumer in Carve, unless it is known to be one.
-func (r *Reconciler) introduce(ctx context.Context, name string, uid types.UID) error {
+// ensureConsumers makes a node a consumer in Carve, unless it is known to be one.
+func (r *Reconciler) ensureConsumers(ctx context.Context, name string, uid types.UID) error {
 	if r.ours[uid] {
 		return nil
 	}
 	if err := r.Realm.HaveNode(ctx, name, uid); err != nil {
 		return err
 	}
-	r.learn(uid, true)
+	r.readConsumers(uid, true)
 	return nil
 }
 
-func (r *Reconciler) learn(uid types.UID, mine bool) {
+func (r *Reconciler) readConsumers(uid types.UID, mine bool) {
 	if r.ours == nil {
 		r.ours = map[types.UID]bool{}
 	}
 	r.ours[uid] = mine
 }
 
-// meet makes all nodes with a slice consumers. After a restart it checks them in batches.
-func (r *Reconciler) meet(ctx context.Context, v *view) error {
+// ensureConsumer makes all nodes with a slice consumers. After a restart it checks them in batches.
+func (r *Reconciler) ensureConsumer(ctx context.Context, v *view) error {
 	names, uids := map[string]string{}, []string(nil)
 	for _, node := range v.wanted {
 		if v.slices[node.UID] != nil && !r.ours[node.UID] {
@@ -47,12 +47,12 @@ func (r *Reconciler) meet(ctx context.Context, v *view) error {
 			return err
 		}
 		for _, uid := range renewed.Unknown {
-			if err := r.introduce(ctx, names[uid], types.UID(uid)); err != nil {
+			if err := r.ensureConsumers(ctx, names[uid], types.UID(uid)); err != nil {
 				return err
 			}
 		}
 		for _, uid := range some {
-			r.learn(types.UID(uid), true)
+			r.readConsumers(types.UID(uid), true)
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (r *Reconciler) isOurs(ctx context.Context, uid types.UID) (bool, error) {
 	}
 	mine, err := r.Realm.HadNode(ctx, uid)
 	if err == nil {
-		r.learn(uid, mine)
+		r.readConsumers(uid, mine)
 	}
 	return mine, err
 }

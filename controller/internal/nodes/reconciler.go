@@ -79,11 +79,11 @@ func (r *Reconciler) follow(ctx context.Context, p *ipam.NodeSlicePool) (next ti
 	if wrong := misfit(&p.Spec, &class.Spec); wrong != "" {
 		return r.Every, r.stuck(ctx, p, wrong)
 	}
-	v, err := r.see(ctx, p, selector)
+	v, err := r.readView(ctx, p, selector)
 	if err != nil {
 		return r.Every, r.refused(ctx, p, err)
 	}
-	if err := r.meet(ctx, v); err != nil {
+	if err := r.ensureConsumer(ctx, v); err != nil {
 		return r.Every, r.refused(ctx, p, err)
 	}
 	if err := r.ensure(ctx, p, v); err != nil {
@@ -139,7 +139,7 @@ func (r *Reconciler) ensure(ctx context.Context, p *ipam.NodeSlicePool, v *view)
 
 // carve has Carve create a node's slice. It first makes the node a consumer, so that every controller can recognize the slice's cluster.
 func (r *Reconciler) carve(ctx context.Context, p *ipam.NodeSlicePool, name string, uid types.UID) (*carve.IPPool, error) {
-	if err := r.introduce(ctx, name, uid); err != nil {
+	if err := r.ensureConsumers(ctx, name, uid); err != nil {
 		return nil, err
 	}
 	return r.Realm.Carve.PutScopePool(ctx, r.Realm.Project, string(p.Spec.ClassName), scopeOf(&p.Spec, uid))
@@ -167,7 +167,7 @@ func (r *Reconciler) release(ctx context.Context, p *ipam.NodeSlicePool) (ctrl.R
 
 // drainAll drains all slices of a NodeSlicePool that belong to this cluster and that the controller may drain. Existing claims in them stay.
 func (r *Reconciler) drainAll(ctx context.Context, p *ipam.NodeSlicePool) error {
-	v, err := r.see(ctx, p, labels.Nothing())
+	v, err := r.readView(ctx, p, labels.Nothing())
 	if carve.IsNotFound(err) {
 		return nil // the class is gone, and its slices with it
 	}

@@ -30,8 +30,8 @@ type view struct {
 	wait    time.Duration                             // until a node has been gone for long enough
 }
 
-// see reads the nodes and lists all slices of the class. The selector selects the nodes that need a slice.
-func (r *Reconciler) see(ctx context.Context, p *ipam.NodeSlicePool, selector labels.Selector) (*view, error) {
+// readView reads the nodes and lists all slices of the class. The selector selects the nodes that need a slice.
+func (r *Reconciler) readView(ctx context.Context, p *ipam.NodeSlicePool, selector labels.Selector) (*view, error) {
 	v := &view{known: map[types.UID]*meta.PartialObjectMetadata{}, slices: map[types.UID]*carve.IPPool{}, wait: r.Every}
 	nodes := nodeList()
 	if err := r.Client.List(ctx, nodes); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // status changes a pod's status.
@@ -32,25 +32,25 @@ func deleted(s *story, p *core.Pod) { require.NoError(s, world.Client.Delete(s.C
 
 // W-18 to W-23, R-19, scenario 60: each row of the decision table with both values of each option, for a pod's own claim and a shared one.
 func TestEachRowOfTheDecisionTable(t *testing.T) {
-	usual := judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}
+	usual := podstate.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}
 	for name, row := range map[string]struct {
 		end  func(*story, *core.Pod)
-		by   judge.Options
-		want judge.Verdict
+		by   podstate.Options
+		want podstate.Verdict
 	}{
-		"removed":                      {end: func(s *story, p *core.Pod) { s.remove(p) }, by: usual, want: judge.Gone},
-		"replaced":                     {end: func(s *story, p *core.Pod) { s.remove(p); s.pod(p.Name, "node") }, by: usual, want: judge.Gone},
-		"succeeded":                    {end: func(s *story, p *core.Pod) { s.phase(p, core.PodSucceeded) }, by: usual, want: judge.Gone},
-		"failed":                       {end: func(s *story, p *core.Pod) { s.phase(p, core.PodFailed) }, by: usual, want: judge.Gone},
-		"tainted":                      {end: tainted, by: usual, want: judge.Lost},
-		"tainted, which is left":       {end: tainted, by: judge.Options{}, want: judge.Keep},
-		"terminating":                  {end: deleted, by: usual, want: judge.Keep},
-		"terminating, which is enough": {end: deleted, by: judge.Options{CleanupTerminating: true}, want: judge.Lost},
+		"removed":                      {end: func(s *story, p *core.Pod) { s.remove(p) }, by: usual, want: podstate.Gone},
+		"replaced":                     {end: func(s *story, p *core.Pod) { s.remove(p); s.pod(p.Name, "node") }, by: usual, want: podstate.Gone},
+		"succeeded":                    {end: func(s *story, p *core.Pod) { s.phase(p, core.PodSucceeded) }, by: usual, want: podstate.Gone},
+		"failed":                       {end: func(s *story, p *core.Pod) { s.phase(p, core.PodFailed) }, by: usual, want: podstate.Gone},
+		"tainted":                      {end: tainted, by: usual, want: podstate.Lost},
+		"tainted, which is left":       {end: tainted, by: podstate.Options{}, want: podstate.Keep},
+		"terminating":                  {end: deleted, by: usual, want: podstate.Keep},
+		"terminating, which is enough": {end: deleted, by: podstate.Options{CleanupTerminating: true}, want: podstate.Lost},
 		"its node is lost": {end: func(s *story, p *core.Pod) {
 			s.status(p, func(st *core.PodStatus) { st.Phase, st.Reason = core.PodUnknown, "NodeLost" })
-		}, by: usual, want: judge.Lost},
-		"unknown": {end: func(s *story, p *core.Pod) { s.phase(p, core.PodUnknown) }, by: usual, want: judge.Keep},
-		"pending": {end: func(s *story, p *core.Pod) { s.phase(p, core.PodPending) }, by: usual, want: judge.Keep},
+		}, by: usual, want: podstate.Lost},
+		"unknown": {end: func(s *story, p *core.Pod) { s.phase(p, core.PodUnknown) }, by: usual, want: podstate.Keep},
+		"pending": {end: func(s *story, p *core.Pod) { s.phase(p, core.PodPending) }, by: usual, want: podstate.Keep},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,7 +62,7 @@ func TestEachRowOfTheDecisionTable(t *testing.T) {
 			own := s.get(s.told(pod, 2)["net1"])
 			uid := string(pod.UID)
 			row.end(s, pod)
-			if row.want == judge.Keep {
+			if row.want == podstate.Keep {
 				s.told(s.pod("web-1", "node", net1), 1)
 				s.users(vip, pod)
 				require.Equal(t, own.UID, s.bound(own).UID)
@@ -76,7 +76,7 @@ func TestEachRowOfTheDecisionTable(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, carve.IPConsumerPhaseEnded, ended.Status.Phase)
 			reason := carve.IPConsumerStatusReason("Ended")
-			if row.want == judge.Lost {
+			if row.want == podstate.Lost {
 				reason = "Expired"
 			}
 			require.Equal(t, reason, ended.Status.Reason)

@@ -13,7 +13,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // W-18, R-20: while the cache lags, the controller treats no live pod as gone (scenario 56).
@@ -182,7 +182,7 @@ func TestClaimWhoseAddressIsMissingFromTheNetworkStatusIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := begin(t)
-			s.judge = judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: verify}
+			s.judge = podstate.Options{CleanupDisrupted: true, VerifyNetworkStatus: verify}
 			s.run()
 			byInterface := net1
 			byInterface.Interface = "eth1"

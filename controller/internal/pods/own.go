@@ -17,7 +17,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // own returns the pod's own claim for an entry, and creates it if it does not exist. It reads the pod from the API server before it creates a claim.
@@ -37,7 +37,7 @@ func (v *visit) own(ctx context.Context, e entries.Entry) (*ipam.IPClaim, error)
 	if err := v.confirm(ctx); err != nil {
 		return nil, err
 	}
-	if v.Judge.VerifyNetworkStatus && e.Interface != "" && judge.NetworkIsSetUp(v.pod) {
+	if v.Judge.VerifyNetworkStatus && e.Interface != "" && podstate.NetworkIsSetUp(v.pod) {
 		v.warn("NetworkIsSetUp", "entry "+e.Name+": the pod's interfaces already have their addresses, so a new claim would not give them another one")
 		return nil, nil //nolint:nilnil // there is to be none
 	}

@@ -15,7 +15,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/patch"
 )
 
@@ -26,7 +26,7 @@ type Reconciler struct {
 	// Live reads from the API server. The reconciler creates a claim only after such a read.
 	Live client.Reader
 	// Judge has the options for the verdict on pods.
-	Judge judge.Options
+	Judge podstate.Options
 	// Events records events for users.
 	Events events.EventRecorder
 }
@@ -47,8 +47,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // asks reports whether a pod requests claims and may get them. A pod that is being deleted or has finished gets none.
 func (r *Reconciler) asks(pod *core.Pod) bool {
-	verdict, _ := judge.Pod(pod, pod.UID, r.Judge)
-	return pod.Annotations[ipam.ClaimsAnnotation] != "" && pod.DeletionTimestamp == nil && verdict == judge.Keep
+	verdict, _ := podstate.Assess(pod, pod.UID, r.Judge)
+	return pod.Annotations[ipam.ClaimsAnnotation] != "" && pod.DeletionTimestamp == nil && verdict == podstate.Keep
 }
 
 // visit is one reconciliation of a pod.
@@ -65,9 +65,9 @@ type visit struct {
 var errAnother = errors.New("the pod differs from the cached pod")
 
 func (v *visit) run(ctx context.Context) error {
-	verdict, _ := judge.Pod(v.pod, v.pod.UID, v.Judge)
+	verdict, _ := podstate.Assess(v.pod, v.pod.UID, v.Judge)
 	switch {
-	case verdict != judge.Keep:
+	case verdict != podstate.Keep:
 		return v.tell(ctx, nil) // the pod's blocks are released
 	case v.pod.DeletionTimestamp != nil:
 		return nil // the pod keeps its blocks, and gets no others

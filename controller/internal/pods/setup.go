@@ -20,7 +20,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/telemetry"
 )
 
@@ -97,12 +97,12 @@ func (r *Reconciler) asked() predicate.Predicate {
 	concerned := func(o client.Object) bool {
 		return o.GetAnnotations()[ipam.ClaimsAnnotation] != "" || o.GetAnnotations()[ipam.StatusAnnotation] != ""
 	}
-	state := func(o client.Object) (node string, verdict judge.Verdict) {
+	state := func(o client.Object) (node string, verdict podstate.Verdict) {
 		pod, ok := o.(*core.Pod)
 		if !ok {
-			return "", judge.Keep
+			return "", podstate.Keep
 		}
-		verdict, _ = judge.Pod(pod, pod.UID, r.Judge)
+		verdict, _ = podstate.Assess(pod, pod.UID, r.Judge)
 		return pod.Spec.NodeName, verdict
 	}
 	return predicate.Funcs{

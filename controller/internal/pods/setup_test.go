@@ -32,8 +32,8 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/claims"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
 	"github.com/carve-ipam/carve/controller/internal/pods"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 )
 
@@ -41,7 +41,7 @@ import (
 type story struct {
 	*testing.T
 	name   string
-	judge  judge.Options
+	judge  podstate.Options
 	sweeps time.Duration
 	// carve and cluster are the controller's transports to both servers.
 	carve, cluster *way
@@ -49,7 +49,7 @@ type story struct {
 
 func begin(t *testing.T) *story {
 	t.Helper()
-	s := &story{T: t, judge: judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}, sweeps: time.Hour, carve: &way{}, cluster: &way{}}
+	s := &story{T: t, judge: podstate.Options{CleanupDisrupted: true, VerifyNetworkStatus: true}, sweeps: time.Hour, carve: &way{}, cluster: &way{}}
 	ns := core.Namespace{ObjectMeta: meta.ObjectMeta{GenerateName: "story-"}}
 	require.NoError(t, world.Client.Create(t.Context(), &ns))
 	s.name = ns.Name

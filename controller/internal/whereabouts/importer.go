@@ -18,7 +18,7 @@ import (
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/conditions"
 	"github.com/carve-ipam/carve/controller/internal/entries"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
 // Importer creates an IPClaim for each proven record, with the record's address and owned by the record's pod. The controller then claims the address
@@ -127,13 +127,13 @@ func (i *Importer) prove(ctx context.Context, r Record) (pod *core.Pod, why stri
 	} else if err != nil {
 		return nil, "", err
 	}
-	if verdict, why := judge.Pod(pod, pod.UID, judge.Options{CleanupTerminating: true, CleanupDisrupted: true}); verdict != judge.Keep {
+	if verdict, why := podstate.Assess(pod, pod.UID, podstate.Options{CleanupTerminating: true, CleanupDisrupted: true}); verdict != podstate.Keep {
 		return nil, why, nil
 	}
-	switch judge.Network(pod, r.Interface, block(r.Address)) {
-	case judge.Listed:
+	switch podstate.Network(pod, r.Interface, block(r.Address)) {
+	case podstate.Listed:
 		return pod, "", nil
-	case judge.Missing:
+	case podstate.Missing:
 		return nil, "the pod's network status does not have the address", nil
 	default:
 		return nil, "the pod has no network status with the address", nil

@@ -19,7 +19,7 @@ import (
 	carve "github.com/carve-ipam/carve/client"
 	ipam "github.com/carve-ipam/carve/controller/api/v1alpha1"
 	"github.com/carve-ipam/carve/controller/internal/claims"
-	"github.com/carve-ipam/carve/controller/internal/judge"
+	"github.com/carve-ipam/carve/controller/internal/podstate"
 	"github.com/carve-ipam/carve/controller/internal/realm"
 	"github.com/carve-ipam/carve/controller/internal/whereabouts"
 )
@@ -56,7 +56,7 @@ func (s story) run() {
 	})
 	require.NoError(s, err)
 	r := &claims.Reconciler{
-		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: judge.Options{CleanupDisrupted: true, VerifyNetworkStatus: true},
+		Client: manager.GetClient(), Live: manager.GetAPIReader(), Judge: podstate.Options{CleanupDisrupted: true, VerifyNetworkStatus: true},
 		Events: manager.GetEventRecorder("carve"), Realm: &realm.Realm{Carve: world.Carve, Project: s.name, Name: s.realm, TTL: time.Hour},
 	}
 	ctx, cancel := context.WithCancel(context.Background())

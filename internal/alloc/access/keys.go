@@ -61,7 +61,7 @@ func (s *Keys) CreateKey(ctx context.Context, project string, k ipam.APIKey, r u
 		if len(have) == MaxKeys {
 			return storage.Changes{}, ipam.Errorf(ipam.CodeInvalidArgument, "Project %q has the maximum of %d API keys; delete one first.", in.Name, MaxKeys)
 		}
-		return storage.Changes{}, usecase.StillThere(ctx, tx, in)
+		return storage.Changes{}, usecase.CheckProjectExists(ctx, tx, in)
 	})
 	if err == nil && !made.Replayed && !r.DryRun {
 		made.Value.Token = token

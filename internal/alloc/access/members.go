@@ -72,7 +72,7 @@ func (s *Members) PutMember(ctx context.Context, project string, m ipam.Member, 
 	}
 	return s.of.Put(ctx, in, made, r, storage.Locks{}, over, func(ctx context.Context, tx storage.Tx, was, _ *ipam.Member) (storage.Changes, error) {
 		if was == nil {
-			return storage.Changes{}, usecase.StillThere(ctx, tx, in)
+			return storage.Changes{}, usecase.CheckProjectExists(ctx, tx, in)
 		}
 		return storage.Changes{}, staysGoverned(ctx, tx, in, was.Spec.Role) // the new role is a different one
 	})

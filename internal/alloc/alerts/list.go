@@ -117,8 +117,8 @@ func quotaShare(q ipam.Quota) (most ipam.Share) {
 	return most
 }
 
-// stand computes some pools' state from their stock, which the caller has read.
-type stand func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error)
+// poolAssessor computes some pools' state from their stock, which the caller has read.
+type poolAssessor func(ctx context.Context, read storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error)
 
 // standings is a stand without a forecast.
 func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam.ID]ipam.Standing, error) {
@@ -130,7 +130,7 @@ func standings(_ context.Context, _ storage.Reader, pools []ipam.Pool) (map[ipam
 }
 
 // poolsNamed returns the state of the project's pools with these names that match.
-func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, as stand, match func(*ipam.Pool) bool) (map[string]subject, error) {
+func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey, names []string, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	list, err := read.PoolsNamed(ctx, in, names)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func poolsNamed(ctx context.Context, read storage.Reader, in storage.ProjectKey,
 }
 
 // used returns the state for those pools in a list that match.
-func used(ctx context.Context, read storage.Reader, list []ipam.Pool, as stand, match func(*ipam.Pool) bool) (map[string]subject, error) {
+func used(ctx context.Context, read storage.Reader, list []ipam.Pool, as poolAssessor, match func(*ipam.Pool) bool) (map[string]subject, error) {
 	var matching []ipam.Pool
 	for i := range list {
 		if match(&list[i]) {

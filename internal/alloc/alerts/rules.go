@@ -97,7 +97,7 @@ func (s *Alerts) CreateAlertRule(ctx context.Context, project string, rule ipam.
 	rule.ProjectID, rule.Epoch, rule.DueAt = in.ID, ipam.NewID(), rule.CreatedAt
 	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "alert-rules")}, Shared: []ipam.ID{in.ID}}
 	return s.rules().Create(ctx, in, rule, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.AlertRule) (storage.Changes, error) {
-		if err := usecase.StillThere(ctx, tx, in); err != nil {
+		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err
 		}
 		return storage.Changes{}, room(ctx, tx, in, now.Name)
@@ -153,7 +153,7 @@ func (s *Alerts) DeleteAlertRule(ctx context.Context, project, name string, r us
 		for _, a := range have {
 			a.Spec = was.Spec
 			if err == nil {
-				err = tell(&ch, trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name()), &a, nil)
+				err = addEvent(&ch, trail.Attempt(ctx, at, in.ID, trail.KindAlert, a.Name()), &a, nil)
 			}
 		}
 		return ch, err

@@ -24,8 +24,8 @@ func New(core *usecase.Core) *Alerts {
 	return &Alerts{Core: core, failed: map[ipam.ID]failure{}}
 }
 
-// AlertsStand returns how many alerts this region had some seconds ago, and the longest waiting rule's delay.
-func (s *Alerts) AlertsStand() (count map[ipam.AlertAbout]int64, late time.Duration) {
+// AlertCounts returns how many alerts this region had some seconds ago, and the longest waiting rule's delay.
+func (s *Alerts) AlertCounts() (count map[ipam.AlertAbout]int64, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.dueAt.IsZero() {

@@ -10,7 +10,7 @@ import (
 
 // Room refuses new consumers in a project that has reached its limit. at points to them in the request. Room reads nothing for any other project.
 func Room(ctx context.Context, s *usecase.Core, projectID ipam.ID, at string, wanted ...ipam.NewConsumer) error {
-	if len(wanted) == 0 || !s.Crowds.Full(projectID) {
+	if len(wanted) == 0 || !s.ConsumerLimits.Reached(projectID) {
 		return nil
 	}
 	var there Users

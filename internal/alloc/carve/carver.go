@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -13,17 +13,17 @@ import (
 // to the container's free rows. The same transaction can grant a block that it releases.
 type Carver struct {
 	container      storage.Container
-	set            *space.FreeSet
+	set            *freespace.FreeSet
 	mergeRemove    []netip.Prefix // free rows that merging consumed
 	mergeInsert    []netip.Prefix // blocks that merging made
 	releasedBlocks []netip.Prefix
 }
 
 // Reads returns the rows that a carver needs for these releases and wishes.
-func Reads(c storage.Container, release []netip.Prefix, wishes []space.Wish) space.Reads {
-	r := space.ReadsFor(c.Block, wishes)
-	r.Keys = append(r.Keys, space.MergeCandidates(release, c.Block)...)
-	slices.SortFunc(r.Keys, space.Compare)
+func Reads(c storage.Container, release []netip.Prefix, wishes []freespace.BlockRequest) freespace.Reads {
+	r := freespace.ReadsFor(c.Block, wishes)
+	r.Keys = append(r.Keys, freespace.MergeCandidates(release, c.Block)...)
+	slices.SortFunc(r.Keys, freespace.Compare)
 	r.Keys = slices.Compact(r.Keys)
 	return r
 }
@@ -32,10 +32,10 @@ func Reads(c storage.Container, release []netip.Prefix, wishes []space.Wish) spa
 func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix) (*Carver, error) {
 	k := &Carver{container: c, releasedBlocks: release}
 	if len(release) > 0 {
-		k.mergeRemove, k.mergeInsert = space.Merge(release, free, c.Block)
+		k.mergeRemove, k.mergeInsert = freespace.Merge(release, free, c.Block)
 		free = slices.Concat(Subtract(free, k.mergeRemove), k.mergeInsert)
 	}
-	set, err := space.NewFreeSet(c.Block, free)
+	set, err := freespace.NewFreeSet(c.Block, free)
 	if err != nil {
 		// Rows that overlap or lie outside could cause an address to be granted twice.
 		return nil, ipam.Errorf(ipam.CodeInternal, "The free blocks of %s are inconsistent; nothing was changed.", c.Pool).Because(err)
@@ -45,7 +45,7 @@ func NewCarver(c storage.Container, release []netip.Prefix, free []netip.Prefix)
 }
 
 // Take grants a wish, or returns false if no free block satisfies it.
-func (k *Carver) Take(w space.Wish) (netip.Prefix, bool) { return k.set.Take(w) }
+func (k *Carver) Take(w freespace.BlockRequest) (netip.Prefix, bool) { return k.set.Take(w) }
 
 // Change returns the transaction's change to the container's free rows. All rows to delete were read; a block that the transaction made and used up
 // appears in neither list.
@@ -76,21 +76,21 @@ func Subtract(a, b []netip.Prefix) []netip.Prefix {
 	return out
 }
 
-// WishFor makes the wish for a claim or child pool under a pool's policy. random is fixed before the transaction. After a conflict BestFit starts at
+// RequestFor makes the wish for a claim or child pool under a pool's policy. random is fixed before the transaction. After a conflict BestFit starts at
 // a random position, so that processes that collided choose different blocks.
-func WishFor(exact netip.Prefix, bits int, strategy ipam.Strategy, random ipam.ID, container netip.Prefix, attempt int) space.Wish {
-	w := space.Wish{Exact: exact, Bits: bits, Rand: random}
+func RequestFor(exact netip.Prefix, bits int, strategy ipam.Strategy, random ipam.ID, container netip.Prefix, attempt int) freespace.BlockRequest {
+	w := freespace.BlockRequest{Exact: exact, Bits: bits, Rand: random}
 	switch strategy {
 	case ipam.FirstFit:
-		w.Strategy = space.FirstFit
+		w.Strategy = freespace.FirstFit
 	case ipam.Random:
-		w.Strategy = space.Random
+		w.Strategy = freespace.Random
 	case ipam.Sparse:
-		w.Strategy = space.Sparse
+		w.Strategy = freespace.Sparse
 	case ipam.BestFit:
-		w.Strategy = space.BestFit
+		w.Strategy = freespace.BestFit
 		if attempt > 0 && !exact.IsValid() && bits >= container.Bits() && bits <= container.Addr().BitLen() {
-			w.Start = space.Sub(container, bits, random).Addr()
+			w.Start = freespace.Sub(container, bits, random).Addr()
 		}
 	}
 	return w

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"strconv"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -19,7 +19,7 @@ type Reserved struct {
 // the pool, overlap, or need more than ipam.MaxReservedBlocks blocks together.
 func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, error) {
 	var out []Reserved
-	whole, err := space.NewFreeSet(pool, []netip.Prefix{pool})
+	whole, err := freespace.NewFreeSet(pool, []netip.Prefix{pool})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func CutReservations(pool netip.Prefix, list []ipam.Reservation) ([]Reserved, er
 			return nil, ipam.Invalid("/spec/reservations", "contain more than %d aligned blocks; use aligned ranges.", ipam.MaxReservedBlocks)
 		}
 		for _, b := range blocks {
-			if _, ok := whole.Take(space.Wish{Exact: b}); !ok {
+			if _, ok := whole.Take(freespace.BlockRequest{Exact: b}); !ok {
 				return nil, ipam.Invalid(at, "overlaps another reservation of this pool at %s.", b)
 			}
 			out = append(out, Reserved{Block: b, Reason: r.Reason, Index: i})
@@ -66,7 +66,7 @@ func blocksOf(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefix,
 	}
 	switch {
 	case r.CIDR.IsValid():
-		if !space.Contains(pool, r.CIDR) {
+		if !freespace.Contains(pool, r.CIDR) {
 			return nil, ipam.Invalid(at+"/cidr", "is not inside the pool (%s).", pool)
 		}
 		return []netip.Prefix{r.CIDR}, nil
@@ -85,13 +85,13 @@ func blocksOf(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefix,
 	if r.To.Less(r.From) {
 		return nil, ipam.Invalid(at+"/to", "must not be before from.")
 	}
-	return space.FromRange(r.From, r.To), nil
+	return freespace.FromRange(r.From, r.To), nil
 }
 
 func edgeBlocks(at string, pool netip.Prefix, r ipam.Reservation) ([]netip.Prefix, error) {
-	n, field, cut := r.First, "/first", space.FirstN
+	n, field, cut := r.First, "/first", freespace.FirstN
 	if r.Last != 0 {
-		n, field, cut = r.Last, "/last", space.LastN
+		n, field, cut = r.Last, "/last", freespace.LastN
 	}
 	if n < 1 || n > ipam.MaxReservedAddresses {
 		return nil, ipam.Invalid(at+field, "must be 1 to %d.", ipam.MaxReservedAddresses)

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/carve-ipam/carve/internal/alloc/attach"
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -28,16 +28,16 @@ type batches struct {
 	prepare  preparer
 	resolver *resolve.Resolver
 	refusals *refusals.Refusals
-	together *together
-	rooms    *rooms
-	classes  pools.ClassMemory
-	places   *turns.Places
+	atomic   *atomicBatch
+	rooms    *roomFinder
+	classes  pools.ClassCache
+	places   *locks.FairSemaphore
 }
 
 // CreateClaimBatch binds all claims in one transaction, or none. It serves them in order, each from the first of its eligible pools that has room.
 func (s *batches) CreateClaimBatch(ctx context.Context, project string, claims []ipam.Claim, r usecase.Request) (usecase.Result[[]ipam.Claim], error) {
 	answer, err := s.create(ctx, project, claims, r)
-	told{s.Core}.batch(ctx, answer, r, err)
+	reporter{s.Core}.recordBatch(ctx, answer, r, err)
 	return answer, err
 }
 
@@ -62,13 +62,13 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 			return none, inItem(err, i)
 		}
 	}
-	leave, err := s.places.Enter(ctx, key.ID)
+	leave, err := s.places.Acquire(ctx, key.ID)
 	if err != nil {
 		return none, err
 	}
 	defer leave()
 	read := func(a storage.Answer) ([]ipam.Claim, error) { return madeBy(orders, a) }
-	return usecase.Once(ctx, s.Core, key, r, nil, read, func(ctx context.Context) ([]ipam.Claim, error) {
+	return usecase.RunIdempotent(ctx, s.Core, key, r, nil, read, func(ctx context.Context) ([]ipam.Claim, error) {
 		return s.bind(ctx, key, orders)
 	})
 }
@@ -100,7 +100,7 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 	if err := choose.all(ctx, orders); err != nil {
 		return nil, err
 	}
-	bound, err := s.together.bind(ctx, newBatch(inList, orders))
+	bound, err := s.atomic.bind(ctx, newBatch(batchTx, orders))
 	if c, ok := storage.AsConflict(err); ok && len(c.AnswerKeys) == 0 && len(c.ClaimRefs) > 0 { // for a used key, Once repeats the look-up
 		err = s.nameTaken(ctx, key, orders, c)
 	}
@@ -110,7 +110,7 @@ func (s *batches) bind(ctx context.Context, key storage.ProjectKey, orders []*or
 // nameTaken returns the refusal for a claim with a used name. For a generated name it draws another one and returns the conflict, so that the batch
 // is retried.
 func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders []*order, c *storage.Conflict) error {
-	if err := usecase.StillThere(ctx, s.Store, key); err != nil {
+	if err := usecase.CheckProjectExists(ctx, s.Store, key); err != nil {
 		return err
 	}
 	for i, o := range orders {
@@ -120,7 +120,7 @@ func (s *batches) nameTaken(ctx context.Context, key storage.ProjectKey, orders 
 		if o.claim.Rename() {
 			return c
 		}
-		return s.Exists(ctx, inItem(claimExists(o.claim, "/metadata/name"), i), func(ctx context.Context) error {
+		return s.RefuseTakenName(ctx, inItem(claimExists(o.claim, "/metadata/name"), i), func(ctx context.Context) error {
 			_, err := s.Store.ClaimGet(ctx, key, o.claim.Name)
 			return err
 		})

@@ -20,9 +20,9 @@ const (
 
 // chooser chooses the pools for a batch's orders, once for all orders with the same spec.
 type chooser struct {
-	rooms    *rooms
+	rooms    *roomFinder
 	resolver *resolve.Resolver
-	classes  pools.ClassMemory
+	classes  pools.ClassCache
 	key      storage.ProjectKey
 
 	choices  map[string]*choice
@@ -84,7 +84,7 @@ func (s *chooser) choose(ctx context.Context, o *order) error {
 		return err
 	}
 	if to.room = to.Pools; len(to.Pools) > 1 && !spec.Exact().IsValid() {
-		if to.room, err = s.rooms.with(ctx, &to.Resolved, to.Pools); err != nil {
+		if to.room, err = s.rooms.withRoom(ctx, &to.Resolved, to.Pools); err != nil {
 			return err
 		}
 	}

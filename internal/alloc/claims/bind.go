@@ -5,11 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -22,9 +22,9 @@ type binder struct {
 	regions  *regions.Regions
 	resolver *resolve.Resolver
 	refusals *refusals.Refusals
-	rooms    *rooms
+	rooms    *roomFinder
 	groups   *groups
-	together *together
+	atomic   *atomicBatch
 }
 
 // serve resolves a claim and binds it, or returns a refusal with the steps that led to it. It sets the order's choice in every case.
@@ -33,7 +33,7 @@ func (s *binder) serve(ctx context.Context, o *order, facts storage.ClaimFacts) 
 	res := &o.choice.Resolved
 	*res, err = s.resolver.Resolve(ctx, o.key, o.claim.Spec, facts, s.resolver.Candidates)
 	switch {
-	case err != nil && o.remembered: // no cached fact decides a refusal
+	case err != nil && o.cached: // no cached fact decides a refusal
 		return ipam.Claim{}, &storage.Conflict{}
 	case err != nil:
 	case o.claim.Spec.AllocationRef != "":
@@ -52,7 +52,7 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	res := &o.choice.Resolved
 	t := newTrial(o)
 	for tried := false; len(t.pools) > 0; tried = true {
-		if err := s.look(ctx, &t, tried); err != nil {
+		if err := s.dropFull(ctx, &t, tried); err != nil {
 			return ipam.Claim{}, err
 		}
 		if len(t.pools) == 0 {
@@ -61,19 +61,19 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 		}
 		p, room := t.pools[0], t.pools[:1:1]
 		t.pools = t.pools[1:]
-		if w, err := res.Ask.Wanted(p); err == nil && t.lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+		if w, err := res.Ask.BlockSpec(p); err == nil && t.lacks.Stop(quota.ClaimPlace(p, res.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 			continue
 		}
 		bound, err := s.bindIn(ctx, o, room)
 		if err == nil {
 			if !o.request.DryRun {
-				s.resolver.Shares.Took(p, bound.Block.Bits())
+				s.resolver.Shares.Add(p, bound.Block.Bits())
 			}
 			return bound, nil
 		}
 		more := t.failed(p, err)
 		if full(err) && !o.request.DryRun { // a dry run gathers no blocks from other regions, so it does not prove that the pool is full
-			s.rooms.noteFull(p, res.Bits(p))
+			s.rooms.recordFull(p, res.Bits(p))
 		}
 		if !more {
 			return bound, res.Unnamed(err)
@@ -82,14 +82,14 @@ func (s *binder) bind(ctx context.Context, o *order) (ipam.Claim, error) {
 	return ipam.Claim{}, s.refuse(ctx, &t)
 }
 
-// look reduces the untried pools to those with room. It does so at most once, before bind tries a pool that is probably full.
-func (s *binder) look(ctx context.Context, t *trial, tried bool) (err error) {
+// dropFull reduces the untried pools to those with room. It does so at most once, before bind tries a pool that is probably full.
+func (s *binder) dropFull(ctx context.Context, t *trial, tried bool) (err error) {
 	res := &t.order.choice.Resolved
 	if t.looked || !tried && !s.rooms.likelyFull(t.pools[0], res.Bits(t.pools[0])) {
 		return nil
 	}
 	t.looked = true
-	if t.pools, err = s.rooms.with(ctx, res, t.pools); err == nil && len(t.pools) == 0 && t.order.remembered && !tried {
+	if t.pools, err = s.rooms.withRoom(ctx, res, t.pools); err == nil && len(t.pools) == 0 && t.order.cached && !tried {
 		return &storage.Conflict{} // no transaction has checked that these are the pools
 	}
 	return err
@@ -147,7 +147,7 @@ func (t *trial) failed(p ipam.Pool, err error) (more bool) {
 		return true
 	}
 	t.last = err
-	return full(err) || len(t.all) > 1 && triesNext(err)
+	return full(err) || len(t.all) > 1 && mayTryNextPool(err)
 }
 
 // bindIn binds the claim in one pool, the only one in room. An exact CIDR is bound in its region. Any other block comes from the pool's region, which
@@ -156,7 +156,7 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 	exact, dryRun, freed := o.claim.Spec.Exact(), o.request.DryRun, false
 	return usecase.Rounds(func(int) (bound ipam.Claim, again bool, err error) {
 		if exact.IsValid() && room[0].Several() {
-			p, err := s.regions.Gathered(ctx, room[0], exact, dryRun)
+			p, err := s.regions.LocateExact(ctx, room[0], exact, dryRun)
 			if err != nil {
 				return bound, false, err
 			}
@@ -167,22 +167,22 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 		if !ok {
 			return bound, false, err
 		}
-		more, err := s.regions.MoreRoom(ctx, lack, dryRun)
-		if free, failed := s.regions.OnItsWay(ctx, room[0], exact, dryRun); free && failed == nil {
+		more, err := s.regions.MakeRoom(ctx, lack, dryRun)
+		if free, failed := s.regions.InTransit(ctx, room[0], exact, dryRun); free && failed == nil {
 			return bound, true, nil
 		}
 		switch {
 		case err != nil:
 			return bound, false, err
-		case more == nil && (lack.Wish.Exact.IsValid() || len(o.choice.Pools) == 1):
+		case more == nil && (lack.Request.Exact.IsValid() || len(o.choice.Pools) == 1):
 			err := s.refusals.Refusal(ctx, o.choice.Telling(), lack, resolve.ExactPointer(o.claim.Spec))
-			if freed || !roomSince(err, lack.Wish) {
+			if freed || !roomSince(err, lack.Request) {
 				return bound, false, err
 			}
 			freed = true // retry once: do not refuse with figures that show room
 			return bound, true, nil
 		case more == nil: // bind reads the figures of all pools once, after it has tried them
-			return bound, false, noneFree(room[0], lack.Wish.Bits)
+			return bound, false, noneFree(room[0], lack.Request.Bits)
 		}
 		room = []ipam.Pool{*more}
 		return bound, true, nil
@@ -190,7 +190,7 @@ func (s *binder) bindIn(ctx context.Context, o *order, room []ipam.Pool) (ipam.C
 }
 
 // roomSince reports whether a refusal's figures, which were counted after it, show room for the refused wish.
-func roomSince(err error, wish space.Wish) bool {
+func roomSince(err error, wish freespace.BlockRequest) bool {
 	e, ok := errors.AsType[*ipam.Error](err)
 	if !ok || !full(err) || wish.Exact.IsValid() {
 		return false
@@ -203,7 +203,7 @@ func roomSince(err error, wish space.Wish) bool {
 func (s *binder) bindAt(ctx context.Context, o *order, room []ipam.Pool) (ipam.Claim, error) {
 	o.choice.room = room
 	bound, err := s.groups.join(ctx, room[0], o)
-	if o.remembered && ipam.IsCode(err, ipam.CodeNotFound) { // the cached pool has been replaced by now
+	if o.cached && ipam.IsCode(err, ipam.CodeNotFound) { // the cached pool has been replaced by now
 		return bound, &storage.Conflict{}
 	}
 	return bound, err
@@ -219,14 +219,14 @@ func noneFree(p ipam.Pool, bits int) error {
 func (s *binder) bindFirst(ctx context.Context, o *order) (bound ipam.Claim, err error) {
 	c := o.choice
 	if c.room = c.Pools; len(c.Pools) > 1 && !c.Ask.Spec.Exact().IsValid() {
-		if c.room, err = s.rooms.with(ctx, &c.Resolved, c.Pools); err != nil {
+		if c.room, err = s.rooms.withRoom(ctx, &c.Resolved, c.Pools); err != nil {
 			return bound, err
 		}
 	}
 	if len(c.room) == 0 { // the transaction returns the refusal: it first checks whether another request has carved the scope's pool from the last room
 		c.room = c.Pools[:1]
 	}
-	all, err := s.together.bind(ctx, newBatch(inScope, []*order{o}))
+	all, err := s.atomic.bind(ctx, newBatch(scopeTx, []*order{o}))
 	if err = s.refusals.WithFigures(ctx, err); err != nil {
 		if _, ok := errors.AsType[*quota.QuotaLack](err); ok {
 			c.QuotaRefused(err)
@@ -241,8 +241,8 @@ func full(err error) bool {
 	return ipam.IsCode(err, ipam.CodePoolExhausted) || ipam.IsCode(err, ipam.CodeExhaustedByCooldown)
 }
 
-// triesNext reports whether a refusal by one pool permits a try of the next pool.
-func triesNext(err error) bool {
+// mayTryNextPool reports whether a refusal by one pool permits a try of the next pool.
+func mayTryNextPool(err error) bool {
 	switch ipam.CodeOf(err) {
 	case ipam.CodeBlockTaken, ipam.CodeAllocationRetained, ipam.CodePrefixLengthRejected, ipam.CodeNeverSatisfiable, ipam.CodePoolDraining:
 		return true

@@ -18,7 +18,7 @@ import (
 func (a *attempt) changes() (ch storage.Changes, err error) {
 	n, at := len(a.batch.orders), a.tx.Now()
 	ch.Events = make([]ipam.Event, 0, n)
-	if len(a.batch.choices) > 0 && !a.batch.listed {
+	if len(a.batch.choices) > 0 && !a.batch.indexed {
 		ch.ClaimInsert = make([]ipam.Claim, 0, n)
 	}
 	for i, o := range a.batch.orders {
@@ -50,12 +50,12 @@ func (a *attempt) changes() (ch storage.Changes, err error) {
 			a.users.Attach(c, c.Spec.Consumers, attach.By{Project: o.key, Region: a.region, Event: o.event, At: at})
 			c.Spec.Consumers = nil // users has attached them
 		}
-		if !a.batch.listed {
+		if !a.batch.indexed {
 			ch.ClaimInsert = append(ch.ClaimInsert, *c)
 			answerInto(&ch, at, []*order{o}, a.bound[i:i+1])
 		}
 	}
-	if a.batch.listed { // a list binds all of its orders
+	if a.batch.indexed { // a list binds all of its orders
 		ch.ClaimInsert = a.bound
 		answerInto(&ch, at, a.batch.orders, a.bound)
 	}
@@ -77,7 +77,7 @@ func answerInto(ch *storage.Changes, at usecase.Timestamp, orders []*order, made
 }
 
 // release gives order i's block back to its pool.
-func (a *attempt) release(i int, src *source) {
+func (a *attempt) release(i int, src *openPool) {
 	o := a.batch.orders[i]
 	a.ledger.Give(o.key.ID, quota.ClaimPlace(src.pool, o.claim.Class), quota.ReleasedUsage(o.claim))
 	a.bound[i], a.from[i] = o.claim, src
@@ -120,7 +120,7 @@ func (o *order) releaseEvent() (ipam.Event, error) {
 }
 
 // into adds the changes of the pool.
-func (src *source) into(ch *storage.Changes) error {
+func (src *openPool) into(ch *storage.Changes) error {
 	free := src.carver.Change()
 	if src.made == nil {
 		ch.Free = append(ch.Free, free)

@@ -20,45 +20,45 @@ type creator struct {
 
 	prepare preparer
 	binder  *binder
-	classes pools.ClassMemory
-	memory  Memory
+	classes pools.ClassCache
+	cache   Cache
 }
 
 // CreateClaim binds one block, or returns the reason for a refusal. The claim exists if and only if it is bound.
 func (s *creator) CreateClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
-	return s.createAndTell(ctx, project, c, r, false)
+	return s.createAndReport(ctx, project, c, r, false)
 }
 
 // PutClaim creates a claim, or returns the existing claim of that name if its spec is the same (Existed). It refuses a claim with another spec and
 // lists the differences.
 func (s *creator) PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error) {
-	return s.createAndTell(ctx, project, c, r, true)
+	return s.createAndReport(ctx, project, c, r, true)
 }
 
-func (s *creator) createAndTell(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (answer usecase.Result[ipam.Claim], err error) {
+func (s *creator) createAndReport(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (answer usecase.Result[ipam.Claim], err error) {
 	m, err := s.begin(ctx, project, c, r, put)
 	if err == nil {
-		answer, err = usecase.UntilAgreed(func(round int) (usecase.Result[ipam.Claim], error) { return m.try(ctx, round) })
+		answer, err = usecase.RetryConflicts(func(round int) (usecase.Result[ipam.Claim], error) { return m.try(ctx, round) })
 	}
-	told{s.Core}.claim(ctx, c.Spec, answer, m.class(), r, err)
+	reporter{s.Core}.recordClaim(ctx, c.Spec, answer, m.class(), r, err)
 	return answer, err
 }
 
-// making is a claim during its creation.
-type making struct {
+// creation is a claim during its creation.
+type creation struct {
 	*creator
 
-	order      *order
-	pass       tenancy.Pass
-	put        bool
-	remembered bool // the project comes from the cache: this request has not read it
+	order         *order
+	pass          tenancy.Pass
+	put           bool
+	cachedProject bool // the project comes from the cache: this request has not read it
 }
 
 // begin fixes every value that must be the same in each attempt.
-func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (m making, err error) {
-	m = making{creator: s, put: put}
+func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r usecase.Request, put bool) (m creation, err error) {
+	m = creation{creator: s, put: put}
 	var key storage.ProjectKey
-	if m.pass, key, m.remembered, err = s.EnterRemembered(ctx, tenancy.ClaimsWrite, project); err != nil {
+	if m.pass, key, m.cachedProject, err = s.EnterCached(ctx, tenancy.ClaimsWrite, project); err != nil {
 		return m, err
 	}
 	if c, err = s.prepare.claim(c, key, m.pass.Principal); err != nil {
@@ -72,7 +72,7 @@ func (s *creator) begin(ctx context.Context, project string, c ipam.Claim, r use
 }
 
 // class returns the class to which the claim is resolved so far.
-func (m *making) class() ipam.ClassRef {
+func (m *creation) class() ipam.ClassRef {
 	if m.order == nil || m.order.choice == nil {
 		return ipam.ClassRef{}
 	}
@@ -81,13 +81,13 @@ func (m *making) class() ipam.ClassRef {
 
 // try runs one attempt. The first attempt uses cached facts if it can, and then waits for the transaction alone. The later attempts read the facts
 // from the database.
-func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	var facts storage.ClaimFacts
-	if o.remembered = false; round == 0 && !m.put && !o.request.DryRun {
-		facts = m.fromMemory(o)
+	if o.cached = false; round == 0 && !m.put && !o.request.DryRun {
+		facts = m.fromCache(o)
 	}
-	if !o.remembered {
+	if !o.cached {
 		var done bool
 		if facts, done, answer, err = m.lookUp(ctx); done {
 			if ipam.IsCode(err, ipam.CodeAlreadyExists) && o.claim.Rename() {
@@ -98,79 +98,79 @@ func (m *making) try(ctx context.Context, round int) (answer usecase.Result[ipam
 	}
 	bound, err := m.binder.serve(ctx, o, facts)
 	if _, conflict := storage.AsConflict(err); conflict { // since the look-up another request created this claim or used this key, or the project is gone
-		return answer, m.doubt(ctx, err)
+		return answer, m.handleConflict(ctx, err)
 	}
 	if err != nil && !storage.Shed(err) {
-		if done, answer, met := m.madeMeanwhile(ctx); done {
+		if done, answer, met := m.findConcurrentCreate(ctx); done {
 			return answer, met
 		}
 	}
 	if err == nil && !o.request.DryRun {
-		m.memory.keepClaim(bound)
+		m.cache.putClaim(bound)
 	}
 	return usecase.Result[ipam.Claim]{Value: bound}, err
 }
 
-// doubt handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, doubt
+// handleConflict handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, doubt
 // checks whether the project still exists.
-func (m *making) doubt(ctx context.Context, conflict error) error {
-	if m.order.remembered {
-		m.remembered = true
-		m.memory.doubts.Add(m.order.key.ID, m.Ticks())
+func (m *creation) handleConflict(ctx context.Context, conflict error) error {
+	if m.order.cached {
+		m.cachedProject = true
+		m.cache.conflicts.Add(m.order.key.ID, m.Ticks())
 		return conflict
 	}
-	if err := usecase.StillThere(ctx, m.Store, m.order.key); err != nil {
+	if err := usecase.CheckProjectExists(ctx, m.Store, m.order.key); err != nil {
 		return err
 	}
 	return conflict
 }
 
 // lookUp reads the facts that a claim needs before its transaction, and caches them. It returns done for a request that needs no transaction.
-func (m *making) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) lookUp(ctx context.Context) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
-	if m.remembered { // no cached fact decides a refusal
+	if m.cachedProject { // no cached fact decides a refusal
 		if o.key, err = m.ProjectKey(ctx, m.pass); err != nil {
 			return facts, true, answer, err
 		}
-		m.remembered, o.claim.ProjectID, o.event.ProjectID = false, o.key.ID, o.key.ID
+		m.cachedProject, o.claim.ProjectID, o.event.ProjectID = false, o.key.ID, o.key.ID
 	}
-	return m.settledBefore(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
+	return m.findEarlier(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
 		key, spec := o.key, o.claim.Spec
 		facts, err := m.classes.LookUp(ctx, m.Store, storage.ClaimQuery{
 			Project: key, Name: o.claim.Name, Pool: spec.PoolRef, Class: resolve.ClassQuery(spec), Key: o.request.Key, Now: m.Now(), Generated: o.claim.GeneratedIn != 0,
 		})
 		if p := facts.Pool; err == nil && p != nil && p.Scope == nil && resolve.MayClaim(key, *p, facts.Granted) {
-			m.memory.keepPool(key, *p)
+			m.cache.putPool(key, *p)
 		}
 		return facts, err
 	})
 }
 
-// madeMeanwhile looks up the claim and the key again after a refusal. When two identical requests run at once, the first one may take the last block.
+// findConcurrentCreate looks up the claim and the key again after a refusal. When two identical requests run at once, the first one may take the last block.
 // Both then return its result. A PUT with a precondition for creation fails with that precondition, and not for lack of room.
-func (m *making) madeMeanwhile(ctx context.Context) (done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) findConcurrentCreate(ctx context.Context) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	o := m.order
 	if o.request.Key == "" && !m.put {
 		return false, answer, nil
 	}
-	_, done, answer, err = m.settledBefore(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
+	_, done, answer, err = m.findEarlier(ctx, func(ctx context.Context) (storage.ClaimFacts, error) {
 		return m.Store.ClaimLookup(ctx, storage.ClaimQuery{Project: o.key, Name: o.claim.Name, Key: o.request.Key, Now: m.Now()})
 	})
 	met := usecase.Answered(err) || ipam.IsCode(err, ipam.CodePreconditionFailed) || ipam.IsCode(err, ipam.CodeOutcomeUnknown)
 	return done && met, answer, err
 }
 
-// settledBefore looks up the facts before a claim is created. It settles requests that need no transaction: a repeat with the same key, or a name
+// findEarlier looks up the facts before a claim is created. It settles requests that need no transaction: a repeat with the same key, or a name
 // that exists. It returns an earlier result only when that result is durable. This includes refusals, because a client that repeats a request by name
 // without a key learns from the refusal that the first request succeeded.
-func (m *making) settledBefore(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context) (storage.ClaimFacts, error)) (facts storage.ClaimFacts, done bool, answer usecase.Result[ipam.Claim], err error) {
 	var told error
 	err = m.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
 		done, answer, told = false, usecase.Result[ipam.Claim]{}, nil
 		if facts, err = lookUp(ctx); err != nil {
 			return false, err
 		}
-		done, answer, told = m.madeBefore(ctx, facts)
+		done, answer, told = m.sameClaimExists(ctx, facts)
 		if !usecase.Answered(told) && !ipam.IsCode(told, ipam.CodeAlreadyExists) && !ipam.IsCode(told, ipam.CodePreconditionFailed) {
 			return false, told
 		}
@@ -182,7 +182,7 @@ func (m *making) settledBefore(ctx context.Context, lookUp func(context.Context)
 	return facts, done, answer, told
 }
 
-func (m *making) madeBefore(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) sameClaimExists(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.Answer != nil {
 		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })
@@ -226,7 +226,7 @@ type preparer struct {
 	regions *regions.Regions
 }
 
-// claim validates a claim and fixes every value that must be the same in each attempt.
+// recordClaim validates a claim and fixes every value that must be the same in each attempt.
 func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
 	if err := usecase.CheckNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err

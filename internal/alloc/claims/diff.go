@@ -14,7 +14,7 @@ import (
 )
 
 // differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's actual values, however the
-// claim got them. It ignores labels and annotations, because others may have changed them since.
+// recordClaim got them. It ignores labels and annotations, because others may have changed them since.
 func differing(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()
@@ -55,7 +55,7 @@ func (d *claimComparison) add(pointer, there, asked string) {
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }
 
-// source compares the blocks' sources. The request may name the class that served as the default.
+// openPool compares the blocks' sources. The request may name the class that served as the default.
 func (d *claimComparison) source() {
 	have, want := d.have.Spec, d.want.Spec
 	byDefault := have.ByClass() && have.ClassName == "" && want.ClassName == d.have.Class.Ref.Name

@@ -5,19 +5,19 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// drawing is the decision about a choice in a pool, made and encoded once for all of its orders.
-type drawing struct {
+// poolDecision is the decision about a choice in a pool, made and encoded once for all of its orders.
+type poolDecision struct {
 	refused error // the reason why the pool cannot or may not serve the choice
-	want    resolve.Want
+	want    resolve.BlockSpec
 	usage   ipam.Usage
 	at      ipam.HoldPlace
 
@@ -27,12 +27,12 @@ type drawing struct {
 }
 
 // draw takes order i's block from a pool, within the quotas. refused is the reason why the order gets none; err ends the attempt.
-func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err error) {
+func (a *attempt) draw(ctx context.Context, i int, src *openPool) (refused, err error) {
 	o := a.batch.orders[i]
-	if src.away || !o.agrees(src, a.region) {
+	if src.away || !o.cacheIsCurrent(src, a.region) {
 		return &storage.Conflict{}, nil
 	}
-	d := a.drawing(o.choice, src)
+	d := a.decide(o.choice, src)
 	if d.refused != nil {
 		return d.refused, nil
 	}
@@ -45,38 +45,38 @@ func (a *attempt) draw(ctx context.Context, i int, src *source) (refused, err er
 	}
 	wish, known := src.wishes[i]
 	if !known {
-		wish = d.want.Wish(src.pool, o.random, a.tx.Attempt())
+		wish = d.want.Request(src.pool, o.random, a.tx.Attempt())
 	}
 	block, ok := src.carver.Take(wish)
 	if !ok {
-		if src.few && wish.Strategy == space.Random && !wish.Exact.IsValid() {
+		if src.few && wish.Strategy == freespace.Random && !wish.Exact.IsValid() {
 			return nil, errFewRead
 		}
 		a.ledger.Give(o.key.ID, d.at, d.usage)
-		return &regions.NoRoom{Wish: wish, Pool: src.pool, Stock: src.stock}, nil
+		return &regions.NoRoom{Request: wish, Pool: src.pool, Stock: src.stock}, nil
 	}
 	if src.taken == nil {
-		src.taken = make([]granted, 0, len(src.wishes))
+		src.taken = make([]grantedBlock, 0, len(src.wishes))
 	}
-	src.taken = append(src.taken, granted{wish, block})
+	src.taken = append(src.taken, grantedBlock{wish, block})
 	a.bound[i], a.from[i] = o.choice.Ask.Bound(o.claim, block, src.pool), src
 	return nil, nil
 }
 
-// drawing decides whether a pool may serve a choice.
-func (a *attempt) drawing(c *choice, src *source) *drawing {
+// poolDecision decides whether a pool may serve a choice.
+func (a *attempt) decide(c *choice, src *openPool) *poolDecision {
 	if d := src.draws[c]; d != nil {
 		return d
 	}
-	d := &drawing{}
+	d := &poolDecision{}
 	o := a.batch.orders[c.items[0]]
 	if !c.Ask.MayDraw(o.key, src.pool, src.granted[o.key.Name]) { // not any more
 		d.refused = storage.PoolNotFound(src.pool.Ref())
-	} else if d.want, d.refused = c.Ask.Wanted(src.pool); d.refused == nil { // an error means that the policy has changed since the look-up
+	} else if d.want, d.refused = c.Ask.BlockSpec(src.pool); d.refused == nil { // an error means that the policy has changed since the look-up
 		d.usage, d.at = quota.ClaimUsage(src.pool, d.want.Bits), quota.ClaimPlace(src.pool, c.Ask.ClassRef())
 	}
 	if src.draws == nil {
-		src.draws = map[*choice]*drawing{}
+		src.draws = map[*choice]*poolDecision{}
 	}
 	src.draws[c] = d
 	return d
@@ -84,7 +84,7 @@ func (a *attempt) drawing(c *choice, src *source) *drawing {
 
 // event records a claim that was bound to a block in the pool. For claims with the same spec it encodes the common part once, and not 1,000 times for
 // 1,000 claims.
-func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
+func (src *openPool) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 	if len(c.Spec.Consumers) > 0 {
 		return trail.AttachEvent(o.event, nil, c, c.Spec.Consumers)
 	}
@@ -119,7 +119,7 @@ func (src *source) event(o *order, c *ipam.Claim) (ipam.Event, error) {
 }
 
 // write encodes the common parts in the records of the choice's claims.
-func (d *drawing) write(ask resolve.Ask, pool ipam.Ref) (err error) {
+func (d *poolDecision) write(ask resolve.Request, pool ipam.Ref) (err error) {
 	common := ask.Spec
 	common.OwnerRef = nil
 	if d.head, err = recordJSON(&trail.Record{Spec: common}); err != nil {

@@ -34,7 +34,7 @@ type explainer struct {
 
 	prepare preparer
 	binder  *binder
-	classes pools.ClassMemory
+	classes pools.ClassCache
 	places  chan struct{} // one slot for each running explanation
 }
 
@@ -56,7 +56,7 @@ func (s *explainer) ExplainClaim(ctx context.Context, project string, c ipam.Cla
 		return Explanation{}, ipam.Errorf(ipam.CodeDeadline, "The server explains too many claims at once. Repeat the request.").Because(ctx.Err())
 	}
 	event := trail.Attempt(ctx, c.CreatedAt, key.ID, trail.KindClaim, c.Name)
-	return usecase.UntilAgreed(func(int) (Explanation, error) {
+	return usecase.RetryConflicts(func(int) (Explanation, error) {
 		facts, err := s.classes.LookUp(ctx, s.Store, storage.ClaimQuery{Project: key, Pool: c.Spec.PoolRef, Class: resolve.ClassQuery(c.Spec), Now: s.Now()})
 		if err != nil {
 			return Explanation{}, err

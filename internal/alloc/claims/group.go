@@ -10,8 +10,8 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -21,9 +21,9 @@ import (
 type groups struct {
 	*usecase.Core
 
-	waiting *Queue
-	memory  Memory
-	alone   *lru.Cache[ipam.ID, time.Time] // pools that one round trip could not serve, with the time of that failure
+	waiting  *Queue
+	cache    Cache
+	excluded *lru.Cache[ipam.ID, time.Time] // pools that one round trip could not serve, with the time of that failure
 }
 
 // join adds an order to the pool's next group and waits for its outcome. It joins again if the order leaves a group because its project's use of the
@@ -34,7 +34,7 @@ func (s *groups) join(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim
 
 // joinOne joins one group. The first order starts at once; the orders that arrive during its transaction form the next group.
 func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Claim, error) {
-	m := &member{order: o, ctx: ctx, lane: storage.PoolContainer(pool).Lock()}
+	m := &member{order: o, ctx: ctx, lock: storage.PoolContainer(pool).Lock()}
 	if s.Tracer != nil {
 		m.joined, m.waited = s.Ticks(), -1
 	}
@@ -43,7 +43,7 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 		return m.outcome, m.err
 	}
 	m.done = make(chan struct{})
-	alone := s.goesAlone
+	alone := s.needsOwnTransaction
 	if o.consumes() {
 		alone = func(ipam.Pool, ipam.ID) bool { return true }
 	}
@@ -52,30 +52,30 @@ func (s *groups) joinOne(ctx context.Context, pool ipam.Pool, o *order) (ipam.Cl
 	case err != nil:
 		return ipam.Claim{}, err
 	case carry:
-		go s.carry()
+		go s.runWorker()
 	case first:
-		go s.lead(&load{pool: pool, lane: m.lane}) //nolint:gosec // G118: the worker must outlive the request
+		go s.servePool(&poolGroup{pool: pool, lock: m.lock}) //nolint:gosec // G118: the worker must outlive the request
 	}
 	select {
 	case <-m.done:
 		return m.outcome, m.err
 	case <-ctx.Done():
-		if s.waiting.withdraw(m.lane, m) {
-			return ipam.Claim{}, storage.TurnNeverCame(ctx)
+		if s.waiting.withdraw(m.lock, m) {
+			return ipam.Claim{}, storage.LockTimeout(ctx)
 		}
 		return ipam.Claim{}, ipam.Errorf(ipam.CodeDeadline,
 			"The request took longer than its deadline. It may still take effect; repeat it with the same name or Idempotency-Key to find out.").Because(ctx.Err())
 	}
 }
 
-// lead runs groups for one pool until no member waits.
-func (s *groups) lead(l *load) {
+// servePool runs groups for one pool until no member waits.
+func (s *groups) servePool(l *poolGroup) {
 	for {
 		ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
-		release, err := s.Lanes.Acquire(ctx, l.lane)
+		release, err := s.Locks.Acquire(ctx, l.lock)
 		members := l.members
 		if l.members = nil; len(members) == 0 {
-			members = s.waiting.take(l.lane, usecase.MaxGroup)
+			members = s.waiting.take(l.lock, usecase.MaxGroup)
 		}
 		if len(members) == 0 {
 			if err == nil {
@@ -102,7 +102,7 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
 		}
 	}()
-	waiting := stillThere(members)
+	waiting := dropEnded(members)
 	_, err := usecase.Rounds(func(int) (none struct{}, again bool, err error) {
 		for n := len(waiting) + 1; 0 < len(waiting) && len(waiting) < n; { // a transaction after which fewer members wait counts as no round
 			n = len(waiting)
@@ -113,30 +113,30 @@ func (s *groups) run(ctx context.Context, pool *ipam.Pool, members []*member) {
 	finish(waiting, err)
 }
 
-// stillThere finishes the members with an ended context, and returns the others.
-func stillThere(members []*member) []*member {
+// dropEnded finishes the members with an ended context, and returns the others.
+func dropEnded(members []*member) []*member {
 	return slices.DeleteFunc(slices.Clone(members), func(m *member) bool {
 		if m.ctx.Err() == nil {
 			return false
 		}
-		m.finish(ipam.Claim{}, storage.TurnNeverCame(m.ctx))
+		m.finish(ipam.Claim{}, storage.LockTimeout(m.ctx))
 		return true
 	})
 }
 
 // round runs one transaction and returns the members that still have no outcome.
 func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) []*member {
-	members, doubles := withoutDoubles(members)
+	members, doubles := splitRepeats(members)
 	defer finish(doubles, &storage.Conflict{}) // when the first has its outcome, the doubles read it
 	a, err := s.transact(ctx, members, *pool)
 	if c, ok := storage.AsConflict(err); ok {
 		return s.dropConflicts(ctx, members, c)
 	}
-	if u, ok := errors.AsType[*storage.Unplaced](err); ok {
-		return dropUnplaced(members, u)
+	if u, ok := errors.AsType[*storage.RegionNotRecorded](err); ok {
+		return dropUnrecorded(members, u)
 	}
-	if o, ok := errors.AsType[*storage.Occupied](err); ok {
-		return dropOccupied(members, o)
+	if o, ok := errors.AsType[*storage.LockBusy](err); ok {
+		return dropLocked(members, o)
 	}
 	switch {
 	case err == nil:
@@ -145,7 +145,7 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 		}
 		return s.deliver(ctx, pool, members, a)
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
-		return s.settle(ctx, members)
+		return s.resolveCommit(ctx, members)
 	case storage.RetryLater(err) || len(members) == 1:
 		finish(members, err)
 		return nil
@@ -164,13 +164,13 @@ func (s *groups) round(ctx context.Context, pool *ipam.Pool, members []*member) 
 func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member, a *attempt) []*member {
 	s.refresh(pool, members, a)
 	var again []*member
-	room := roomAgain{}
+	room := refills{}
 	for i, m := range members {
 		err := a.refused[i]
 		lack, full := errors.AsType[*regions.NoRoom](err)
 		switch {
-		case err != nil && s.tookEffectLate(ctx, m):
-		case full && lack.Stock == nil && s.hasRoomAgain(ctx, *pool, room, m, lack.Wish):
+		case err != nil && s.committedLate(ctx, m):
+		case full && lack.Stock == nil && s.refilled(ctx, *pool, room, m, lack.Request):
 			again = append(again, m)
 		default:
 			m.finish(a.bound[i], err)
@@ -181,21 +181,21 @@ func (s *groups) deliver(ctx context.Context, pool *ipam.Pool, members []*member
 
 // refresh updates the caller's pool and the cache if the pool has changed.
 func (s *groups) refresh(pool *ipam.Pool, members []*member, a *attempt) {
-	now := a.opened[members[0].lane].pool
+	now := a.opened[members[0].lock].pool
 	if now.Revision == pool.Revision {
 		return
 	}
 	for _, m := range members {
-		s.memory.refresh(m.key, now)
+		s.cache.refresh(m.key, now)
 	}
 	*pool = now
 }
 
-// roomAgain caches for each probed prefix length whether the pool has room.
-type roomAgain map[int]bool
+// refills caches for each probed prefix length whether the pool has room.
+type refills map[int]bool
 
-// hasRoomAgain reports whether the pool can now serve a wish that it just refused. It makes one probe for each length.
-func (s *groups) hasRoomAgain(ctx context.Context, pool ipam.Pool, seen roomAgain, m *member, w space.Wish) bool {
+// refilled reports whether the pool can now serve a wish that it just refused. It makes one probe for each length.
+func (s *groups) refilled(ctx context.Context, pool ipam.Pool, seen refills, m *member, w freespace.BlockRequest) bool {
 	if w.Exact.IsValid() || m.request.DryRun {
 		return false
 	}

@@ -14,19 +14,19 @@ type member struct {
 	*order
 
 	ctx    context.Context
-	lane   ipam.ID       // the pool's lock
+	lock   ipam.ID       // the pool's lock
 	joined time.Time     // start of the wait, for traces
 	waited time.Duration // duration of the wait until the first transaction, for traces
 
-	done     chan struct{}
-	finished bool // the worker of the group reads and writes it; the next worker does after that
-	unsure   bool // an earlier COMMIT with this member is indeterminate: it may still take effect
-	outcome  ipam.Claim
-	err      error
+	done          chan struct{}
+	finished      bool // the worker of the group reads and writes it; the next worker does after that
+	commitUnknown bool // an earlier COMMIT with this member is indeterminate: it may still take effect
+	outcome       ipam.Claim
+	err           error
 }
 
-// follow returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
-func (s *groups) follow(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
+// trace returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
+func (s *groups) traceGroup(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
 	if s.Tracer == nil {
 		return ctx, func() {}
 	}
@@ -52,7 +52,7 @@ func (m *member) finish(c ipam.Claim, err error) {
 	if m.finished {
 		return
 	}
-	if m.unsure && storage.RetryLater(err) {
+	if m.commitUnknown && storage.RetryLater(err) {
 		err = storage.OutcomeUnknown(err) // the error "nothing was changed" may now be false
 	}
 	m.finished, m.outcome, m.err = true, c, err
@@ -61,9 +61,9 @@ func (m *member) finish(c ipam.Claim, err error) {
 	}
 }
 
-// withoutDoubles separates the members that repeat an earlier one: the same name to create, the same claim to release, or the same key. One statement
+// splitRepeats separates the members that repeat an earlier one: the same name to create, the same claim to release, or the same key. One statement
 // cannot distinguish two equal rows in its input.
-func withoutDoubles(members []*member) (singles, doubles []*member) {
+func splitRepeats(members []*member) (singles, doubles []*member) {
 	type subject struct {
 		what string
 		ref  storage.NameRef
@@ -87,7 +87,7 @@ func withoutDoubles(members []*member) (singles, doubles []*member) {
 	return singles, doubles
 }
 
-// isIn reports whether a conflict concerns this member.
-func (m *member) isIn(c *storage.Conflict) bool {
+// conflictsWith reports whether a conflict concerns this member.
+func (m *member) conflictsWith(c *storage.Conflict) bool {
 	return slices.Contains(c.ClaimRefs, m.name()) || m.request.Key != "" && slices.Contains(c.AnswerKeys, m.answerKey())
 }

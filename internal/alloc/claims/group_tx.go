@@ -15,16 +15,16 @@ import (
 // transact runs a round's transaction. Its trace ends before a member gets its outcome.
 func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool) (*attempt, error) {
 	if !members[0].request.DryRun && !slices.ContainsFunc(members, (*member).consumes) { // a dry run runs alone
-		remembered := s.Store.Remembers(storage.PoolContainer(pool))
-		a, err := s.transactAtOnce(ctx, members, []ipam.Pool{pool})
-		if !errors.Is(err, storage.ErrForgotten) {
+		remembered := s.Store.HasCached(storage.PoolContainer(pool))
+		a, err := s.transactFromCache(ctx, members, []ipam.Pool{pool})
+		if !errors.Is(err, storage.ErrCacheMiss) {
 			return a, err
 		}
 		if remembered {
-			s.alone.Add(members[0].lane, s.Ticks())
+			s.excluded.Add(members[0].lock, s.Ticks())
 		}
 	}
-	ctx, ended := s.follow(tenancy.WithPayer(ctx, account(pool, members)), pool, members)
+	ctx, ended := s.traceGroup(tenancy.WithPayer(ctx, account(pool, members)), pool, members)
 	defer ended()
 	b := groupOf(members)
 	return usecase.InTx(ctx, s.Core, b.op, b.groupLocks([]ipam.Pool{pool}), b.dryRun(), func(ctx context.Context, tx storage.Tx) (*attempt, error) {
@@ -34,28 +34,28 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 	})
 }
 
-// transactAtOnce serves members from cached pools in one round trip, or returns storage.ErrForgotten. It serves all members or refuses all. No cached
+// transactFromCache serves members from cached pools in one round trip, or returns storage.ErrForgotten. It serves all members or refuses all. No cached
 // fact decides a refusal, except for lack of room after a read has proved that the cached state is current.
-func (s *groups) transactAtOnce(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
+func (s *groups) transactFromCache(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
 	b := groupOf(members)
-	followed := func(ctx context.Context) (context.Context, func()) { return s.follow(ctx, pools[0], members) }
-	return usecase.InOneTrip(ctx, s.Core, b.op, b.groupLocks(pools), followed, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
+	followed := func(ctx context.Context) (context.Context, func()) { return s.traceGroup(ctx, pools[0], members) }
+	return usecase.InOneRoundTrip(ctx, s.Core, b.op, b.groupLocks(pools), followed, func(ctx context.Context, tx storage.Tx) (*attempt, error) {
 		a := newAttempt(tx, b, s.Region)
-		a.atOnce = true
+		a.fromCache = true
 		err := a.serveEach(ctx, members, pools, len(s.Store.KnownRegions()) > 1)
-		if s.partAlone(members, a.refused) && !allLackRoom(members, a.refused) {
-			err = storage.ErrForgotten
+		if s.excludePools(members, a.refused) && !allLackRoom(members, a.refused) {
+			err = storage.ErrCacheMiss
 		}
 		return a, err
 	})
 }
 
-// partAlone excludes the pools that refuse members from shared transactions, so that their retries do not delay other pools. It reports whether any
+// excludePools excludes the pools that refuse members from shared transactions, so that their retries do not delay other pools. It reports whether any
 // pool refuses a member.
-func (s *groups) partAlone(members []*member, refused []error) (some bool) {
+func (s *groups) excludePools(members []*member, refused []error) (some bool) {
 	for i, err := range refused {
-		if err != nil && !(some && members[i].lane == members[i-1].lane) {
-			s.alone.Add(members[i].lane, s.Ticks())
+		if err != nil && !(some && members[i].lock == members[i-1].lock) {
+			s.excluded.Add(members[i].lock, s.Ticks())
 			some = true
 		}
 	}
@@ -67,7 +67,7 @@ func (s *groups) partAlone(members []*member, refused []error) (some bool) {
 func allLackRoom(members []*member, refused []error) bool {
 	for i, m := range members {
 		lack, is := errors.AsType[*regions.NoRoom](refused[i])
-		if !is || lack.Stock == nil || lack.Wish.Exact.IsValid() || m.unsure {
+		if !is || lack.Stock == nil || lack.Request.Exact.IsValid() || m.commitUnknown {
 			return false
 		}
 	}
@@ -90,7 +90,7 @@ func groupOf(members []*member) *batch {
 	for i, m := range members {
 		orders[i] = m.order
 	}
-	return newBatch(inGroup, orders)
+	return newBatch(groupTx, orders)
 }
 
 // groupLocks returns the locks on the pools, and shared locks on the projects, which keep their quotas from changing.
@@ -119,7 +119,7 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 	}
 	a.refused = make([]error, len(members))
 	for i, m := range members {
-		switch src := a.opened[m.lane]; {
+		switch src := a.opened[m.lock]; {
 		case m.binds():
 		case src.away:
 			a.refused[i] = &storage.Conflict{}
@@ -133,15 +133,15 @@ func (a *attempt) serveEach(ctx context.Context, members []*member, pools []ipam
 			if a.refused[i] = a.users.Admit(m.key.ID, m.claim.Spec.Consumers); a.refused[i] != nil {
 				continue
 			}
-			if a.refused[i], err = a.draw(ctx, i, a.opened[m.lane]); err != nil {
+			if a.refused[i], err = a.draw(ctx, i, a.opened[m.lock]); err != nil {
 				return err
 			}
 		}
 	}
-	if a.atOnce && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
-		return storage.ErrForgotten // whatever the state of their names
+	if a.fromCache && slices.ContainsFunc(a.refused, func(refused error) bool { return refused != nil }) && !allLackRoom(members, a.refused) {
+		return storage.ErrCacheMiss // whatever the state of their names
 	}
-	if err := a.lookAgain(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
+	if err := a.markTaken(ctx, several); err != nil || !slices.Contains(a.refused, nil) {
 		return err
 	}
 	ch, err := a.changes()
@@ -170,14 +170,14 @@ func (a *attempt) readUsers(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain gives a conflict to each refused order from the cache if its name or key is in use. That order then repeats its look-up, which returns
+// markTaken gives a conflict to each refused order from the cache if its name or key is in use. That order then repeats its look-up, which returns
 // the right refusal.
-func (a *attempt) lookAgain(ctx context.Context, several bool) error {
+func (a *attempt) markTaken(ctx context.Context, several bool) error {
 	var unseen []int
 	var claims, keys []storage.NameRef
 	for i, o := range a.batch.orders {
 		_, looks := storage.AsConflict(a.refused[i])
-		if a.refused[i] == nil || looks || !o.remembered {
+		if a.refused[i] == nil || looks || !o.cached {
 			continue
 		}
 		if several { // another region may have a claim of this name: the look-up finds it

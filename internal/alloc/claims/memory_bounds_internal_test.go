@@ -19,11 +19,11 @@ func TestClaimsWithLongTextsAreNotCached(t *testing.T) {
 		"Scope":       {Spec: ipam.ClaimSpec{Scope: much}},
 		"Selector":    {Spec: ipam.ClaimSpec{PoolSelector: &ipam.Selector{}}},
 	} {
-		m := NewMemory()
-		m.keepClaim(c)
+		m := NewCache()
+		m.putClaim(c)
 		require.Zero(t, m.claims.Len(), name)
 	}
-	m := NewMemory()
-	m.keepClaim(ipam.Claim{Metadata: ipam.Metadata{Labels: map[string]string{"app": "web"}}})
+	m := NewCache()
+	m.putClaim(ipam.Claim{Metadata: ipam.Metadata{Labels: map[string]string{"app": "web"}}})
 	require.Equal(t, 1, m.claims.Len())
 }

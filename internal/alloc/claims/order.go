@@ -4,9 +4,9 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -24,8 +24,8 @@ type order struct {
 
 	because ipam.Because // the consumer that ended and so causes the release; if set, the release also detaches it
 
-	remembered bool                // the facts come from the cache: the transaction must find the same
-	epochs     storage.ClassEpochs // cached versions: the class and its pools
+	cached bool                // the facts come from the cache: the transaction must find the same
+	epochs storage.ClassEpochs // cached versions: the class and its pools
 }
 
 // binds reports whether the order creates a claim.
@@ -57,25 +57,25 @@ type choice struct {
 	pool  ipam.Pool   // the carved pool, where the request is for a scope's pool alone
 }
 
-// manner is the set of differences between the transactions that serve orders.
-type manner struct {
-	op       string // name of the transaction
-	turn     turns.TurnKind
-	together bool // the orders are one request: the transaction serves all, or none
-	listed   bool // the request is a list of claims: a refusal names an index in it
+// txOptions is the set of differences between the transactions that serve orders.
+type txOptions struct {
+	op        string // name of the transaction
+	lockKind  locks.WorkKind
+	allOrNone bool // the orders are one request: the transaction serves all, or none
+	indexed   bool // the request is a list of claims: a refusal names an index in it
 }
 
 // A group contains orders from many requests on one pool, each with its own outcome. A scope's first claim also carves the scope's pool. A list is a
-// batch in one request.
+// recordBatch in one request.
 var (
-	inGroup = manner{op: "claim_group"}
-	inScope = manner{op: "claim_first", together: true}
-	inList  = manner{op: "claim_batch", turn: turns.Long, together: true, listed: true}
+	groupTx = txOptions{op: "claim_group"}
+	scopeTx = txOptions{op: "claim_first", allOrNone: true}
+	batchTx = txOptions{op: "claim_batch", lockKind: locks.Long, allOrNone: true, indexed: true}
 )
 
-// batch is the orders that one transaction serves.
+// recordBatch is the orders that one transaction serves.
 type batch struct {
-	manner
+	txOptions
 
 	orders  []*order
 	choices []*choice             // distinct choices, in the order of the first order that each serves
@@ -83,8 +83,8 @@ type batch struct {
 }
 
 // newBatch creates a batch of orders with chosen pools.
-func newBatch(m manner, orders []*order) *batch {
-	b := &batch{manner: m, orders: orders, byPool: map[ipam.ID][]*choice{}}
+func newBatch(m txOptions, orders []*order) *batch {
+	b := &batch{txOptions: m, orders: orders, byPool: map[ipam.ID][]*choice{}}
 	for _, o := range orders {
 		if o.binds() {
 			o.choice.items = o.choice.items[:0]

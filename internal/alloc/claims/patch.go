@@ -15,7 +15,7 @@ import (
 type patcher struct {
 	*usecase.Core
 
-	memory Memory
+	cache Cache
 }
 
 // PatchClaim changes labels, annotations and reclaimPolicy by mutate, which must be pure. It writes nothing if mutate changes nothing.
@@ -26,9 +26,9 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 	}
 	revision, now := ipam.NewID(), s.Now()
 	event := trail.Attempt(ctx, now, key.ID, trail.KindClaim, name)
-	defer s.memory.forgetClaim(key, name)
-	return usecase.UntilAgreed(func(int) (ipam.Claim, error) {
-		return usecase.Settled(ctx, s.Core, "claim_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+	defer s.cache.removeClaim(key, name)
+	return usecase.RetryConflicts(func(int) (ipam.Claim, error) {
+		return usecase.RunWithReadBack(ctx, s.Core, "claim_patch", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
 			was, err := tx.ClaimGet(ctx, key, name)
 			if err != nil {
 				return was, err
@@ -52,7 +52,7 @@ func (s *patcher) PatchClaim(ctx context.Context, project, name string, r usecas
 				if err != nil {
 					return was, err
 				}
-				next.ReclaimPolicy = resolve.Ask{Spec: next.Spec, Class: class}.ReclaimPolicy()
+				next.ReclaimPolicy = resolve.Request{Spec: next.Spec, Class: class}.ReclaimPolicy()
 				next.Allocated.Revision, next.Allocated.UpdatedAt = ipam.ID{}, now
 			} else { // the allocation does not show this change
 				next.Allocated.Revision = was.Allocation().Revision

@@ -16,12 +16,12 @@ const defaultWaiting = 16 * usecase.MaxGroup
 
 // Queue contains the members that wait for the next group of their pool.
 type Queue struct {
-	most     int // limit for the members that wait for one pool
-	mu       sync.Mutex
-	pending  map[ipam.ID][]*member // by the pool's lock; a pool in it is ready, or a worker serves it
-	ready    []ipam.Pool           // pools that wait for a worker (carrier), as they came
-	carriers int                   // workers at work
-	refused  int64                 // members that were refused because the queue was full
+	limit   int // limit for the members that wait for one pool
+	mu      sync.Mutex
+	pending map[ipam.ID][]*member // by the pool's lock; a pool in it is ready, or a worker serves it
+	ready   []ipam.Pool           // pools that wait for a worker (carrier), as they came
+	workers int                   // workers at work
+	refused int64                 // members that were refused because the queue was full
 }
 
 // NewQueue creates a queue with a limit on members for each pool; 0 means the default.
@@ -29,12 +29,12 @@ func NewQueue(most int) *Queue {
 	if most <= 0 {
 		most = defaultWaiting
 	}
-	return &Queue{most: most, pending: map[ipam.ID][]*member{}}
+	return &Queue{limit: most, pending: map[ipam.ID][]*member{}}
 }
 
-// mostCarriers limits the workers that serve many pools in one transaction each. When all are busy, the pools that become ready wait and share the
+// maxWorkers limits the workers that serve many pools in one transaction each. When all are busy, the pools that become ready wait and share the
 // next transaction.
-var mostCarriers = max(2, runtime.GOMAXPROCS(0))
+var maxWorkers = max(2, runtime.GOMAXPROCS(0))
 
 // add puts a member into its pool's next group. first means that the caller must start a worker: a shared one with carry, and otherwise one for this
 // pool alone, as alone decides. add refuses a member when the queue is full: a later member would be served after its deadline, and would delay all
@@ -42,47 +42,47 @@ var mostCarriers = max(2, runtime.GOMAXPROCS(0))
 func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane ipam.ID) bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	pending, known := q.pending[m.lane]
-	if len(pending) >= q.most {
+	pending, known := q.pending[m.lock]
+	if len(pending) >= q.limit {
 		q.refused++
 		return false, false, queueFull()
 	}
-	if q.pending[m.lane] = append(pending, m); known || alone(pool, m.lane) {
+	if q.pending[m.lock] = append(pending, m); known || alone(pool, m.lock) {
 		return !known, false, nil
 	}
 	q.ready = append(q.ready, pool)
-	if q.carriers == mostCarriers {
+	if q.workers == maxWorkers {
 		return false, false, nil
 	}
-	q.carriers++
+	q.workers++
 	return true, true, nil
 }
 
 // next takes the pools that have been ready longest, and their members, for one worker. It returns nil when none is left, which ends the worker.
-func (q *Queue) next() (loads []*load) {
+func (q *Queue) next() (loads []*poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	members := 0
 	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
-		l := &load{pool: q.ready[0], lane: storage.PoolContainer(q.ready[0]).Lock()}
+		l := &poolGroup{pool: q.ready[0], lock: storage.PoolContainer(q.ready[0]).Lock()}
 		q.ready[0] = ipam.Pool{} // drop the reference without moving the other entries
 		q.ready = q.ready[1:]
-		l.members = q.collect(l.lane, usecase.MaxGroup-members)
+		l.members = q.collect(l.lock, usecase.MaxGroup-members)
 		members += len(l.members)
 		loads = append(loads, l)
 	}
 	if loads == nil {
-		q.carriers--
+		q.workers--
 	}
 	return loads
 }
 
 // served gives a pool back after its transaction. The pool becomes ready again if members wait for it.
-func (q *Queue) served(l *load) {
+func (q *Queue) served(l *poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.pending[l.lane]) == 0 {
-		delete(q.pending, l.lane)
+	if len(q.pending[l.lock]) == 0 {
+		delete(q.pending, l.lock)
 		return
 	}
 	q.ready = append(q.ready, l.pool)
@@ -152,8 +152,8 @@ func (q *Queue) Members(id ipam.ID) int {
 	return len(q.pending[id])
 }
 
-// Led reports whether a pool is ready or a worker serves it.
-func (q *Queue) Led(id ipam.ID) bool {
+// HasWorker reports whether a pool is ready or a worker serves it.
+func (q *Queue) HasWorker(id ipam.ID) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, led := q.pending[id]
@@ -167,9 +167,9 @@ func (q *Queue) Pools() int {
 	return len(q.pending)
 }
 
-// Bound sets the limit for the members that wait for one pool.
-func (q *Queue) Bound(most int) {
+// SetLimit sets the limit for the members that wait for one pool.
+func (q *Queue) SetLimit(most int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.most = most
+	q.limit = most
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/netip"
 
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -17,7 +17,7 @@ type reader struct{ *usecase.Core }
 
 // GetClaim reads one claim.
 func (s *reader) GetClaim(ctx context.Context, project, name string, r usecase.Reading) (ipam.Claim, error) {
-	pass, key, remembered, err := s.EnterRemembered(ctx, tenancy.ClaimsRead, project)
+	pass, key, remembered, err := s.EnterCached(ctx, tenancy.ClaimsRead, project)
 	if err != nil {
 		return ipam.Claim{}, err
 	}
@@ -67,7 +67,7 @@ func (s *reader) ListClaims(ctx context.Context, project string, f paging.Filter
 		return paging.Page[ipam.Claim]{}, err
 	}
 	if pool != nil && f.Owner == "" && f.Consumer == (ipam.ConsumerRef{}) {
-		return holdings.PageInPool(ctx, s.Core, view, key, holdings.InPool[ipam.Claim]{
+		return allocations.PageInPool(ctx, s.Core, view, key, allocations.InPool[ipam.Claim]{
 			Kind: "claims-in-pool", Of: key.ID, Pool: *pool, Filter: f, Match: match, Begins: func(c ipam.Claim) netip.Addr { return c.Block.Addr() },
 			Fetch: func(ctx context.Context, read storage.Reader, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
 				return read.ClaimListInPool(ctx, key, c, within, after, n)

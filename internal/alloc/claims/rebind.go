@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/attach"
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
@@ -29,9 +29,9 @@ func rebind(ctx context.Context, s *usecase.Core, o *order) (ipam.Claim, error) 
 	}
 	locks := storage.Locks{Shared: []ipam.ID{key.ID}}
 	if found {
-		locks.Alone = holdings.AllocationLocks(known)
+		locks.Alone = allocations.AllocationLocks(known)
 	}
-	return usecase.Settled(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
+	return usecase.RunWithReadBack(ctx, s, "claim_rebind", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Claim, error) {
 		a, err := retainedFor(ctx, tx, key, id, c.Spec.AllocationOf)
 		if err != nil {
 			return c, err
@@ -99,7 +99,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 		return a, err
 	case !found || a.Purpose != ipam.PurposeClaim || a.HolderProjectID != key.ID || (a.Phase == ipam.PhaseCoolingDown && a.ProjectID != key.ID),
 		of != "" && of != a.Pool.Project:
-		return a, storage.NotFoundAt(holdings.AllocationNotFound(key, id.String()), field)
+		return a, storage.NotFoundAt(allocations.AllocationNotFound(key, id.String()), field)
 	case a.Phase == ipam.PhaseCoolingDown:
 		return a, ipam.Errorf(ipam.CodeInUse, "Allocation %s is cooling down until %s. No claim can get it before then.", id, a.CoolUntil.UTC().Format(time.RFC3339)).
 			At(field, "must name a retained allocation.")
@@ -123,7 +123,7 @@ func retainedFor(ctx context.Context, tx storage.Tx, key storage.ProjectKey, id 
 			return a, err
 		}
 	}
-	if may := (resolve.Ask{Class: class}).MayDraw(key, pool, granted); !may && (pool.Scope == nil || pool.Scope.ProjectID != key.ID || class == nil) {
+	if may := (resolve.Request{Class: class}).MayDraw(key, pool, granted); !may && (pool.Scope == nil || pool.Scope.ProjectID != key.ID || class == nil) {
 		return a, storage.NotFoundAt(ipam.Errorf(ipam.CodeNotFound, "Pool %s was not found.", a.Pool), field)
 	}
 	return a, nil
@@ -154,6 +154,6 @@ func policyOf(ctx context.Context, read storage.Reader, key storage.ProjectKey, 
 		return "", 0, err
 	}
 	class, err := classOf(ctx, read, key, a.Class)
-	policy := resolve.Ask{Spec: spec, Class: class, Kept: a.ReclaimPolicy}
+	policy := resolve.Request{Spec: spec, Class: class, Kept: a.ReclaimPolicy}
 	return policy.ReclaimPolicy(), policy.ReuseAfter(pool), err
 }

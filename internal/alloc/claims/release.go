@@ -16,13 +16,13 @@ type releaser struct {
 	*reader
 
 	groups *groups
-	memory Memory
+	cache  Cache
 }
 
 // DeleteClaim releases a claim at once. Under ReclaimDelete its block is free when DeleteClaim returns; under ReclaimRetain the allocation stays
 // without a claim. One transaction deletes the claim and its allocation.
 func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error {
-	pass, key, remembered, err := s.EnterRemembered(ctx, tenancy.ClaimsWrite, project)
+	pass, key, remembered, err := s.EnterCached(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
 		return err
 	}
@@ -35,14 +35,14 @@ func (s *releaser) DeleteClaim(ctx context.Context, project, name string, r usec
 		}
 		return c.UID == guess || guess.IsZero() || !c.CreatedAt.After(asked) // otherwise the claim is newer than the request
 	}
-	_, err = usecase.UntilAgreed(func(round int) (c ipam.Claim, err error) {
+	_, err = usecase.RetryConflicts(func(round int) (c ipam.Claim, err error) {
 		made := false
 		if round == 0 {
-			c, made = s.memory.takeClaim(key, name, r.IfMatch)
+			c, made = s.cache.takeClaim(key, name, r.IfMatch)
 			guess = c.UID
 		}
 		if !made {
-			if c, key, err = s.findMeant(ctx, pass, key, remembered, name, r, meant); err != nil {
+			if c, key, err = s.findToRelease(ctx, pass, key, remembered, name, r, meant); err != nil {
 				return c, err
 			}
 			event.ProjectID, first = key.ID, c.UID
@@ -85,7 +85,7 @@ func (s *releaser) ReleaseUnused(ctx context.Context, key storage.ProjectKey, c 
 }
 
 // ForgetClaim removes a claim from the cache after a change elsewhere in this server.
-func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.memory.forgetClaim(key, name) }
+func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.cache.removeClaim(key, name) }
 
 // ReleaseAsRead releases a claim as it was read a moment ago, with the attachment of its one consumer if because names that. A claim that has changed
 // since stays.
@@ -94,8 +94,8 @@ func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c 
 		return Used(c)
 	}
 	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()
-	s.memory.forgetClaim(key, c.Name)
-	_, err := usecase.UntilAgreed(func(round int) (none struct{}, err error) {
+	s.cache.removeClaim(key, c.Name)
+	_, err := usecase.RetryConflicts(func(round int) (none struct{}, err error) {
 		if round > 0 {
 			now, err := s.Store.ClaimGet(ctx, key, c.Name)
 			switch {
@@ -117,9 +117,9 @@ func ChangedSince(c ipam.Claim) error {
 	return ipam.Errorf(ipam.CodePreconditionFailed, "Claim %s has changed since it was read.", c.Ref())
 }
 
-// findMeant reads the claim to release. It returns not found only when the absence is durable, because the client then takes the release for done. A
+// findToRelease reads the claim to release. It returns not found only when the absence is durable, because the client then takes the release for done. A
 // successor of the claim under the same name also counts as not found.
-func (s *releaser) findMeant(ctx context.Context, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string, r usecase.Request, meant func(ipam.Claim) bool) (c ipam.Claim, found storage.ProjectKey, err error) {
+func (s *releaser) findToRelease(ctx context.Context, pass tenancy.Pass, key storage.ProjectKey, remembered bool, name string, r usecase.Request, meant func(ipam.Claim) bool) (c ipam.Claim, found storage.ProjectKey, err error) {
 	var gone error
 	err = s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
 		gone = nil
@@ -143,12 +143,12 @@ func (s *releaser) findMeant(ctx context.Context, pass tenancy.Pass, key storage
 // poolOf returns a claim's pool, possibly from the cache. Before its transaction reads the pool, a release needs only the pool's id and block, which
 // never change.
 func (s *releaser) poolOf(ctx context.Context, c ipam.Claim) (ipam.Pool, error) {
-	if p, known := s.memory.pools.Get(c.PoolID); known {
+	if p, known := s.cache.pools.Get(c.PoolID); known {
 		return storage.Placed(p, c.Region), nil
 	}
 	p, err := s.Store.PoolGetByID(ctx, c.PoolID)
 	if err == nil {
-		s.memory.pools.Add(c.PoolID, slim(p))
+		s.cache.pools.Add(c.PoolID, slim(p))
 	}
 	return storage.Placed(p, c.Region), err
 }

@@ -14,7 +14,7 @@ import (
 
 // openScope opens the pool for an order's scope. It returns the pool that this transaction carved before, or carves it from a parent. It returns nil
 // if the parent has no room.
-func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*source, error) {
+func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*openPool, error) {
 	o := a.batch.orders[i]
 	sc := o.choice.First
 	if src := a.scoped[sc.ID()]; src != nil {
@@ -47,15 +47,15 @@ func (a *attempt) openScope(ctx context.Context, i int, known ipam.Pool) (*sourc
 		a.ledger.Give(o.key.ID, quota.PoolPlace(like), pools.OnePool)
 		return nil, nil //nolint:nilnil // documented above
 	}
-	parent.taken = append(parent.taken, granted{wish, block})
-	made := &source{pool: sc.Pool(parent.pool, block, uid, now)}
+	parent.taken = append(parent.taken, grantedBlock{wish, block})
+	made := &openPool{pool: sc.Pool(parent.pool, block, uid, now)}
 	if made.carver, err = carve.NewCarver(storage.PoolContainer(made.pool), nil, []netip.Prefix{block}); err != nil {
 		return nil, err
 	}
 	hold := pools.PoolHold(made.pool, pools.Source{Container: storage.PoolContainer(parent.pool), SpaceID: parent.pool.SpaceID, Space: parent.pool.Space, Parent: &parent.pool})
 	made.made = &hold
 	if a.scoped == nil {
-		a.scoped = map[ipam.ID]*source{}
+		a.scoped = map[ipam.ID]*openPool{}
 	}
 	a.scoped[sc.ID()] = made
 	a.drawn = append(a.drawn, made)
@@ -80,8 +80,8 @@ func occupied(p ipam.Pool, claims []ipam.Claim) []storage.ScopedMark {
 	return nil
 }
 
-// noneLeftInScope returns the refusal by a scope's pool that this batch would carve and that has no room for the whole batch.
-func noneLeftInScope(class ipam.Class, bits int) error {
+// scopeExhausted returns the refusal by a scope's pool that this batch would carve and that has no room for the whole batch.
+func scopeExhausted(class ipam.Class, bits int) error {
 	e := ipam.Errorf(ipam.CodePoolExhausted, "The pool of this scope of class %s is a /%d, and the claims before this one leave no room in it.", class.Ref(), bits)
 	e.Figures.Class = class.Ref().String()
 	return e

@@ -18,7 +18,7 @@ type scopes struct {
 	*usecase.Core
 
 	binder  *binder
-	classes pools.ClassMemory
+	classes pools.ClassCache
 }
 
 // PutScopePool returns a scope's pool. If none exists yet, it carves the pool as the scope's first claim would.
@@ -31,7 +31,7 @@ func (s *scopes) PutScopePool(
 	}
 	fresh := s.Fresh(ipam.Metadata{Name: "scope-" + ipam.NewID().String()}, key.Name, s.Region, who)
 	event := trail.Attempt(ctx, fresh.CreatedAt, key.ID, trail.KindPool, "")
-	return usecase.UntilAgreed(func(int) (usecase.Result[ipam.Pool], error) {
+	return usecase.RetryConflicts(func(int) (usecase.Result[ipam.Pool], error) {
 		res, err := s.resolve(ctx, s.Store, key, class, scope)
 		if err != nil {
 			return usecase.Result[ipam.Pool]{}, res.Explained(err)

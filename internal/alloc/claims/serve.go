@@ -38,11 +38,11 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 	var overQuota error
 	for _, p := range c.room {
 		if len(lacks) > 0 && c.First == nil {
-			if w, err := c.Ask.Wanted(p); err == nil && lacks.Stop(quota.ClaimPlace(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
+			if w, err := c.Ask.BlockSpec(p); err == nil && lacks.Stop(quota.ClaimPlace(p, c.Ask.ClassRef()), quota.ClaimUsage(p, w.Bits)) {
 				continue
 			}
 		}
-		var src *source
+		var src *openPool
 		var err error
 		if c.First == nil {
 			src, err = a.open(ctx, p)
@@ -79,7 +79,7 @@ func (a *attempt) serve(ctx context.Context, i int) error {
 // at adds the order's steps and, for a list, its index to a refusal.
 func (b *batch) at(err error, i int) error {
 	err = b.orders[i].choice.Explained(err)
-	if b.listed {
+	if b.indexed {
 		err = inBatch(err, i, len(b.orders))
 	}
 	return err
@@ -91,15 +91,15 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 	var (
 		c       = a.batch.orders[i].choice
 		fit     []ipam.Pool // pools with a current policy that admits the claim
-		last    resolve.Want
+		last    resolve.BlockSpec
 		refused error
 	)
 	if c.First != nil {
 		if src := a.scoped[c.First.ID()]; src != nil {
-			if _, err := c.Ask.Wanted(src.pool); err != nil {
+			if _, err := c.Ask.BlockSpec(src.pool); err != nil {
 				return a.batch.at(c.Unnamed(err), i)
 			}
-			return a.batch.at(noneLeftInScope(c.First.Class, *c.First.Class.Spec.PoolPrefixLength), i)
+			return a.batch.at(scopeExhausted(c.First.Class, *c.First.Class.Spec.PoolPrefixLength), i)
 		}
 	}
 	for _, pool := range c.Pools {
@@ -109,7 +109,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 			}
 			pool = src.pool
 		}
-		w, err := c.WantedOf(pool)
+		w, err := c.BlockSpecOf(pool)
 		if err != nil {
 			refused = err
 			continue
@@ -123,7 +123,7 @@ func (a *attempt) refusal(ctx context.Context, i int) error {
 		return a.batch.at(c.Unnamed(refused), i)
 	case last.Exact.IsValid():
 		err := a.batch.at(refusals.TakenRefusal(ctx, a.tx, c.Telling(), fit[len(fit)-1], last.Exact, resolve.ExactPointer(c.Ask.Spec)), i)
-		return a.unlessOnItsWay(err, fit, last.Exact)
+		return a.refuseUnlessInTransit(err, fit, last.Exact)
 	}
 	return a.lacking(i, fit, last.Bits)
 }
@@ -140,7 +140,7 @@ func (a *attempt) lacking(i int, fit []ipam.Pool, bits int) error {
 // and the blocks that later orders will need.
 func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 	for _, p := range pools {
-		w, err := a.batch.orders[i].choice.WantedOf(p)
+		w, err := a.batch.orders[i].choice.BlockSpecOf(p)
 		if err != nil || !p.Several() || a.opened[storage.PoolContainer(p).Lock()] == nil {
 			continue
 		}
@@ -149,10 +149,10 @@ func (a *attempt) demands(i int, pools []ipam.Pool) (all []regions.Demand) {
 			for _, g := range src.taken {
 				switch {
 				case src.pool.UID != p.UID:
-				case g.wish.Exact.IsValid():
+				case g.request.Exact.IsValid():
 					d.Exact = append(d.Exact, g.block)
 				default:
-					d.Lengths = append(d.Lengths, g.wish.Bits)
+					d.Lengths = append(d.Lengths, g.request.Bits)
 				}
 			}
 		}
@@ -169,7 +169,7 @@ func (b *batch) later(i int, p ipam.Pool) (wants []regions.LaterWant) {
 		if c.First != nil || len(c.room) == 0 || c.room[0].UID != p.UID {
 			continue
 		}
-		if w, err := c.Ask.Wanted(p); err == nil && !w.Exact.IsValid() {
+		if w, err := c.Ask.BlockSpec(p); err == nil && !w.Exact.IsValid() {
 			wants = append(wants, regions.LaterWant{Item: j, Bits: w.Bits, Only: len(c.Pools) == 1})
 		}
 	}

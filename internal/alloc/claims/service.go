@@ -3,11 +3,11 @@ package claims
 import (
 	"time"
 
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
 	"github.com/carve-ipam/carve/internal/alloc/resolve"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -29,22 +29,22 @@ type Claims struct {
 
 // New creates the use cases. At most mostWaiting claims and releases wait for one pool; 0 means 1024.
 func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiting int) *Claims {
-	resolver, classes, memory := resolve.New(core, r), pools.NewClassMemory(), NewMemory()
-	prepare, around := preparer{core, r}, &rooms{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
-	group := &groups{Core: core, waiting: NewQueue(mostWaiting), memory: memory, alone: usecase.NewLRU[ipam.ID, time.Time](maxRememberedSources)}
-	all := &together{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
-	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, together: all}
+	resolver, classes, memory := resolve.New(core, r), pools.NewClassCache(), NewCache()
+	prepare, around := preparer{core, r}, &roomFinder{core, usecase.NewLRU[ipam.ID, fullPool](maxFulls)}
+	group := &groups{Core: core, waiting: NewQueue(mostWaiting), cache: memory, excluded: usecase.NewLRU[ipam.ID, time.Time](maxCachedPools)}
+	all := &atomicBatch{Core: core, loans: loans{core, r}, shares: &resolver.Shares}
+	bind := &binder{Core: core, regions: r, resolver: resolver, refusals: f, rooms: around, groups: group, atomic: all}
 	return &Claims{
 		Core:    core,
-		creator: &creator{Core: core, prepare: prepare, binder: bind, classes: classes, memory: memory},
+		creator: &creator{Core: core, prepare: prepare, binder: bind, classes: classes, cache: memory},
 		batches: &batches{
-			Core: core, prepare: prepare, resolver: resolver, refusals: f, together: all, rooms: around, classes: classes,
-			places: turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne),
+			Core: core, prepare: prepare, resolver: resolver, refusals: f, atomic: all, rooms: around, classes: classes,
+			places: locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject),
 		},
 		explainer: &explainer{Core: core, prepare: prepare, binder: bind, classes: classes, places: make(chan struct{}, MaxExplaining)},
 		patcher:   &patcher{core, memory},
 		scopes:    &scopes{Core: core, binder: bind, classes: classes},
-		releaser:  &releaser{reader: &reader{core}, groups: group, memory: memory},
+		releaser:  &releaser{reader: &reader{core}, groups: group, cache: memory},
 		Refusals:  f,
 		Waiting:   group.waiting,
 	}

@@ -28,19 +28,19 @@ func (s *Consumers) AttachConsumer(ctx context.Context, project, claim string, n
 	}
 	a := attaching{Consumers: s, in: in, n: n, request: r, revision: ipam.NewID(), event: trail.Attempt(ctx, s.Now(), in.ID, trail.KindClaim, claim)}
 	defer s.claims.ForgetClaim(in, claim)
-	return usecase.UntilAgreed(func(int) (usecase.Result[ipam.Claim], error) {
+	return usecase.RetryConflicts(func(int) (usecase.Result[ipam.Claim], error) {
 		first, err := s.Store.ClaimGet(ctx, in, claim)
 		if err != nil {
 			return none, err
 		}
-		release, err := s.Lanes.Acquire(ctx, first.UID, lockOf(in, n.Ref))
+		release, err := s.Locks.Acquire(ctx, first.UID, lockOf(in, n.Ref))
 		if err != nil {
 			return none, err
 		}
 		defer release()
 		locks := s.locks(in, n.Ref)
 		locks.Alone = append(locks.Alone, first.UID)
-		return usecase.Settled(ctx, s.Core, "consumer_attach", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Claim], error) {
+		return usecase.RunWithReadBack(ctx, s.Core, "consumer_attach", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Claim], error) {
 			return a.try(ctx, tx, first)
 		}, func(ctx context.Context) (usecase.Result[ipam.Claim], bool, error) {
 			got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, in, claim))

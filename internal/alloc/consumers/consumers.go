@@ -77,12 +77,12 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 	}
 	made := ipam.Consumer{Metadata: s.Fresh(ipam.Metadata{Name: n.Ref.UID}, in.Name, s.Region, who), ProjectID: in.ID, Realm: n.Ref.Realm, Spec: n.Spec}
 	event := trail.Attempt(ctx, made.CreatedAt, in.ID, trail.KindConsumer, n.Ref.String())
-	release, err := s.Lanes.Acquire(ctx, lockOf(in, n.Ref))
+	release, err := s.Locks.Acquire(ctx, lockOf(in, n.Ref))
 	if err != nil {
 		return none, err
 	}
 	defer release()
-	return usecase.Settled(ctx, s.Core, "consumer_put", s.locks(in, n.Ref), r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Consumer], error) {
+	return usecase.RunWithReadBack(ctx, s.Core, "consumer_put", s.locks(in, n.Ref), r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[ipam.Consumer], error) {
 		was, found, err := storage.IgnoreNotFound(find(ctx, tx, in, n.Ref))
 		if err != nil {
 			return none, err
@@ -100,7 +100,7 @@ func (s *Consumers) PutConsumer(ctx context.Context, project string, n ipam.NewC
 			return none, err
 		}
 		if !found {
-			if err := usecase.StillThere(ctx, tx, in); err != nil {
+			if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 				return none, err
 			}
 		}

@@ -41,7 +41,7 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 	defer s.claims.ForgetClaim(in, d.claim)
 	d.event.ID, d.event.Name = ipam.NewTimeID(d.event.At), d.claim // each of several claims has its own event
 	revision := ipam.NewID()
-	_, err := usecase.UntilAgreed(func(int) (struct{}, error) {
+	_, err := usecase.RetryConflicts(func(int) (struct{}, error) {
 		var none struct{}
 		if d.id.IsZero() {
 			c, attached, err := s.attached(ctx, in, d)
@@ -50,7 +50,7 @@ func (s *Consumers) detach(ctx context.Context, in storage.ProjectKey, d detachm
 			}
 			d.id = c.UID
 		}
-		release, err := s.Lanes.Acquire(ctx, d.id)
+		release, err := s.Locks.Acquire(ctx, d.id)
 		if err != nil {
 			return none, err
 		}
@@ -121,7 +121,7 @@ func (s *Consumers) coolingLost(ctx context.Context, in storage.ProjectKey, c ip
 // detachOnly detaches a consumer from a claim that stays.
 func (s *Consumers) detachOnly(ctx context.Context, in storage.ProjectKey, first ipam.Claim, d detachment, revision ipam.ID) error {
 	locks := storage.Locks{Shared: []ipam.ID{in.ID}, Alone: []ipam.ID{first.UID}}
-	_, err := usecase.Settled(ctx, s.Core, "consumer_detach", locks, d.request.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+	_, err := usecase.RunWithReadBack(ctx, s.Core, "consumer_detach", locks, d.request.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
 		was, err := tx.ClaimGet(ctx, in, d.claim)
 		if err != nil {
 			return none, err

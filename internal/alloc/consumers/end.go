@@ -56,12 +56,12 @@ func (s *Consumers) EndConsumer(ctx context.Context, project string, ref ipam.Co
 // end writes the tombstone of a consumer. It does not change an ended one.
 func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Consumer, event ipam.Event, r usecase.Request) (ipam.Consumer, error) {
 	ref := made.Ref()
-	release, err := s.Lanes.Acquire(ctx, lockOf(in, ref))
+	release, err := s.Locks.Acquire(ctx, lockOf(in, ref))
 	if err != nil {
 		return made, err
 	}
 	defer release()
-	ended, err := usecase.Settled(ctx, s.Core, "consumer_end", s.locks(in, ref), r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Consumer, error) {
+	ended, err := usecase.RunWithReadBack(ctx, s.Core, "consumer_end", s.locks(in, ref), r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Consumer, error) {
 		was, found, err := storage.IgnoreNotFound(find(ctx, tx, in, ref))
 		if err != nil {
 			return was, err
@@ -75,7 +75,7 @@ func (s *Consumers) end(ctx context.Context, in storage.ProjectKey, made ipam.Co
 		at := tx.Now()
 		next, ch := was, storage.Changes{}
 		if !found {
-			if err := usecase.StillThere(ctx, tx, in); err != nil {
+			if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 				return made, err
 			}
 			next = made

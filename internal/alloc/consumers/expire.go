@@ -24,25 +24,25 @@ const (
 	breakerWindow = 10 * time.Minute
 )
 
-// judgeEvery is the interval between counts in a held realm, because each count reads all expired consumers.
-const judgeEvery = 10 * time.Second
+// countExpiredEvery is the interval between counts in a held realm, because each count reads all expired consumers.
+const countExpiredEvery = 10 * time.Second
 
 // expirePage is how many consumers one transaction ends.
 const expirePage = 200
 
-// Kept is the result of a pass.
-type Kept struct {
+// Expiries is the result of a pass.
+type Expiries struct {
 	Expired int                // expired consumers that were ended
 	Drained int                // ended consumers without attachments by now
 	Opened  []storage.RealmKey // realms that the breaker holds from now on
 }
 
-// KeepConsumers ends expired consumers, and detaches ended ones. It can run on several servers concurrently, and can stop between any two
+// ExpireConsumers ends expired consumers, and detaches ended ones. It can run on several servers concurrently, and can stop between any two
 // transactions, because the tables contain the remaining work. A failure for one realm or consumer does not delay the others.
-func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
+func (s *Consumers) ExpireConsumers(ctx context.Context) (done Expiries, err error) {
 	s.passing.Lock()
 	defer s.passing.Unlock()
-	by := storage.Expiry{Before: s.Now().Add(-margin), MaxTTL: s.serving.longest(s.Ticks())}
+	by := storage.Expiry{Before: s.Now().Add(-margin), MaxTTL: s.serving.longestTTL(s.Ticks())}
 	due, next, err := s.Store.ConsumersDue(ctx, by, s.from)
 	if err != nil {
 		return done, err
@@ -53,7 +53,7 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 	if s.serving.since.After(was) { // this server had a gap, so the TTL limit of the query is outdated
 		due = nil
 	}
-	maps.DeleteFunc(s.judged, func(_ storage.RealmKey, at time.Time) bool { return s.Ticks().Sub(at) >= judgeEvery })
+	maps.DeleteFunc(s.judged, func(_ storage.RealmKey, at time.Time) bool { return s.Ticks().Sub(at) >= countExpiredEvery })
 	var errs []error
 	for _, realm := range due {
 		n, opened, err := s.expireRealm(ctx, realm, by)
@@ -65,7 +65,7 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 		}
 		errs = append(errs, err)
 	}
-	errs = append(errs, s.closeBreakers(ctx, by.Before), s.countCrowds(ctx))
+	errs = append(errs, s.closeBreakers(ctx, by.Before), s.countFullProjects(ctx))
 	done.Drained, err = s.drainAll(ctx)
 	s.serving.beat(s.Ticks())
 	return done, errors.Join(append(errs, err)...)
@@ -74,15 +74,15 @@ func (s *Consumers) KeepConsumers(ctx context.Context) (done Kept, err error) {
 // countEvery is the interval between counts in the projects that may be full of consumers.
 const countEvery = time.Minute
 
-func (s *Consumers) countCrowds(ctx context.Context) error {
-	projects := s.Crowds.Projects()
+func (s *Consumers) countFullProjects(ctx context.Context) error {
+	projects := s.ConsumerLimits.Pending()
 	if len(projects) == 0 || s.Ticks().Sub(s.counted) < countEvery {
 		return nil
 	}
 	s.counted = s.Ticks()
 	full, err := s.Store.ProjectsCrowded(ctx, projects, storage.MaxConsumers)
 	if err == nil {
-		s.Crowds.Counted(projects, full)
+		s.ConsumerLimits.Record(projects, full)
 	}
 	return err
 }

@@ -50,8 +50,8 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 	}
 	key := storage.RealmKey{ProjectID: in.ID, Name: realm}
 	event := trail.Attempt(ctx, s.Now(), in.ID, trail.KindRealm, realm)
-	_, err = usecase.Settled(ctx, s.Core, "realm_confirm", realmLocks(key), r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
-		if err := usecase.StillThere(ctx, tx, in); err != nil {
+	_, err = usecase.RunWithReadBack(ctx, s.Core, "realm_confirm", realmLocks(key), r.DryRun, func(ctx context.Context, tx storage.Tx) (none struct{}, err error) {
+		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return none, err
 		}
 		others, err := tx.RealmOthers(ctx, key, tx.Now().Add(-realmKept))

@@ -57,7 +57,7 @@ func (s *Consumers) RenewConsumers(ctx context.Context, project string, w Renewa
 		return Renewed{}, err
 	}
 	revision := ipam.NewID()
-	return usecase.Settled(ctx, s.Core, "consumer_renew", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (Renewed, error) {
+	return usecase.RunWithReadBack(ctx, s.Core, "consumer_renew", storage.Locks{Shared: []ipam.ID{in.ID}}, r.DryRun, func(ctx context.Context, tx storage.Tx) (Renewed, error) {
 		return renew(ctx, tx, in, w, revision)
 	}, func(ctx context.Context) (Renewed, bool, error) {
 		found, err := s.Store.ConsumersNamed(ctx, in.ID, w.refs())
@@ -97,7 +97,7 @@ func (w Renewals) outcome(found []ipam.Consumer) (out Renewed) {
 func renew(ctx context.Context, tx storage.Tx, in storage.ProjectKey, w Renewals, revision ipam.ID) (Renewed, error) {
 	found, err := tx.ConsumersNamed(ctx, in.ID, w.refs())
 	if err == nil && len(found) == 0 { // distinguish the unknown consumers of a live project from those of a deleted one
-		err = usecase.StillThere(ctx, tx, in)
+		err = usecase.CheckProjectExists(ctx, tx, in)
 	}
 	if err != nil {
 		return Renewed{}, err

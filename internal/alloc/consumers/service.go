@@ -26,7 +26,7 @@ type Consumers struct {
 	claims Releasing
 
 	passing sync.Mutex
-	serving serving                        // guarded by passing
+	serving uptime                         // guarded by passing
 	from    time.Time                      // guarded by passing: where the next scan starts; consumers that expired before were scanned in earlier passes; zero: start over
 	judged  map[storage.RealmKey]time.Time // guarded by passing: last count in each held realm, if recent
 	counted time.Time                      // guarded by passing: last count in the full projects

@@ -22,7 +22,7 @@ type Change struct {
 	row        ipam.ID // the last event in that event's row
 	commit     string  // of the latest known transaction that changed the object
 
-	behind, ends place // positions after the change: within a row, the row's beginning; and after its row
+	behind, ends changePosition // positions after the change: within a row, the row's beginning; and after its row
 
 	once sync.Once
 	text []byte
@@ -48,15 +48,15 @@ func (c *Change) Text(encode func(*Change) []byte) []byte {
 // WithNext reports whether a change and the next one come from one row. A follower cannot resume between them.
 func (c *Change) WithNext(next *Change) bool { return next.row == c.row }
 
-// place is a position and its cursor, computed once.
-type place struct {
+// changePosition is a position and its cursor, computed once.
+type changePosition struct {
 	position
 
 	once   sync.Once
 	cursor string
 }
 
-func (p *place) cursorBy(s *sealer) string {
+func (p *changePosition) cursorBy(s *sealer) string {
 	p.once.Do(func() { p.cursor = s.seal(p.position) })
 	return p.cursor
 }

@@ -15,9 +15,9 @@ import (
 // position is a follower's position: it has all changes committed before From. In the middle of a pass it also has, from the rows up to the event
 // After, all changes committed before Next, which becomes its From at the end of the pass.
 type position struct {
-	From  storage.Place  `json:"f"`
-	Next  *storage.Place `json:"n,omitempty"`
-	After ipam.ID        `json:"a,omitzero"`
+	From  storage.FeedPosition  `json:"f"`
+	Next  *storage.FeedPosition `json:"n,omitempty"`
+	After ipam.ID               `json:"a,omitzero"`
 }
 
 // has reports whether a follower already has a change.
@@ -84,7 +84,7 @@ var (
 	errStopping = ipam.Errorf(ipam.CodeUnavailable, "The server shuts down. Connect again and continue from the last cursor.")
 	errSlow     = ipam.Errorf(ipam.CodeRateLimited,
 		"The client reads too slowly. Connect again and continue from the last cursor, or follow fewer changes.")
-	errFull    = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, the maximum. Try again later, or at another server.", maxFollowers)
-	errCrowded = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, the maximum. End some of them.", maxOfProject)
-	errGreedy  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, the maximum. End some of them.", maxOfCaller)
+	errFull         = ipam.Errorf(ipam.CodeUnavailable, "%d requests follow changes at this server, the maximum. Try again later, or at another server.", maxFollowers)
+	errProjectLimit = ipam.Errorf(ipam.CodeRateLimited, "%d requests follow the changes of this project at this server, the maximum. End some of them.", maxPerProject)
+	errCallerLimit  = ipam.Errorf(ipam.CodeRateLimited, "This caller follows changes in %d requests at once, the maximum. End some of them.", maxPerCaller)
 )

@@ -34,8 +34,8 @@ type Follower struct {
 	pending int           // the first part that the hub announced, under the hub's lock; -1: none
 }
 
-// tell announces a part to the follower. The caller holds the hub's lock.
-func (f *Follower) tell(number int) {
+// offer announces a part to the follower. The caller holds the hub's lock.
+func (f *Follower) offer(number int) {
 	if f.pending < 0 {
 		f.pending = number
 	}
@@ -94,7 +94,7 @@ func (f *Follower) May(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return pass.Into(f.hub.in)
+	return pass.CheckProject(f.hub.in)
 }
 
 // Next returns the next changes that the filter matches: at most limit changes and takenBytes, but always whole rows. It waits for a change, and
@@ -252,7 +252,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 			f.release()
 		}
 	}()
-	leave, err := h.feed.Searching.Enter(ctx, h.in.ID)
+	leave, err := h.feed.Searching.Acquire(ctx, h.in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	found := h.first + len(h.parts)
 	h.mu.Unlock()
 	at := f.at
-	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, rowsAtOnce)
+	page, err := h.feed.Store.FeedRead(ctx, h.in, at.From, at.After, maxRows)
 	if err == nil {
 		err = h.fits(page.Now, at.From)
 	}
@@ -269,7 +269,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 		return nil, err
 	}
 	if at.Next == nil {
-		at.Next, f.pass = &page.Now.Place, found
+		at.Next, f.pass = &page.Now.FeedPosition, found
 	}
 	rows := leading(page.Rows)
 	more := page.More || len(rows) < len(page.Rows)
@@ -277,7 +277,7 @@ func (f *Follower) catchUp(ctx context.Context, limit int) (taken []*Change, err
 	if err != nil {
 		return nil, err
 	}
-	tell(changes, at, more)
+	setPositions(changes, at, more)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(changes)})
 	taken, gone := f.take(changes, limit)
 	done := gone == len(changes)

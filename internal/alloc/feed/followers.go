@@ -21,14 +21,14 @@ func (all *followers) remove(f *Follower) {
 	}
 }
 
-// tell announces a part to the followers that it may concern.
-func (all *followers) tell(p part, number int) {
+// offer announces a part to the followers that it may concern.
+func (all *followers) publish(p part, number int) {
 	for f := range all.named[""] {
-		f.tell(number)
+		f.offer(number)
 	}
 	for name := range p.named {
 		for f := range all.named[name] {
-			f.tell(number)
+			f.offer(number)
 		}
 	}
 }

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	quietEvery    = 250 * time.Millisecond // how often a hub reads if this process has changed nothing
-	leastPause    = 20 * time.Millisecond  // between two reads,
-	lookShare     = 10                     // this many times as long as a read takes: followers use a tenth of one connection,
-	eachPause     = 200 * time.Microsecond // more for each follower with several names, which needs a wake-up and a write,
-	mostPause     = 250 * time.Millisecond // at most
-	troubled      = time.Second            // after a failed read
-	lingers       = 10 * time.Second       // for a follower to reconnect
-	thereEvery    = 2 * time.Second        // how often a hub checks that its project exists
-	rowsAtOnce    = 64                     // audit trail rows: some 3,000 events of groups at most,
-	objectsAtOnce = 128                    // events per read of their objects; a larger row is not divided
-	keptChanges   = 4096                   // latest changes, for followers that are slightly behind,
-	keptBytes     = 8 << 20                // or fewer, if they exceed this size
+	quietInterval     = 250 * time.Millisecond // how often a hub reads if this process has changed nothing
+	minPause          = 20 * time.Millisecond  // between two reads,
+	lookShare         = 10                     // this many times as long as a read takes: followers use a tenth of one connection,
+	eachPause         = 200 * time.Microsecond // more for each follower with several names, which needs a wake-up and a write,
+	maxPause          = 250 * time.Millisecond // at most
+	retryPause        = time.Second            // after a failed read
+	lingerFor         = 10 * time.Second       // for a follower to reconnect
+	checkProjectEvery = 2 * time.Second        // how often a hub checks that its project exists
+	maxRows           = 64                     // audit trail rows: some 3,000 events of groups at most,
+	maxEvents         = 128                    // events per read of their objects; a larger row is not divided
+	keptChanges       = 4096                   // latest changes, for followers that are slightly behind,
+	keptBytes         = 8 << 20                // or fewer, if they exceed this size
 )
 
 // part has the changes from one read; several parts make a pass from one position to the next.
 type part struct {
-	next    storage.Place // its pass's end
-	read    string        // the commit position when it was read
+	next    storage.FeedPosition // its pass's end
+	read    string               // the commit position when it was read
 	changes []*Change
 	bytes   int // of the changes
 	named   map[string][]*Change
@@ -43,7 +43,7 @@ func (p part) of(f Filter) []*Change {
 }
 
 // parted makes a part with an index by name.
-func parted(next storage.Place, read string, changes []*Change) part {
+func parted(next storage.FeedPosition, read string, changes []*Change) part {
 	p := part{next: next, read: read, changes: changes, named: make(map[string][]*Change, len(changes))}
 	for _, c := range changes {
 		p.bytes += c.Size()
@@ -64,7 +64,7 @@ type hub struct {
 	kept      int    // changes in parts
 	bytes     int    // of the changes in parts
 	lost      string // the commit position where that part begins, or later
-	end       storage.Place
+	end       storage.FeedPosition
 	afterEnd  int // the first part after the end
 	seal      *sealer
 	secret    string
@@ -76,9 +76,9 @@ type hub struct {
 	left      time.Time // when the last follower left, by the process's own clock
 }
 
-func newHub(f *Feed, in storage.ProjectKey, begin storage.Mark) *hub {
+func newHub(f *Feed, in storage.ProjectKey, begin storage.FeedState) *hub {
 	return &hub{
-		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Commit, end: begin.Place, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
+		feed: f, in: in, kick: make(chan struct{}, 1), lost: begin.Commit, end: begin.FeedPosition, seal: newSealer(begin.Secret, in.ID), secret: begin.Secret,
 		over: make(chan struct{}), left: f.Ticks(), followers: followers{named: map[string]map[*Follower]bool{}},
 	}
 }
@@ -93,18 +93,18 @@ func (h *hub) wake() {
 
 // run reads until the last follower has left for long, or ctx ends.
 func (h *hub) run(ctx context.Context) {
-	stop := h.feed.Wakes.Watch(h.in.ID, h.wake)
+	stop := h.feed.Notifier.Watch(h.in.ID, h.wake)
 	defer stop()
 	seen, checked := map[ipam.ID]bool{}, h.feed.Ticks()
 	for {
-		pause := quietEvery
+		pause := quietInterval
 		began := h.feed.Ticks()
-		next, err := h.look(ctx, seen)
+		next, err := h.readChanges(ctx, seen)
 		seen = next
-		least := max(leastPause, lookShare*h.feed.Ticks().Sub(began))
-		if err == nil && h.feed.Ticks().Sub(checked) > thereEvery {
+		least := max(minPause, lookShare*h.feed.Ticks().Sub(began))
+		if err == nil && h.feed.Ticks().Sub(checked) > checkProjectEvery {
 			checked = h.feed.Ticks()
-			err = h.there(ctx)
+			err = h.checkProject(ctx)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -114,7 +114,7 @@ func (h *hub) run(ctx context.Context) {
 			h.finish(err)
 			return
 		case err != nil:
-			pause = troubled // followers wait
+			pause = retryPause // followers wait
 		}
 		if !h.sleep(ctx, least, pause) && h.feed.retire(h) {
 			return
@@ -126,8 +126,8 @@ func (h *hub) run(ctx context.Context) {
 // long.
 func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	h.mu.Lock()
-	least = min(mostPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
-	idle := h.followers.count == 0 && h.feed.Ticks().Sub(h.left) > lingers
+	least = min(maxPause, least+time.Duration(len(h.followers.named[""]))*eachPause)
+	idle := h.followers.count == 0 && h.feed.Ticks().Sub(h.left) > lingerFor
 	h.mu.Unlock()
 	for _, pause := range []struct {
 		lasts time.Duration
@@ -144,8 +144,8 @@ func (h *hub) sleep(ctx context.Context, least, quiet time.Duration) bool {
 	return !idle
 }
 
-// there fails if the project has been deleted.
-func (h *hub) there(ctx context.Context) error {
+// checkProject fails if the project has been deleted.
+func (h *hub) checkProject(ctx context.Context) error {
 	p, err := h.feed.Store.ProjectGet(ctx, h.in.Name)
 	if err == nil && p.UID != h.in.ID {
 		return tenancy.ProjectNotFound(h.in.Name)
@@ -153,16 +153,16 @@ func (h *hub) there(ctx context.Context) error {
 	return err
 }
 
-// look reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows of this read.
-func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
+// readChanges reads the changes after the end, part by part, without the rows that the last read returned. It returns the rows of this read.
+func (h *hub) readChanges(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]bool, err error) {
 	h.mu.Lock()
 	from := h.end
 	h.looking = true
 	h.mu.Unlock()
 	now = map[ipam.ID]bool{}
-	var next *storage.Place
+	var next *storage.FeedPosition
 	for after := (ipam.ID{}); ; {
-		page, err := h.feed.Store.FeedRead(ctx, h.in, from, after, rowsAtOnce)
+		page, err := h.feed.Store.FeedRead(ctx, h.in, from, after, maxRows)
 		if err == nil {
 			err = h.fits(page.Now, from)
 		}
@@ -170,7 +170,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 			return seen, err
 		}
 		if next == nil {
-			next = &page.Now.Place
+			next = &page.Now.FeedPosition
 		}
 		var fresh []storage.FeedRow
 		for _, row := range page.Rows {
@@ -187,7 +187,7 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 				return seen, err
 			}
 			more = len(rest) > 0
-			tell(changes, position{From: from, Next: next, After: after}, more || page.More)
+			setPositions(changes, position{From: from, Next: next, After: after}, more || page.More)
 			h.publish(parted(*next, page.Read, changes), !more && !page.More)
 			if fresh = rest; len(few) > 0 {
 				after = lastEvent(few)
@@ -200,19 +200,19 @@ func (h *hub) look(ctx context.Context, seen map[ipam.ID]bool) (now map[ipam.ID]
 	}
 }
 
-// leading returns the first rows with at most objectsAtOnce events together, but at least one row. So a hub has few objects in memory at once.
+// leading returns the first rows with at most maxEvents events together, but at least one row. So a hub has few objects in memory at once.
 func leading(rows []storage.FeedRow) []storage.FeedRow {
 	events := 0
 	for i, row := range rows {
-		if events += len(row.Events); i > 0 && events > objectsAtOnce {
+		if events += len(row.Events); i > 0 && events > maxEvents {
 			return rows[:i]
 		}
 	}
 	return rows
 }
 
-// tell sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
-func tell(changes []*Change, at position, more bool) {
+// offer sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
+func setPositions(changes []*Change, at position, more bool) {
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].row == changes[0].row {
@@ -236,7 +236,7 @@ func lastEvent(rows []storage.FeedRow) ipam.ID {
 }
 
 // fits returns an error if the cursors belong to another database, or if the audit trail no longer reaches back to the position.
-func (h *hub) fits(now storage.Mark, from storage.Place) error {
+func (h *hub) fits(now storage.FeedState, from storage.FeedPosition) error {
 	if now.Secret != h.secret || from.Since.Before(now.KeptFrom) {
 		return errExpired
 	}
@@ -253,7 +253,7 @@ func (h *hub) publish(p part, last bool) {
 			h.parts[0] = part{}
 			h.parts, h.first = h.parts[1:], h.first+1
 		}
-		h.followers.tell(p, h.first+len(h.parts)-1)
+		h.followers.publish(p, h.first+len(h.parts)-1)
 	}
 	if last {
 		h.end, h.afterEnd, h.looking = p.next, h.first+len(h.parts), false

@@ -12,9 +12,9 @@ import (
 
 // Limits for the clients that follow changes at one server. The server's own followers, for the webhooks, do not count.
 const (
-	maxFollowers = 10_000
-	maxOfProject = maxFollowers / 4 // that follow one project
-	maxOfCaller  = 1_024
+	maxFollowers  = 10_000
+	maxPerProject = maxFollowers / 4 // that follow one project
+	maxPerCaller  = 1_024
 )
 
 // Feed streams the changes in projects.
@@ -51,10 +51,12 @@ func (f *Feed) Followers() (followers, projects int) {
 }
 
 // ChangesMark returns the current position in the audit trail, for ChangesCursor: it precedes all later reads.
-func (f *Feed) ChangesMark(ctx context.Context) (storage.Mark, error) { return f.Store.FeedMark(ctx) }
+func (f *Feed) ChangesMark(ctx context.Context) (storage.FeedState, error) {
+	return f.Store.FeedMark(ctx)
+}
 
 // ChangesCursor returns the cursor for a mark in a project that the same request has found; "" if the cache no longer has the project.
-func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
+func (f *Feed) ChangesCursor(project string, m storage.FeedState) string {
 	key, known := f.Projects.Get(project)
 	if !known {
 		return ""
@@ -63,8 +65,8 @@ func (f *Feed) ChangesCursor(project string, m storage.Mark) string {
 }
 
 // CursorOf returns the cursor for a mark in a project.
-func (f *Feed) CursorOf(in storage.ProjectKey, m storage.Mark) string {
-	return newSealer(m.Secret, in.ID).seal(position{From: m.Place})
+func (f *Feed) CursorOf(in storage.ProjectKey, m storage.FeedState) string {
+	return newSealer(m.Secret, in.ID).seal(position{From: m.FeedPosition})
 }
 
 // Follow starts to follow a project, from a cursor or, without one, from now.
@@ -123,10 +125,10 @@ func (f *Feed) admit(caller, project string) (leave func(), err error) {
 	switch {
 	case f.life.Err() != nil:
 		return nil, errStopping
-	case f.taken[caller] >= maxOfCaller:
-		return nil, errGreedy
-	case f.taken[project] >= maxOfProject:
-		return nil, errCrowded
+	case f.taken[caller] >= maxPerCaller:
+		return nil, errCallerLimit
+	case f.taken[project] >= maxPerProject:
+		return nil, errProjectLimit
 	case f.followers >= maxFollowers:
 		return nil, errFull
 	}
@@ -150,7 +152,7 @@ func (f *Feed) hubOf(ctx context.Context, in storage.ProjectKey, one *Follower) 
 	if h := f.joined(in.ID, one, nil); h != nil {
 		return h, nil
 	}
-	begin, err := f.Store.FeedRead(ctx, in, storage.Place{}, ipam.ID{}, 0)
+	begin, err := f.Store.FeedRead(ctx, in, storage.FeedPosition{}, ipam.ID{}, 0)
 	if err != nil {
 		return nil, err
 	}

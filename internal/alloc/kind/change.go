@@ -13,12 +13,12 @@ import (
 func (k Kind[T]) Create(ctx context.Context, in storage.ProjectKey, made T, r usecase.Request, locks storage.Locks, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
-	return usecase.Once(ctx, k.Core, in, r, head, usecase.Whole[T], func(ctx context.Context) (T, error) {
+	return usecase.RunIdempotent(ctx, k.Core, in, r, head, usecase.Whole[T], func(ctx context.Context) (T, error) {
 		stored, err := usecase.Answers(in.ID, r, head.CreatedAt, made)
 		if err != nil {
 			return made, err
 		}
-		return usecase.Settled(ctx, k.Core, k.Op+"_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
+		return usecase.RunWithReadBack(ctx, k.Core, k.Op+"_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
 			err := k.write(ctx, tx, in, head.CreatedAt, nil, &made, stored, step)
 			return made, err
 		}, func(ctx context.Context) (T, bool, error) {
@@ -33,7 +33,7 @@ func (k Kind[T]) Put(ctx context.Context, in storage.ProjectKey, made T, r useca
 	over func(was T) T, step Step[T],
 ) (usecase.Result[T], error) {
 	head := k.Head(&made)
-	return usecase.Settled(ctx, k.Core, k.Op+"_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[T], error) {
+	return usecase.RunWithReadBack(ctx, k.Core, k.Op+"_put", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (usecase.Result[T], error) {
 		none := usecase.Result[T]{}
 		was, found, err := storage.IgnoreNotFound(k.Find(tx)(ctx, in, head.Name))
 		if err != nil {
@@ -69,7 +69,7 @@ func (k Kind[T]) Patch(ctx context.Context, in storage.ProjectKey, name string, 
 	mutate func(was T) (T, error), step Step[T],
 ) (T, error) {
 	by := stamp{ipam.NewID(), k.Now()}
-	return usecase.Settled(ctx, k.Core, k.Op+"_patch", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
+	return usecase.RunWithReadBack(ctx, k.Core, k.Op+"_patch", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (T, error) {
 		was, err := k.Find(tx)(ctx, in, name)
 		if err != nil {
 			return was, err
@@ -120,7 +120,7 @@ func (k Kind[T]) Delete(ctx context.Context, in storage.ProjectKey, name string,
 		}
 	}
 	head, now := k.Head(&first), k.Now()
-	_, err = usecase.Settled(ctx, k.Core, k.Op+"_delete", on, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+	_, err = usecase.RunWithReadBack(ctx, k.Core, k.Op+"_delete", on, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
 		var none struct{}
 		was, err := k.Find(tx)(ctx, in, name)
 		if err != nil {

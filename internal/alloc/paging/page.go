@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/turns"
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -51,7 +51,7 @@ const (
 // Scan fills a page: it fetches runs of rows in key order, and keeps those that match. It stops when the page is full or has MostBytes, the rows end,
 // or the budget is used up. If it reads more than limit rows it becomes a search, which needs a slot from searching. In a transaction searching must
 // be nil, because a search that waits for a slot must not hold a connection. key returns a row's key in the order, for the cursor.
-func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
+func Scan[T ipam.Sized, K any](ctx context.Context, searching *locks.FairSemaphore, of List, cursor string, limit int, fetch func(after K, n int) ([]T, error), match func(*T) bool, key func(T) K) (Page[T], error) {
 	var after K
 	if err := OpenCursor(cursor, of, &after); err != nil {
 		return Page[T]{}, err
@@ -63,7 +63,7 @@ func Scan[T ipam.Sized, K any](ctx context.Context, searching *turns.Places, of 
 		if seen > limit {
 			n = max(n, 500)
 			if searching != nil {
-				leave, err := searching.Enter(ctx, of.owner())
+				leave, err := searching.Acquire(ctx, of.owner())
 				if err != nil {
 					return Page[T]{}, err
 				}

@@ -53,10 +53,10 @@ func (s *classes) CreateClass(ctx context.Context, project string, c ipam.Class,
 	c.ProjectID = key.ID
 	c.Status = ipam.ClassStatus{Total: "0", Available: "0"} // no pool lists it yet
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
-	locks := storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
-	made, err := outrun(func() (usecase.Result[ipam.Class], error) {
+	locks := storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
+	made, err := retryLostRace(func() (usecase.Result[ipam.Class], error) {
 		return s.own().Create(ctx, key, c, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Class) (storage.Changes, error) {
-			if err := usecase.StillThere(ctx, tx, key); err != nil {
+			if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 				return storage.Changes{}, err
 			}
 			if err := roomForClass(ctx, tx, key, *now); err != nil {
@@ -89,12 +89,12 @@ func roomForClass(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c 
 	if own >= storage.MaxClasses {
 		return ipam.Invalid("/metadata/name", "exceeds the limit of %d classes in a project; delete one first.", storage.MaxClasses)
 	}
-	return hidesNothing(ctx, tx, key, c.Name)
+	return refuseHiddenName(ctx, tx, key, c.Name)
 }
 
-// hidesNothing refuses a name that the project's pools list and that refers there to a platform class, whether it is still shared or not. Otherwise
+// refuseHiddenName refuses a name that the project's pools list and that refers there to a platform class, whether it is still shared or not. Otherwise
 // one name would refer to two classes.
-func hidesNothing(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
+func refuseHiddenName(ctx context.Context, tx storage.Tx, key storage.ProjectKey, name string) error {
 	if key.Name == ipam.PlatformProject {
 		return nil
 	}

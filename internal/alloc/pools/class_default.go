@@ -17,9 +17,9 @@ type defaultMove struct {
 	revision ipam.ID // the other class's revision after it has lost the default
 }
 
-// outrun retries a transaction that lost the race for the default in the database, where only the unique index separates two of them. The next
+// retryLostRace retries a transaction that lost the race for the default in the database, where only the unique index separates two of them. The next
 // attempt sees the winner, and moves the default or names the other class.
-func outrun[T any](run func() (T, error)) (T, error) {
+func retryLostRace[T any](run func() (T, error)) (T, error) {
 	return usecase.Rounds(func(int) (T, bool, error) {
 		v, err := run()
 		e, ok := errors.AsType[*ipam.Error](err)

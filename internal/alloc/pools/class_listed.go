@@ -38,7 +38,7 @@ func listingLocks(key storage.ProjectKey, names []string, classes []ipam.ID) sto
 	if len(names) == 0 {
 		return storage.Locks{}
 	}
-	return storage.Locks{Alone: []ipam.ID{classesOf(key.ID)}, Shared: classes}
+	return storage.Locks{Alone: []ipam.ID{classLock(key.ID)}, Shared: classes}
 }
 
 // listed resolves a pool's class names for its family, in the transaction that writes the pool. had are the classes that the pool lists already;
@@ -101,9 +101,9 @@ func listable(ctx context.Context, tx storage.Tx, key storage.ProjectKey, c ipam
 	return ipam.Invalid(at, "names class %s, which %d pools of the project list already, the maximum.", c.Ref(), n)
 }
 
-// apart refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never
+// refuseOverlap refuses a pool that overlaps a pool in another space behind a newly listed class with claims that must not overlap. Pools in one space never
 // overlap.
-func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
+func refuseOverlap(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Pool, fresh []ipam.Class) error {
 	for _, c := range fresh {
 		if c.Spec.UniqueWithin != ipam.UniqueWithinClass {
 			continue
@@ -124,9 +124,9 @@ func apart(ctx context.Context, tx storage.Tx, key storage.ProjectKey, p ipam.Po
 	return nil
 }
 
-// staying keeps a class in a pool's list if claims by the class must not overlap. Without the listing, the overlap check would miss the claims from
+// keepListed keeps a class in a pool's list if claims by the class must not overlap. Without the listing, the overlap check would miss the claims from
 // this pool.
-func staying(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
+func keepListed(ctx context.Context, tx storage.Tx, key storage.ProjectKey, was, next ipam.Pool) error {
 	var left []string
 	for _, c := range was.Classes {
 		if !slices.Contains(next.Spec.ClassNames, c.Ref.Name) {

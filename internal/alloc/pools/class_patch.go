@@ -22,8 +22,8 @@ func (s *classes) PatchClass(ctx context.Context, project, name string, moveDefa
 		return none, err
 	}
 	move := defaultMove{allowed: moveDefault, revision: ipam.NewID()}
-	locks := storage.Locks{Alone: []ipam.ID{first.UID, classesOf(key.ID)}, Shared: []ipam.ID{key.ID}}
-	c, err := outrun(func() (ipam.Class, error) {
+	locks := storage.Locks{Alone: []ipam.ID{first.UID, classLock(key.ID)}, Shared: []ipam.ID{key.ID}}
+	c, err := retryLostRace(func() (ipam.Class, error) {
 		return s.own().Patch(ctx, key, name, r, locks, func(was ipam.Class) (ipam.Class, error) {
 			if err := storage.SameThing(first.UID, was.UID); err != nil {
 				return was, err

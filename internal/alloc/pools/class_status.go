@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -49,7 +49,7 @@ func capacity(c *ipam.Class, pools []ipam.Pool) {
 	total, available := new(big.Int), new(big.Int)
 	for _, p := range pools {
 		if !slices.ContainsFunc(pools, func(q ipam.Pool) bool { return insideOf(p, q) }) {
-			total.Add(total, space.Size(p.Block))
+			total.Add(total, freespace.Size(p.Block))
 		}
 		if p.Draining() {
 			continue
@@ -64,7 +64,7 @@ func capacity(c *ipam.Class, pools []ipam.Pool) {
 
 // insideOf reports whether p lies inside the larger pool q in the same space: a pool and a pool carved from it may back the same class.
 func insideOf(p, q ipam.Pool) bool {
-	return p.SpaceID == q.SpaceID && q.Block.Bits() < p.Block.Bits() && space.Contains(q.Block, p.Block)
+	return p.SpaceID == q.SpaceID && q.Block.Bits() < p.Block.Bits() && freespace.Contains(q.Block, p.Block)
 }
 
 // largestFrom returns the prefix length for the largest block that a claim can get now from one pool behind its class. For a scoped class this is the

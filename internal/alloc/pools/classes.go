@@ -90,9 +90,9 @@ func (s *classes) ListClasses(ctx context.Context, project string, f paging.Filt
 	return page, fillClassStatus(ctx, read, key, page.Items)
 }
 
-// classesOf returns the lock key for a project's classes. A transaction that makes or changes a class, or lists one in a pool, holds it alone. It
+// classLock returns the lock key for a project's classes. A transaction that makes or changes a class, or lists one in a pool, holds it alone. It
 // guards three rules: a family has one default, a name refers to one class, and the numbers stay within their limits.
-func classesOf(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "classes") }
+func classLock(projectID ipam.ID) ipam.ID { return ipam.DerivedID(projectID, "classes") }
 
 // checkClass validates a project's class before it is written.
 func checkClass(project string, spec ipam.ClassSpec) error {

@@ -19,8 +19,8 @@ import (
 // coolers is how many containers FreeCooled handles concurrently: few, because requests need connections too.
 const coolers = 4
 
-// maxCooledLook limits how far FreeCooled reads past blocks that it cannot free, in multiples of its limit.
-const maxCooledLook = 16
+// maxCooledScan limits how far FreeCooled reads past blocks that it cannot free, in multiples of its limit.
+const maxCooledScan = 16
 
 // cooler frees blocks that have cooled down.
 type cooler struct{ *usecase.Core }
@@ -47,7 +47,7 @@ func (s *cooler) FreeCooled(ctx context.Context, limit int) (int, error) {
 			failed[id] = true
 			errs = append(errs, err)
 		}
-		if !more || len(failed) == 0 || freed >= limit || look >= limit*maxCooledLook {
+		if !more || len(failed) == 0 || freed >= limit || look >= limit*maxCooledScan {
 			return freed, errors.Join(errs...)
 		}
 	}
@@ -101,7 +101,7 @@ func (s *cooler) freeCooledIn(ctx context.Context, container ipam.ID, region str
 		return 0, err
 	}
 	c := storage.PoolContainer(storage.Placed(pool, region))
-	release, err := s.Lanes.Acquire(ctx, c.Lock())
+	release, err := s.Locks.Acquire(ctx, c.Lock())
 	if err != nil {
 		return 0, err
 	}

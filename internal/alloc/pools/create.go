@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -43,7 +43,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 	p.Metadata = s.Fresh(p.Metadata, project, p.Spec.Region, who)
 	p.ProjectID = key.ID
 	random := ipam.NewID()
-	answer, err := usecase.Once(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
+	answer, err := usecase.RunIdempotent(ctx, s.Core, key, r, &p.Metadata, usecase.Whole[ipam.Pool], func(ctx context.Context) (ipam.Pool, error) {
 		from, err := poolSource(ctx, s.Store, key, p)
 		if err == nil {
 			from, err = s.sourceNear(ctx, from, p, r.DryRun)
@@ -53,7 +53,7 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 		}
 		made, err := s.createFrom(ctx, key, p, from, random, r)
 		if err != nil {
-			err = s.lookAgain(ctx, key, p, from, r, err)
+			err = s.retryElsewhere(ctx, key, p, from, r, err)
 		}
 		return made, err
 	})
@@ -64,13 +64,13 @@ func (s *creator) CreatePool(ctx context.Context, project string, p ipam.Pool, r
 func (s *creator) createFrom(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
-	return usecase.Placed(ctx, s.Core, func() (ipam.Pool, error) { return s.createInTurn(ctx, key, p, from, random, r) })
+	return usecase.Placed(ctx, s.Core, func() (ipam.Pool, error) { return s.createLocked(ctx, key, p, from, random, r) })
 }
 
-func (s *creator) createInTurn(
+func (s *creator) createLocked(
 	ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, random ipam.ID, r usecase.Request,
 ) (ipam.Pool, error) {
-	release, err := s.Lanes.Acquire(ctx, from.Container.Lock())
+	release, err := s.Locks.Acquire(ctx, from.Container.Lock())
 	if err != nil {
 		return p, err
 	}
@@ -81,7 +81,7 @@ func (s *creator) createInTurn(
 	}
 	locks := storage.Locks{Alone: []ipam.ID{from.Container.Lock()}, Shared: []ipam.ID{key.ID}, InTurn: true}.And(listingLocks(key, p.Spec.ClassNames, classes))
 	plan := poolPlan{from: from.Container.ID, at: from.Container.Region, classes: classes, random: random}
-	return usecase.Settled(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
+	return usecase.RunWithReadBack(ctx, s.Core, "pool_create", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Pool, error) {
 		return s.carvePool(ctx, tx, key, p, plan, r)
 	}, func(ctx context.Context) (ipam.Pool, bool, error) {
 		got, found, err := storage.IgnoreNotFound(s.Store.PoolGet(ctx, key, p.Name))
@@ -93,11 +93,11 @@ func (s *creator) createInTurn(
 	})
 }
 
-// lookAgain handles a refusal. It returns a Conflict, which causes a retry, if the missing block can be borrowed from another region or is moving
+// retryElsewhere handles a refusal. It returns a Conflict, which causes a retry, if the missing block can be borrowed from another region or is moving
 // between regions. It runs without the process's lock on the source, because a loan takes that lock.
-func (s *creator) lookAgain(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
+func (s *creator) retryElsewhere(ctx context.Context, key storage.ProjectKey, p ipam.Pool, from Source, r usecase.Request, refused error) error {
 	if usecase.NameTaken(refused) && !r.DryRun {
-		return s.Exists(ctx, refused, func(ctx context.Context) error {
+		return s.RefuseTakenName(ctx, refused, func(ctx context.Context) error {
 			_, err := s.Store.PoolGet(ctx, key, p.Name)
 			return err
 		})
@@ -108,7 +108,7 @@ func (s *creator) lookAgain(ctx context.Context, key storage.ProjectKey, p ipam.
 		}
 	}
 	if from.Parent != nil && ipam.IsCode(refused, ipam.CodeBlockTaken) {
-		if free, failed := s.regions.OnItsWay(ctx, *from.Parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
+		if free, failed := s.regions.InTransit(ctx, *from.Parent, p.Spec.CIDR, r.DryRun); free && failed == nil {
 			return &storage.Conflict{}
 		}
 	}
@@ -148,7 +148,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err := cmp.Or(p.Spec.Allocation.CheckFor(block), ipam.CheckPoolBlock("/spec/prefixLength", block)); err != nil {
 		return p, err
 	}
-	if err := apart(ctx, tx, key, p, fresh); err != nil {
+	if err := refuseOverlap(ctx, tx, key, p, fresh); err != nil {
 		return p, err
 	}
 	inner, reservations, err := s.reserve(p)
@@ -162,7 +162,7 @@ func (s *creator) carvePool(ctx context.Context, tx storage.Tx, key storage.Proj
 	if err != nil {
 		return p, err
 	}
-	p.Stock = ipam.Stock{Free: space.HistogramOf(inner)}
+	p.Stock = ipam.Stock{Free: freespace.HistogramOf(inner)}
 	p.Regional = regions.FirstStanding(p)
 	ch := storage.Changes{
 		Free:             []storage.FreeChange{carved, {Container: storage.PoolContainer(p), Insert: inner}},
@@ -204,16 +204,16 @@ func (plan poolPlan) source(ctx context.Context, tx storage.Tx, key storage.Proj
 func (plan poolPlan) carve(
 	ctx context.Context, tx storage.Tx, key storage.ProjectKey, from Source, spec ipam.PoolSpec,
 ) (netip.Prefix, storage.FreeChange, error) {
-	wish := space.Wish{Exact: spec.CIDR}
+	wish := freespace.BlockRequest{Exact: spec.CIDR}
 	if from.Parent != nil {
 		if err := admitChild(*from.Parent, spec); err != nil {
 			return netip.Prefix{}, storage.FreeChange{}, err
 		}
 		if spec.PrefixLength != nil {
-			wish = carve.WishFor(netip.Prefix{}, *spec.PrefixLength, from.Parent.Spec.Allocation.Strategy, plan.random, from.Container.Block, tx.Attempt())
+			wish = carve.RequestFor(netip.Prefix{}, *spec.PrefixLength, from.Parent.Spec.Allocation.Strategy, plan.random, from.Container.Block, tx.Attempt())
 		}
 	}
-	free, err := tx.FreeRead(ctx, from.Container, carve.Reads(from.Container, nil, []space.Wish{wish}))
+	free, err := tx.FreeRead(ctx, from.Container, carve.Reads(from.Container, nil, []freespace.BlockRequest{wish}))
 	if err != nil {
 		return netip.Prefix{}, storage.FreeChange{}, err
 	}
@@ -259,12 +259,12 @@ func (s *creator) reserve(p ipam.Pool) (free []netip.Prefix, held []ipam.Allocat
 	if err != nil {
 		return nil, nil, err
 	}
-	set, err := space.NewFreeSet(p.Block, []netip.Prefix{p.Block})
+	set, err := freespace.NewFreeSet(p.Block, []netip.Prefix{p.Block})
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range list {
-		set.Take(space.Wish{Exact: r.Block}) // cannot fail: carve.CutReservations has taken the same blocks
+		set.Take(freespace.BlockRequest{Exact: r.Block}) // cannot fail: carve.CutReservations has taken the same blocks
 		held = append(held, reservationOf(p, r))
 	}
 	_, free = set.Changes()
@@ -305,7 +305,7 @@ func admitChild(parent ipam.Pool, spec ipam.PoolSpec) error {
 }
 
 // poolRefusal explains why the source had no room. It does not name other projects' pools in the same space.
-func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish space.Wish) error {
+func poolRefusal(ctx context.Context, read storage.Reader, key storage.ProjectKey, from Source, wish freespace.BlockRequest) error {
 	if from.Parent != nil {
 		tell := refusals.Telling{Viewer: storage.ProjectKey{ID: from.Parent.ProjectID, Name: from.Parent.Project}}
 		if !wish.Exact.IsValid() {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -39,27 +39,27 @@ func (s *deleter) DeletePool(ctx context.Context, project, name string, r usecas
 	if !first.Several() {
 		return s.deletePool(ctx, key, first, r, event)
 	}
-	return s.deleteServed(ctx, key, first, r, event)
+	return s.deleteRegional(ctx, key, first, r, event)
 }
 
 // deletePool deletes a pool that has no blocks outside its home region.
 func (s *deleter) deletePool(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
-	_, err := usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteInTurn(ctx, key, first, r, event) })
+	_, err := usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, r, event) })
 	return err
 }
 
-func (s *deleter) deleteInTurn(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
+func (s *deleter) deleteLocked(ctx context.Context, key storage.ProjectKey, first ipam.Pool, r usecase.Request, event ipam.Event) error {
 	locks, err := uncarveLocks(ctx, s.Store, first)
 	if err != nil {
 		return err
 	}
 	locks.InTurn = true
-	release, err := s.Lanes.Acquire(ctx, locks.Alone...)
+	release, err := s.Locks.Acquire(ctx, locks.Alone...)
 	if err != nil {
 		return err
 	}
 	defer release()
-	_, err = usecase.Settled(ctx, s.Core, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+	_, err = usecase.RunWithReadBack(ctx, s.Core, "pool_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
 		changes, err := uncarvePool(ctx, tx, first, r.IfMatch, event)
 		if err != nil {
 			return struct{}{}, err
@@ -113,7 +113,7 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	if err != nil {
 		return storage.Changes{}, err
 	}
-	hold, returned, err := giveBack(ctx, tx, p, from)
+	hold, returned, err := freeBlock(ctx, tx, p, from)
 	if err != nil {
 		return storage.Changes{}, err
 	}
@@ -141,8 +141,8 @@ func uncarvePool(ctx context.Context, tx storage.Tx, locked ipam.Pool, match use
 	return ch, nil
 }
 
-// giveBack plans to free a pool's block in its container. It returns the pool's allocation there and the change to the free blocks.
-func giveBack(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Container) (ipam.Allocation, storage.FreeChange, error) {
+// freeBlock plans to free a pool's block in its container. It returns the pool's allocation there and the change to the free blocks.
+func freeBlock(ctx context.Context, tx storage.Tx, p ipam.Pool, from storage.Container) (ipam.Allocation, storage.FreeChange, error) {
 	hold, err := tx.AllocationListInPool(ctx, from, p.Block, netip.Addr{}, 1)
 	if err != nil {
 		return ipam.Allocation{}, storage.FreeChange{}, err
@@ -187,7 +187,7 @@ func onlyReservations(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := space.Tiles(p.Block, append(tiles, free...)); err != nil {
+	if err := freespace.Tiles(p.Block, append(tiles, free...)); err != nil {
 		return nil, nil, ipam.Errorf(ipam.CodeInternal, "Pool %s is inconsistent and was not deleted; run the audit.", p.Ref()).Because(err)
 	}
 	return held, free, nil
@@ -286,8 +286,8 @@ const maxFreeToDelete = ipam.MaxReservedBlocks * 2 * 128
 
 func reservationPointer(i int) string { return "/spec/reservations/" + strconv.Itoa(i) }
 
-// deleteServed deletes a pool that serves several regions. First it recalls all free blocks to the home region.
-func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
+// deleteRegional deletes a pool that serves several regions. First it recalls all free blocks to the home region.
+func (s *deleter) deleteRegional(ctx context.Context, key storage.ProjectKey, p ipam.Pool, r usecase.Request, event ipam.Event) error {
 	_, err := usecase.Rounds(func(round int) (_ ipam.Pool, again bool, err error) {
 		if round > 0 { // the pool may serve other regions by now
 			now, err := s.Store.PoolGet(ctx, key, p.Name)
@@ -308,7 +308,7 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 			return p, false, s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks. Release its claims and delete its child pools first.", p.Ref()))
 		}
 		if r.DryRun {
-			return p, false, s.couldDelete(ctx, p, r)
+			return p, false, s.checkDeletable(ctx, p, r)
 		}
 		if err := s.regions.BringHome(ctx, p, regions.OthersOf(p)...); err != nil {
 			return p, false, err
@@ -325,8 +325,8 @@ func (s *deleter) deleteServed(ctx context.Context, key storage.ProjectKey, p ip
 	return err
 }
 
-// couldDelete checks whether a pool can be deleted that holds nothing outside its home region.
-func (s *deleter) couldDelete(ctx context.Context, p ipam.Pool, r usecase.Request) error {
+// checkDeletable checks whether a pool can be deleted that holds nothing outside its home region.
+func (s *deleter) checkDeletable(ctx context.Context, p ipam.Pool, r usecase.Request) error {
 	held, err := s.heldIn(ctx, storage.PoolContainers(p)[:1])
 	if err == nil && held != (storage.Held{Reservations: held.Reservations}) {
 		err = s.inUse(ctx, p, ipam.Errorf(ipam.CodeInUse, "Pool %s still holds blocks. Release its claims and delete its child pools first.", p.Ref()))

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/kind"
 	"github.com/carve-ipam/carve/internal/alloc/refusals"
 	"github.com/carve-ipam/carve/internal/alloc/regions"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -75,12 +75,12 @@ func (s *patcher) PatchPool(ctx context.Context, project, name string, r usecase
 func (s *patcher) patchPool(
 	ctx context.Context, who tenancy.Principal, key storage.ProjectKey, first ipam.Pool, r usecase.Request, mutate func(ipam.Pool) (ipam.Pool, error),
 ) (ipam.Pool, error) {
-	release, err := s.Lanes.Acquire(ctx, storage.PoolLocks(first)...)
+	release, err := s.Locks.Acquire(ctx, storage.PoolLocks(first)...)
 	if err != nil {
 		return first, err
 	}
 	defer release()
-	added, classes, err := s.listedAnew(ctx, key, first, mutate)
+	added, classes, err := s.predictListing(ctx, key, first, mutate)
 	if err != nil {
 		return first, err
 	}
@@ -96,7 +96,7 @@ func (s *patcher) patchPool(
 		}
 		changes, err := rereserve(ctx, tx, *was, *next, who.Subject)
 		if err == nil {
-			changes.RegionChanges, err = regions.Reregion(ctx, tx, *was, *next, r.DryRun)
+			changes.RegionChanges, err = regions.RegionChanges(ctx, tx, *was, *next, r.DryRun)
 		}
 		return changes, err
 	})
@@ -112,10 +112,10 @@ func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.Proje
 		return err
 	}
 	next.Spec.Region = was.Region
-	if err := regions.SettleRegions(ctx, tx, &next.Spec); err != nil {
+	if err := regions.NormalizeRegions(ctx, tx, &next.Spec); err != nil {
 		return err
 	}
-	if err := staying(ctx, tx, key, was, *next); err != nil {
+	if err := keepListed(ctx, tx, key, was, *next); err != nil {
 		return err
 	}
 	var fresh []ipam.Class
@@ -123,7 +123,7 @@ func (s *patcher) complete(ctx context.Context, tx storage.Tx, key storage.Proje
 	if next.Classes, fresh, err = listed(ctx, tx, key, next.Spec.ClassNames, next.Family(), was.Classes, classes); err != nil {
 		return err
 	}
-	return apart(ctx, tx, key, *next, fresh)
+	return refuseOverlap(ctx, tx, key, *next, fresh)
 }
 
 func samePolicy(a, b ipam.PoolSpec) bool {
@@ -133,9 +133,9 @@ func samePolicy(a, b ipam.PoolSpec) bool {
 
 func sameTime(a, b *time.Duration) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// listedAnew predicts, from the pool as first read, which class names a patch adds and to which classes they resolve. It returns nothing for an
+// predictListing predicts, from the pool as first read, which class names a patch adds and to which classes they resolve. It returns nothing for an
 // invalid patch; the transaction reports the error.
-func (s *patcher) listedAnew(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
+func (s *patcher) predictListing(ctx context.Context, key storage.ProjectKey, first ipam.Pool, mutate func(ipam.Pool) (ipam.Pool, error)) (names []string, classes []ipam.ID, err error) {
 	next, refused := mutate(first)
 	if refused == nil {
 		refused = next.Spec.Check()
@@ -194,9 +194,9 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 	if changes.AllocationDelete, err = heldAt(ctx, tx, c, freed); err != nil {
 		return storage.Changes{}, err
 	}
-	wishes := make([]space.Wish, len(added))
+	wishes := make([]freespace.BlockRequest, len(added))
 	for i, r := range added {
-		wishes[i] = space.Wish{Exact: r.Block}
+		wishes[i] = freespace.BlockRequest{Exact: r.Block}
 	}
 	free, err := tx.FreeRead(ctx, c, carve.Reads(c, freed, wishes))
 	if err != nil {
@@ -220,11 +220,11 @@ func rereserve(ctx context.Context, tx storage.Tx, was, next ipam.Pool, subject 
 // heldAt reads the allocations for held blocks, with one read for each run of adjacent blocks. It reads no other allocations in the pool. It sorts
 // the blocks.
 func heldAt(ctx context.Context, tx storage.Tx, c storage.Container, blocks []netip.Prefix) ([]ipam.Allocation, error) {
-	slices.SortFunc(blocks, space.Compare)
+	slices.SortFunc(blocks, freespace.Compare)
 	held := make([]ipam.Allocation, 0, len(blocks))
 	for rest := blocks; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && rest[n].Addr() == space.Last(rest[n-1]).Next() {
+		for n < len(rest) && rest[n].Addr() == freespace.Last(rest[n-1]).Next() {
 			n++
 		}
 		run, err := tx.AllocationListInPool(ctx, c, c.Block, rest[0].Addr().Prev(), n)

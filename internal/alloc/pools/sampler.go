@@ -21,9 +21,9 @@ const (
 const (
 	// smoothing is the time constant for averaging how fast a pool is used.
 	smoothing = 10 * time.Minute
-	// trendsKept is how many pools keep a trend from one pass to the next, relative to the reported pools: a pool that enters the report should have
+	// trendFactor is how many pools keep a trend from one pass to the next, relative to the reported pools: a pool that enters the report should have
 	// a trend.
-	trendsKept = 4
+	trendFactor = 4
 )
 
 // Sampler reads all pools, a page at a time, and keeps the fullest pools' state. Make one with NewSampler; Step is for one goroutine, Sample for all.
@@ -80,8 +80,8 @@ type trend struct {
 	know bool
 }
 
-// Bound limits the pools that one step reads.
-func (s *Sampler) Bound(pools int) { s.pools = pools }
+// SetPageSize limits the pools that one step reads.
+func (s *Sampler) SetPageSize(pools int) { s.pools = pools }
 
 // Step reads the next page.
 func (s *Sampler) Step(ctx context.Context) error {
@@ -98,7 +98,7 @@ func (s *Sampler) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.look(p, page, now)
+	s.addPage(p, page, now)
 	if len(page) == s.pools {
 		p.after = page[len(page)-1].ID
 		return nil
@@ -107,8 +107,8 @@ func (s *Sampler) Step(ctx context.Context) error {
 	return nil
 }
 
-// look adds a page's figures to the pass.
-func (s *Sampler) look(p *pass, page []PoolStanding, now time.Time) {
+// addPage adds a page's figures to the pass.
+func (s *Sampler) addPage(p *pass, page []PoolStanding, now time.Time) {
 	for _, pool := range page {
 		if pool.Fenced {
 			p.closed++
@@ -139,7 +139,7 @@ func (s *Sampler) look(p *pass, page []PoolStanding, now time.Time) {
 	slices.SortFunc(p.scarce, func(a, b seenPool) int {
 		return cmp.Or(cmp.Compare(a.Ratio, b.Ratio), cmp.Compare(a.Pool.String(), b.Pool.String()))
 	})
-	p.fullest = p.fullest[:min(len(p.fullest), trendsKept*s.most)]
+	p.fullest = p.fullest[:min(len(p.fullest), trendFactor*s.most)]
 	p.scarce = p.scarce[:min(len(p.scarce), s.most)]
 }
 

@@ -85,7 +85,7 @@ func (s *sweeper) sweepScope(ctx context.Context, seen storage.ScopedPool) (done
 func (s *sweeper) emptyScope(ctx context.Context, seen ipam.Pool, op string, locks storage.Locks, plan func(context.Context, storage.Tx) (storage.Changes, error)) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
-	release, err := s.Lanes.Acquire(ctx, locks.Alone...)
+	release, err := s.Locks.Acquire(ctx, locks.Alone...)
 	if err != nil {
 		return false, err
 	}

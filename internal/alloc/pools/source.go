@@ -93,7 +93,7 @@ func (s *creator) sourceNear(ctx context.Context, from Source, p ipam.Pool, dryR
 		return from, nil
 	}
 	if p.Spec.CIDR.IsValid() {
-		at, err := s.regions.Gathered(ctx, *from.Parent, p.Spec.CIDR, dryRun)
+		at, err := s.regions.LocateExact(ctx, *from.Parent, p.Spec.CIDR, dryRun)
 		return from.in(at.Place()), err
 	}
 	return from.in(from.Parent.In(p.Region).Place()), nil

@@ -3,7 +3,7 @@ package quota
 import (
 	"math/big"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -90,14 +90,14 @@ var powers = func() (all [129]*big.Int) {
 
 // ClaimUsage returns the usage by a claim for a block with length bits from a pool.
 func ClaimUsage(pool ipam.Pool, bits int) ipam.Usage {
-	return ipam.Usage{Claims: 1, Addresses: powers[space.Width(pool.Block)-bits]}
+	return ipam.Usage{Claims: 1, Addresses: powers[freespace.Width(pool.Block)-bits]}
 }
 
 // ReleasedUsage returns the usage that ends when a claim is released: a retained block's addresses still count.
 func ReleasedUsage(c ipam.Claim) ipam.Usage {
 	u := ipam.Usage{Claims: 1}
 	if c.ReclaimPolicy == ipam.ReclaimDelete {
-		u.Addresses = space.Size(c.Block)
+		u.Addresses = freespace.Size(c.Block)
 	}
 	return u
 }

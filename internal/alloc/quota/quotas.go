@@ -110,7 +110,7 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 // count sets a new quota's usage to the project's usage at this moment. Claims do not know the quota yet, so the lock keeps them out meanwhile.
 func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
-	if err := usecase.StillThere(ctx, tx, key); err != nil {
+	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 		return none, err
 	}
 	if err := scopeThere(ctx, tx, key, made.Spec.Scope); err != nil {

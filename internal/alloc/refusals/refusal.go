@@ -17,7 +17,7 @@ import (
 
 // Refusal returns a pool's refusal for a wish, with current figures. pointer is the field with the exact CIDR.
 func (s *Refusals) Refusal(ctx context.Context, tell Telling, lack *regions.NoRoom, pointer string) error {
-	pool, wish := lack.Pool, lack.Wish
+	pool, wish := lack.Pool, lack.Request
 	switch {
 	case wish.Exact.IsValid():
 		return TakenRefusal(ctx, s.Store, tell, pool, wish.Exact, pointer)

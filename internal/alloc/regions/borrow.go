@@ -42,12 +42,12 @@ func (s *borrower) borrow(ctx context.Context, p ipam.Pool, need int) error {
 			return r.Err
 		}
 		// The shared call may have read before this caller asked, and a block may have become free since.
-		if there, err := s.lookEverywhere(ctx, p, need); err != nil || !there.nothing() {
+		if there, err := s.findRoom(ctx, p, need); err != nil || !there.none() {
 			return err
 		}
 		return ErrNoRoom
 	case <-ctx.Done():
-		return storage.TurnNeverCame(ctx)
+		return storage.LockTimeout(ctx)
 	}
 }
 
@@ -58,18 +58,18 @@ func (s *borrower) borrowAlone(ctx context.Context, p ipam.Pool, need int) error
 				return none, false, err
 			}
 		}
-		there, err := s.lookEverywhere(ctx, p, need)
+		there, err := s.findRoom(ctx, p, need)
 		switch {
 		case err != nil:
 			return none, false, err
 		case there.regions[p.Place()]:
 			return none, false, nil
-		case there.nothing():
+		case there.none():
 			return none, false, ErrNoRoom
 		case there.regions[p.Region]:
 			return none, true, nil // the home has room by now
 		}
-		if err := s.bringFrom(ctx, p, there, need); err != nil {
+		if err := s.recallFrom(ctx, p, there, need); err != nil {
 			return none, false, err
 		}
 		return none, true, nil
@@ -86,14 +86,14 @@ func (s *borrower) Borrowed(ctx context.Context, p ipam.Pool, bits int) (bool, e
 	return err == nil, err
 }
 
-// bringFrom recalls a block from a region that has room, or recalls all the loans that split a free block.
-func (s *borrower) bringFrom(ctx context.Context, p ipam.Pool, there everywhere, need int) error {
+// recallFrom recalls a block from a region that has room, or recalls all the loans that split a free block.
+func (s *borrower) recallFrom(ctx context.Context, p ipam.Pool, there regionalRoom, need int) error {
 	var closed error
 	for r := range there.regions {
 		if r == p.Region {
 			continue
 		}
-		_, err := s.recall(ctx, p, r, sparing(need))
+		_, err := s.recall(ctx, p, r, halfOfLargest(need))
 		if !IsFence(err) {
 			return err
 		}
@@ -102,8 +102,8 @@ func (s *borrower) bringFrom(ctx context.Context, p ipam.Pool, there everywhere,
 	if closed != nil {
 		return closed
 	}
-	for _, l := range there.apart {
-		if _, err := s.recall(ctx, p, l.Region, thisVery(l.Block)); err != nil {
+	for _, l := range there.split {
+		if _, err := s.recall(ctx, p, l.Region, exactBlock(l.Block)); err != nil {
 			return err
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// BringFor moves blocks to the region where a pool is used until they meet a demand or no region can add more. The blocks come from the home, or
-// through the home from the other regions. If the region's blocks were enough from the beginning, the demand failed for another reason, and BringFor
+// SupplyDemand moves blocks to the region where a pool is used until they meet a demand or no region can add more. The blocks come from the home, or
+// through the home from the other regions. If the region's blocks were enough from the beginning, the demand failed for another reason, and SupplyDemand
 // moves one more block.
-func (s *borrower) BringFor(ctx context.Context, d Demand) error {
+func (s *borrower) SupplyDemand(ctx context.Context, d Demand) error {
 	for n := range len(d.Lengths) + len(d.Later) + usecase.MaxRounds { // one block each, and some for concurrent callers that take the moved blocks
 		has, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (Supply, error) {
-			return LookFor(ctx, tx, d)
+			return ReadSupply(ctx, tx, d)
 		})
 		if err != nil || !has.More() || has.Refused != nil {
 			return err
@@ -25,16 +25,16 @@ func (s *borrower) BringFor(ctx context.Context, d Demand) error {
 		if missing == 0 && n > 0 {
 			return nil
 		}
-		if err := s.bringOne(ctx, d.Pool, has, length, missing); err != nil {
+		if err := s.moveNearer(ctx, d.Pool, has, length, missing); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bringOne moves a block one step nearer: a block that holds all the missing ones, or the largest available. If a block is free only in parts, it
+// moveNearer moves a block one step nearer: a block that holds all the missing ones, or the largest available. If a block is free only in parts, it
 // recalls the parts.
-func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
+func (s *borrower) moveNearer(ctx context.Context, p ipam.Pool, has Supply, length, missing int) error {
 	from, largest := "", length+1
 	if missing == 0 {
 		largest = p.Block.Addr().BitLen() + 1
@@ -47,7 +47,7 @@ func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length
 		}
 	}
 	if from == "" {
-		return s.bringFrom(ctx, p, everywhere{apart: has.apart}, length)
+		return s.recallFrom(ctx, p, regionalRoom{split: has.split}, length)
 	}
 	need := largest
 	if missing > 0 {
@@ -57,7 +57,7 @@ func (s *borrower) bringOne(ctx context.Context, p ipam.Pool, has Supply, length
 		_, err := s.lend(ctx, p, p.At, need, true)
 		return err
 	}
-	moved, err := s.recall(ctx, p, from, sparing(need))
+	moved, err := s.recall(ctx, p, from, halfOfLargest(need))
 	if err == nil && moved && p.At != "" {
 		_, err = s.lend(ctx, p, p.At, need, true)
 	}

@@ -19,11 +19,11 @@ func (s *directory) Nearby(pools []ipam.Pool) []ipam.Pool {
 	for i, p := range pools {
 		pools[i] = p.In(s.Region)
 	}
-	slices.SortStableFunc(pools, func(a, b ipam.Pool) int { return cmp.Compare(s.far(a), s.far(b)) })
+	slices.SortStableFunc(pools, func(a, b ipam.Pool) int { return cmp.Compare(s.remote(a), s.remote(b)) })
 	return pools
 }
 
-func (s *directory) far(p ipam.Pool) int {
+func (s *directory) remote(p ipam.Pool) int {
 	if p.Place() == s.Region {
 		return 0
 	}

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/quota"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
@@ -76,7 +76,7 @@ func (o Reconciling) forget(ctx context.Context, tx storage.Tx, in forgetting, r
 	}
 	l := quota.NewLedger(tx, quotas)
 	for _, a := range rows {
-		named := slices.ContainsFunc(within, func(b netip.Prefix) bool { return space.Contains(b, a.Block) })
+		named := slices.ContainsFunc(within, func(b netip.Prefix) bool { return freespace.Contains(b, a.Block) })
 		if !named || len(minus([]netip.Prefix{a.Block}, slices.Clone(in.own))) == 0 || a.Purpose != ipam.PurposeClaim || !slices.Contains(in.holders, a.HolderProjectID) {
 			left = append(left, a)
 			continue
@@ -106,7 +106,7 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 			return ipam.Errorf(ipam.CodeNotFound, "Claim %s was not found.", a.Holder)
 		}
 		c := found[0]
-		usage = ipam.Usage{Claims: 1, Addresses: space.Size(a.Block)}
+		usage = ipam.Usage{Claims: 1, Addresses: freespace.Size(a.Block)}
 		e.Kind = trail.KindClaim
 		if e, err = trail.ClaimEvent(e, &c, nil); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (in forgetting) end(ctx context.Context, tx storage.Tx, a ipam.Allocation, 
 	default:
 		ch.AllocationDelete = append(ch.AllocationDelete, a)
 		if a.Phase == ipam.PhaseRetained {
-			usage = ipam.Usage{Addresses: space.Size(a.Block)}
+			usage = ipam.Usage{Addresses: freespace.Size(a.Block)}
 		}
 		var err error
 		if e, err = trail.Effected(e, trail.RecordedAllocation(a), nil); err != nil {

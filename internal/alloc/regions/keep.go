@@ -10,17 +10,17 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// servedPage is how many pools KeepStocks reads at once.
+// servedPage is how many pools RebalanceStocks reads at once.
 const servedPage = 200
 
 // keeper maintains this region's stocks before a claim has to wait for a block.
 type keeper struct{ *mover }
 
-// KeepStocks maintains this region's stock for the pools that are at home elsewhere. It borrows for a pool with low stock, and returns stock that was
-// idle for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
+// RebalanceStocks maintains this region's stock for the pools that are at home elsewhere. It borrows for a pool with low stock, and returns stock that was
+// idleStock for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
 // trips; a pool with low stock costs one more, to its home. Several servers may run it at once: if they find the same shortage, one server moves a
 // block.
-func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
+func (s *keeper) RebalanceStocks(ctx context.Context) (moved int, err error) {
 	var errs []error
 	away := map[string]bool{} // homes that could not be reached: the next run tries them again
 	for after := (ipam.ID{}); ; {
@@ -28,7 +28,7 @@ func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 		if err != nil {
 			return moved, errors.Join(append(errs, err)...)
 		}
-		stocks, err := s.lookAtStocks(ctx, pools)
+		stocks, err := s.readStocks(ctx, pools)
 		if err != nil {
 			return moved, errors.Join(append(errs, err)...)
 		}
@@ -37,8 +37,8 @@ func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 			if away[p.Region] {
 				continue
 			}
-			did, err := s.keepStock(ctx, k)
-			if away[p.Region] = tooFar(err); away[p.Region] || err != nil && !storage.RetryLater(err) {
+			did, err := s.rebalance(ctx, k)
+			if away[p.Region] = homeUnavailable(err); away[p.Region] || err != nil && !storage.RetryLater(err) {
 				errs = append(errs, fmt.Errorf("pool %s, at home in %s: %w", p.Ref(), p.Region, err))
 			}
 			moved += did
@@ -50,8 +50,8 @@ func (s *keeper) KeepStocks(ctx context.Context) (moved int, err error) {
 	}
 }
 
-// tooFar reports whether a home did not respond. KeepStocks then reports the error and skips the home's other pools in this run.
-func tooFar(err error) bool {
+// homeUnavailable reports whether a home did not respond. RebalanceStocks then reports the error and skips the home's other pools in this run.
+func homeUnavailable(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || ipam.IsCode(err, ipam.CodeDeadline) || ipam.IsCode(err, ipam.CodeUnavailable) && !IsFence(err)
 }
 
@@ -63,8 +63,8 @@ type stock struct {
 	short bool
 }
 
-// lookAtStocks reads the state in this region for pools that are at home elsewhere.
-func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
+// readStocks reads the state in this region for pools that are at home elsewhere.
+func (s *keeper) readStocks(ctx context.Context, pools []ipam.Pool) ([]stock, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	var far []ipam.Pool
@@ -88,7 +88,7 @@ func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, 
 	for _, p := range far {
 		for _, rec := range records[p.UID] {
 			if rec.Region == p.At {
-				k := stock{pool: p, rec: rec, need: usual(p)}
+				k := stock{pool: p, rec: rec, need: typicalLength(p)}
 				stocks, ask = append(stocks, k), append(ask, storage.RoomQuery{Container: storage.PoolContainer(p), Bits: lowWater(p.Block, rec, k.need)})
 			}
 		}
@@ -103,8 +103,8 @@ func (s *keeper) lookAtStocks(ctx context.Context, pools []ipam.Pool) ([]stock, 
 	return stocks, err
 }
 
-// keepStock moves at most one block.
-func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
+// rebalance moves at most one block.
+func (s *keeper) rebalance(ctx context.Context, k stock) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, usecase.GroupDeadline)
 	defer cancel()
 	switch {
@@ -115,7 +115,7 @@ func (s *keeper) keepStock(ctx context.Context, k stock) (int, error) {
 		}
 		return count(s.lend(ctx, k.pool, k.pool.At, k.need, false))
 	case k.rec.Loan >= 0 && s.Now().Sub(k.rec.LoanedAt) >= 2*s.runway:
-		return count(s.recall(ctx, k.pool, k.pool.At, idle(k.need)))
+		return count(s.recall(ctx, k.pool, k.pool.At, idleStock(k.need)))
 	}
 	return 0, nil
 }

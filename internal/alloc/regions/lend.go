@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -25,8 +25,8 @@ func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, 
 		if err != nil || len(largest) == 0 {
 			return storage.Changes{}, err
 		}
-		wish := space.Wish{Bits: loanLength(t.pool.Block, rec, need, largest[0].Bits(), s.runway, t.now), Strategy: space.BestFit}
-		block, free, ok, err := t.carry(ctx, t.home, t.away, wish)
+		wish := freespace.BlockRequest{Bits: loanLength(t.pool.Block, rec, need, largest[0].Bits(), s.runway, t.now), Strategy: freespace.BestFit}
+		block, free, ok, err := t.moveBlock(ctx, t.home, t.away, wish)
 		if err != nil || !ok {
 			return storage.Changes{}, err
 		}
@@ -36,7 +36,7 @@ func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, 
 		}
 		return storage.Changes{Free: free, RegionChanges: storage.RegionChanges{
 			LoanDelete: joined, LoanInsert: []ipam.Loan{loan},
-			PoolRegionUpdate: t.noted(func(r *ipam.PoolRegion) {
+			PoolRegionUpdate: t.newRecords(func(r *ipam.PoolRegion) {
 				if r.Loan >= 0 {
 					r.Lasted = max(t.now.Sub(r.LoanedAt), time.Millisecond)
 				}
@@ -49,13 +49,13 @@ func (s *mover) lend(ctx context.Context, p ipam.Pool, region string, need int, 
 // join merges a loan with the loans of its buddies to the same region, so that the record has few rows for contiguous loans.
 func (t *moveTx) join(ctx context.Context, l ipam.Loan) (whole ipam.Loan, joined []ipam.Loan, err error) {
 	for l.Block.Bits() > t.pool.Block.Bits() {
-		buddy := space.Buddy(l.Block)
+		buddy := freespace.Buddy(l.Block)
 		over, err := t.tx.LoansOver(ctx, t.pool.UID, buddy, 1)
 		if err != nil || len(over) == 0 || over[0].Region != l.Region || over[0].Block != buddy {
 			return l, joined, err
 		}
 		joined = append(joined, over[0])
-		l.Block = space.Ancestor(l.Block, l.Block.Bits()-1)
+		l.Block = freespace.Ancestor(l.Block, l.Block.Bits()-1)
 	}
 	return l, joined, nil
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -44,7 +44,7 @@ func (s *mover) move(ctx context.Context, op string, p ipam.Pool, region string,
 	m := move{s: s, pool: p, region: region, epochs: [2]ipam.ID{ipam.NewID(), ipam.NewID()}}
 	both := []storage.Container{storage.PoolContainer(storage.Placed(p, p.Region)), storage.PoolContainer(storage.Placed(p, region))}
 	// Do not take the process's lock on the region: its claims, which do not need the home, would wait while the home is unreachable.
-	release, err := s.Lanes.Acquire(ctx, both[0].Lock())
+	release, err := s.Locks.Acquire(ctx, both[0].Lock())
 	if err != nil {
 		return false, err
 	}
@@ -98,9 +98,9 @@ func (m move) open(ctx context.Context, tx storage.Tx) (*moveTx, error) {
 	return t, nil
 }
 
-// carry carves a wish from one container and releases it to the other, and returns the changes to their free blocks; false if the first has no room.
-func (t *moveTx) carry(ctx context.Context, from, to storage.Container, wish space.Wish) (netip.Prefix, []storage.FreeChange, bool, error) {
-	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []space.Wish{wish}))
+// moveBlock carves a wish from one container and releases it to the other, and returns the changes to their free blocks; false if the first has no room.
+func (t *moveTx) moveBlock(ctx context.Context, from, to storage.Container, wish freespace.BlockRequest) (netip.Prefix, []storage.FreeChange, bool, error) {
+	free, err := t.tx.FreeRead(ctx, from, carve.Reads(from, nil, []freespace.BlockRequest{wish}))
 	if err != nil {
 		return netip.Prefix{}, nil, false, err
 	}
@@ -123,8 +123,8 @@ func (t *moveTx) carry(ctx context.Context, from, to storage.Container, wish spa
 	return block, []storage.FreeChange{source.Change(), sink.Change()}, true, nil
 }
 
-// noted returns the records for both regions with their new versions.
-func (t *moveTx) noted(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
+// newRecords returns the records for both regions with their new versions.
+func (t *moveTx) newRecords(change func(*ipam.PoolRegion)) (out []storage.PoolRegionChange) {
 	for i, r := range t.records {
 		next := r
 		next.Epoch = t.epochs[i]

@@ -26,7 +26,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 	if err != nil || next.Spec.Check() != nil {
 		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
-	if next.Spec.Region = first.Region; SettleRegions(ctx, s.Store, &next.Spec) != nil {
+	if next.Spec.Region = first.Region; NormalizeRegions(ctx, s.Store, &next.Spec) != nil {
 		return nil, nil //nolint:nilerr // the transaction returns the error
 	}
 	leaving := gone(first.Spec.Regions, next.Spec.Regions)
@@ -44,7 +44,7 @@ func (s *leaver) PrepareRegions(ctx context.Context, first ipam.Pool, r usecase.
 		return leaving, nil //nolint:nilerr // the transaction returns the error
 	}
 	for _, b := range blocks {
-		if err := s.parted(ctx, first, b); err != nil {
+		if err := s.recallParts(ctx, first, b); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *leaver) HoldsIn(ctx context.Context, p ipam.Pool, regions []string) (bo
 func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) error {
 	for _, r := range regions {
 		for r != p.Region {
-			moved, err := s.recall(ctx, p, r, whatever)
+			moved, err := s.recall(ctx, p, r, largestBlock)
 			if err != nil {
 				return err
 			}
@@ -81,8 +81,8 @@ func (s *leaver) BringHome(ctx context.Context, p ipam.Pool, regions ...string) 
 	return nil
 }
 
-// parted recalls a block to the home region, or its free parts.
-func (s *leaver) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
+// recallParts recalls a block to the home region, or its free parts.
+func (s *leaver) recallParts(ctx context.Context, p ipam.Pool, b carve.Reserved) error {
 	for range maxLoansMoved {
 		loans, err := s.Store.LoansOver(ctx, p.UID, b.Block, 1)
 		if err != nil || len(loans) == 0 {
@@ -92,7 +92,7 @@ func (s *leaver) parted(ctx context.Context, p ipam.Pool, b carve.Reserved) erro
 		if part.Bits() < b.Block.Bits() {
 			part = b.Block
 		}
-		if moved, err := s.recall(ctx, p, loans[0].Region, thisVery(part)); err != nil || !moved {
+		if moved, err := s.recall(ctx, p, loans[0].Region, exactBlock(part)); err != nil || !moved {
 			return err
 		}
 	}
@@ -109,9 +109,9 @@ func gone(was, next []string) (out []string) {
 	return out
 }
 
-// Reregion returns the changes to region records when a pool changes its regions. A pool with its home region alone has no records; when it gets
+// RegionChanges returns the changes to region records when a pool changes its regions. A pool with its home region alone has no records; when it gets
 // some, all of it is at home.
-func Reregion(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
+func RegionChanges(ctx context.Context, tx storage.Tx, was, next ipam.Pool, dryRun bool) (storage.RegionChanges, error) {
 	ended, err := EndRegions(ctx, tx, was, gone(was.Spec.Regions, next.Spec.Regions), dryRun)
 	if err != nil {
 		return storage.RegionChanges{}, err

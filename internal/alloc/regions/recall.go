@@ -5,16 +5,16 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// recalling selects a region's free block to recall.
-type recalling func(ctx context.Context, t *moveTx) (netip.Prefix, error)
+// blockSelector selects a region's free block to recall.
+type blockSelector func(ctx context.Context, t *moveTx) (netip.Prefix, error)
 
 // recall moves a pool's free block from a region back to its home, and reports whether it did.
-func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which recalling) (bool, error) {
+func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which blockSelector) (bool, error) {
 	return s.move(ctx, "region_recall", p, region, func(ctx context.Context, t *moveTx) (storage.Changes, error) {
 		block, err := which(ctx, t)
 		if err != nil || !block.IsValid() {
@@ -24,12 +24,12 @@ func (s *mover) recall(ctx context.Context, p ipam.Pool, region string, which re
 		if err != nil {
 			return storage.Changes{}, err
 		}
-		block, free, ok, err := t.carry(ctx, t.away, t.home, space.Wish{Exact: block, Bits: block.Bits()})
+		block, free, ok, err := t.moveBlock(ctx, t.away, t.home, freespace.BlockRequest{Exact: block, Bits: block.Bits()})
 		if err != nil || !ok {
 			return storage.Changes{}, err
 		}
 		return storage.Changes{Free: free, RegionChanges: storage.RegionChanges{
-			LoanDelete: loans, LoanInsert: without(loans, block), PoolRegionUpdate: t.noted(func(*ipam.PoolRegion) {}),
+			LoanDelete: loans, LoanInsert: without(loans, block), PoolRegionUpdate: t.newRecords(func(*ipam.PoolRegion) {}),
 		}}, nil
 	})
 }
@@ -61,33 +61,33 @@ func (t *moveTx) loansOf(ctx context.Context, block netip.Prefix) (netip.Prefix,
 // without returns the remaining loans after a block in them is recalled.
 func without(loans []ipam.Loan, block netip.Prefix) (rest []ipam.Loan) {
 	for _, l := range loans {
-		if !space.Contains(l.Block, block) {
+		if !freespace.Contains(l.Block, block) {
 			continue // recalled entirely
 		}
-		for _, b := range space.Carve(l.Block, block) {
+		for _, b := range freespace.Carve(l.Block, block) {
 			rest = append(rest, ipam.Loan{PoolID: l.PoolID, Region: l.Region, Block: b, LentAt: l.LentAt})
 		}
 	}
 	return rest
 }
 
-// sparing recalls half of the region's largest free block, or all of it if half is too small for a block with length need in another region.
-func sparing(need int) recalling {
+// halfOfLargest recalls half of the region's largest free block, or all of it if half is too small for a block with length need in another region.
+func halfOfLargest(need int) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		free, err := t.tx.FreeList(ctx, t.away, need, netip.Prefix{}, 1)
 		if err != nil || len(free) == 0 {
 			return netip.Prefix{}, err
 		}
 		if free[0].Bits() < need {
-			_, high := space.Halves(free[0])
+			_, high := freespace.Halves(free[0])
 			return high, nil
 		}
 		return free[0], nil
 	}
 }
 
-// whatever recalls the region's largest free block.
-func whatever(ctx context.Context, t *moveTx) (netip.Prefix, error) {
+// largestBlock recalls the region's largest free block.
+func largestBlock(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	free, err := t.tx.FreeList(ctx, t.away, t.pool.Block.Addr().BitLen(), netip.Prefix{}, 1)
 	if err != nil || len(free) == 0 {
 		return netip.Prefix{}, err
@@ -95,8 +95,8 @@ func whatever(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 	return free[0], nil
 }
 
-// thisVery recalls exactly this block if the region still borrows all of it. Since the caller read it, it may have been recalled, also in parts.
-func thisVery(block netip.Prefix) recalling {
+// exactBlock recalls exactly this block if the region still borrows all of it. Since the caller read it, it may have been recalled, also in parts.
+func exactBlock(block netip.Prefix) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		loans, err := t.tx.LoansOver(ctx, t.pool.UID, block, maxLoansMoved+1)
 		if err != nil || len(loans) == 0 || slices.ContainsFunc(loans, func(l ipam.Loan) bool { return l.Region != t.region }) {
@@ -106,9 +106,9 @@ func thisVery(block netip.Prefix) recalling {
 	}
 }
 
-// idle recalls stock that a region has not needed for long, from a free block at least twice as large as the last loan. It recalls all of that block
+// idleStock recalls stock that a region has not needed for long, from a free block at least twice as large as the last loan. It recalls all of that block
 // if another one keeps the region above low water, and half otherwise.
-func idle(need int) recalling {
+func idleStock(need int) blockSelector {
 	return func(ctx context.Context, t *moveTx) (netip.Prefix, error) {
 		rec, width := t.records[1], t.pool.Block.Addr().BitLen()
 		if rec.Loan < 0 || t.now.Sub(rec.LoanedAt) < 2*t.s.runway {
@@ -121,7 +121,7 @@ func idle(need int) recalling {
 		if len(free) == 2 {
 			return free[0], nil
 		}
-		_, high := space.Halves(free[0])
+		_, high := freespace.Halves(free[0])
 		return high, nil
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -73,7 +73,7 @@ func (s *reconciler) reconcilePool(ctx context.Context, p ipam.Pool, o Reconcili
 		return Reconciled{}, err
 	}
 	locks := storage.Locks{Alone: storage.PoolLocks(p), Shared: holders}
-	release, err := s.Lanes.Acquire(ctx, locks.Alone...)
+	release, err := s.Locks.Acquire(ctx, locks.Alone...)
 	if err != nil {
 		return Reconciled{}, err
 	}
@@ -196,26 +196,26 @@ func allRows(ctx context.Context, tx storage.Tx, p ipam.Pool, c storage.Containe
 
 // minus returns the addresses in blocks and not in others, as blocks. It sorts both arguments.
 func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
-	slices.SortFunc(blocks, space.Compare)
-	slices.SortFunc(others, space.Compare)
+	slices.SortFunc(blocks, freespace.Compare)
+	slices.SortFunc(others, freespace.Compare)
 	next := 0
 	for _, b := range blocks {
-		from, end := b.Addr(), space.Last(b)
-		for next < len(others) && space.Last(others[next]).Less(from) {
+		from, end := b.Addr(), freespace.Last(b)
+		for next < len(others) && freespace.Last(others[next]).Less(from) {
 			next++
 		}
 		for n := next; n < len(others) && from.IsValid() && others[n].Addr().Compare(end) <= 0; n++ {
 			if first := others[n].Addr(); from.Less(first) {
-				out = append(out, space.FromRange(from, first.Prev())...)
+				out = append(out, freespace.FromRange(from, first.Prev())...)
 			}
-			if last := space.Last(others[n]); !last.Less(from) {
+			if last := freespace.Last(others[n]); !last.Less(from) {
 				if from = last.Next(); last.Compare(end) >= 0 {
 					from = netip.Addr{}
 				}
 			}
 		}
 		if from.IsValid() {
-			out = append(out, space.FromRange(from, end)...)
+			out = append(out, freespace.FromRange(from, end)...)
 		}
 	}
 	return out
@@ -223,8 +223,8 @@ func minus(blocks, others []netip.Prefix) (out []netip.Prefix) {
 
 // merged returns blocks as free rows, with buddies merged.
 func merged(c storage.Container, blocks []netip.Prefix) ([]netip.Prefix, error) {
-	_, insert := space.Merge(blocks, nil, c.Block)
-	if space.Total(insert...).Cmp(space.Total(blocks...)) != 0 {
+	_, insert := freespace.Merge(blocks, nil, c.Block)
+	if freespace.Total(insert...).Cmp(freespace.Total(blocks...)) != 0 {
 		return nil, errors.New("the merged blocks do not add up to the same space")
 	}
 	return insert, nil

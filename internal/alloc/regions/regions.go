@@ -43,11 +43,11 @@ func (s *directory) CheckRegions(ctx context.Context, spec *ipam.PoolSpec) error
 	if err := known(all, said, spec.Region); err != nil {
 		return err
 	}
-	return SettleRegions(ctx, s.Store, spec)
+	return NormalizeRegions(ctx, s.Store, spec)
 }
 
-// SettleRegions refuses unknown regions and a list without the home. It clears a list that has the home alone.
-func SettleRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec) error {
+// NormalizeRegions refuses unknown regions and a list without the home. It clears a list that has the home alone.
+func NormalizeRegions(ctx context.Context, read storage.Reader, spec *ipam.PoolSpec) error {
 	if len(spec.Regions) == 0 {
 		return nil
 	}

@@ -5,45 +5,45 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MoreRoom returns the pool for a retry after it had no room for a wish, and nil if none of its regions has room. A dry run moves nothing: it uses a
+// MakeRoom returns the pool for a retry after it had no room for a wish, and nil if none of its regions has room. A dry run moves nothing: it uses a
 // region that has room.
-func (s *borrower) MoreRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
+func (s *borrower) MakeRoom(ctx context.Context, lack *NoRoom, dryRun bool) (*ipam.Pool, error) {
 	p := lack.Pool
 	switch {
-	case !p.Several() || lack.Wish.Exact.IsValid():
+	case !p.Several() || lack.Request.Exact.IsValid():
 		return nil, nil //nolint:nilnil // documented above
 	case dryRun:
-		there, err := s.lookEverywhere(ctx, p, lack.Wish.Bits)
+		there, err := s.findRoom(ctx, p, lack.Request.Bits)
 		for r := range there.regions {
 			p = storage.Placed(p, r)
 			return &p, err
 		}
 		return nil, err
 	}
-	err := s.borrow(ctx, p, lack.Wish.Bits)
+	err := s.borrow(ctx, p, lack.Request.Bits)
 	if errors.Is(err, ErrNoRoom) {
 		return nil, nil //nolint:nilnil // documented above
 	}
 	return &p, err
 }
 
-// OnItsWay reports whether no region holds an exact block that the claim could not get in its supposed region. The block was then moving between
+// InTransit reports whether no region holds an exact block that the claim could not get in its supposed region. The block was then moving between
 // regions.
-func (s *borrower) OnItsWay(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
+func (s *borrower) InTransit(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (bool, error) {
 	if !p.Several() || !block.IsValid() || dryRun || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return false, nil
 	}
 	return nothingHeld(ctx, s.Store, storage.PoolContainers(p), block)
 }
 
-// Gathered returns a pool placed in the region that has an exact block. If the block is partly lent, it first recalls the free ones; a region that
+// LocateExact returns a pool placed in the region that has an exact block. If the block is partly lent, it first recalls the free ones; a region that
 // keeps a part holds it.
-func (s *borrower) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
+func (s *borrower) LocateExact(ctx context.Context, p ipam.Pool, block netip.Prefix, dryRun bool) (ipam.Pool, error) {
 	if !p.Several() || !p.Block.Contains(block.Addr()) || block.Bits() < p.Block.Bits() {
 		return storage.Placed(p, p.Region), nil
 	}
@@ -55,7 +55,7 @@ func (s *borrower) Gathered(ctx context.Context, p ipam.Pool, block netip.Prefix
 		if loans[0].Block.Bits() <= block.Bits() || dryRun {
 			return storage.Placed(p, loans[0].Region), nil
 		}
-		moved, err := s.recall(ctx, p, loans[0].Region, thisVery(loans[0].Block))
+		moved, err := s.recall(ctx, p, loans[0].Region, exactBlock(loans[0].Block))
 		if err != nil {
 			return p, err
 		}
@@ -71,8 +71,8 @@ var ErrNoRoom = ipam.Errorf(ipam.CodePoolExhausted, "None of the pools has room.
 
 // NoRoom reports that a pool had no room for a wish when its group ran.
 type NoRoom struct {
-	Wish space.Wish
-	Pool ipam.Pool // as it was then
+	Request freespace.BlockRequest
+	Pool    ipam.Pool // as it was then
 
 	Stock *ipam.Stock // its free blocks at that moment; nil: not known
 }

@@ -42,8 +42,8 @@ func lowWater(pool netip.Prefix, rec ipam.PoolRegion, need int) int {
 	return min(need, pool.Addr().BitLen()-rec.Loan+1)
 }
 
-// usual returns the prefix length that claims from a pool are expected to have before there are any.
-func usual(p ipam.Pool) int {
+// typicalLength returns the prefix length that claims from a pool are expected to have before there are any.
+func typicalLength(p ipam.Pool) int {
 	lo, hi := p.Spec.Allocation.Bounds(p.Block)
 	if d := p.Spec.Allocation.DefaultPrefixLength; d != nil {
 		return max(lo, min(hi, *d))

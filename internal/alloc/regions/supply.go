@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -25,7 +25,7 @@ type Supply struct {
 	others  map[string][]netip.Prefix // in each other region that has any
 	enough  bool                      // all regions together have room for the demand
 	wanted  []int                     // the lengths that they have room for: the demand's, and as many later ones as possible
-	apart   []ipam.Loan               // if not all of it fits: the loans that split a missing block
+	split   []ipam.Loan               // if not all of it fits: the loans that split a missing block
 	Refused *LaterWant                // no region has room for this one, and neither it nor an earlier one can use another pool
 }
 
@@ -46,11 +46,11 @@ func (d Demand) with(n int) []int {
 
 // More reports whether moving a block can help a demand that lacks room, or might lack it. Claims take blocks at any address in their own order, and
 // with some strategies that needs more room than another order.
-func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.apart) > 0 }
+func (s Supply) More() bool { return s.enough && len(s.others) > 0 || len(s.split) > 0 }
 
-// LookFor reads a pool's supply for a demand: from each region the largest free blocks, as many as the demand could use. Call it inside one
+// ReadSupply reads a pool's supply for a demand: from each region the largest free blocks, as many as the demand could use. Call it inside one
 // transaction.
-func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
+func ReadSupply(ctx context.Context, read storage.Reader, d Demand) (Supply, error) {
 	s := Supply{others: map[string][]netip.Prefix{}, wanted: d.with(len(d.Later))}
 	smallest := slices.Max(s.wanted)
 	var all []netip.Prefix
@@ -60,7 +60,7 @@ func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error)
 		if err != nil {
 			return s, err
 		}
-		free = sparedBy(d.Exact, free, smallest)
+		free = subtractExact(d.Exact, free, smallest)
 		if all = append(all, free...); c.Region == d.Pool.Place() {
 			s.here = free
 		} else if len(free) > 0 {
@@ -77,25 +77,25 @@ func LookFor(ctx context.Context, read storage.Reader, d Demand) (Supply, error)
 	})
 	bits, _ = shortage(d.Pool, all, d.with(first))
 	var err error
-	if s.apart, err = loansApart(ctx, read, d.Pool, containers, bits); err != nil || first == 0 {
+	if s.split, err = splittingLoans(ctx, read, d.Pool, containers, bits); err != nil || first == 0 {
 		return s, err
 	}
 	s.enough, s.wanted = true, d.with(first-1)
-	if len(s.apart) == 0 && !slices.ContainsFunc(d.Later[:first], func(l LaterWant) bool { return !l.Only }) {
+	if len(s.split) == 0 && !slices.ContainsFunc(d.Later[:first], func(l LaterWant) bool { return !l.Only }) {
 		s.Refused = &d.Later[first-1]
 	}
 	return s, nil
 }
 
-// sparedBy removes exact blocks from free ones, and returns the parts that can still hold a block with length smallest.
-func sparedBy(exact, free []netip.Prefix, smallest int) []netip.Prefix {
+// subtractExact removes exact blocks from free ones, and returns the parts that can still hold a block with length smallest.
+func subtractExact(exact, free []netip.Prefix, smallest int) []netip.Prefix {
 	for _, e := range exact {
 		for i, f := range free {
-			if !space.Contains(f, e) {
+			if !freespace.Contains(f, e) {
 				continue
 			}
 			rest := slices.Concat(free[:i], free[i+1:])
-			for _, part := range space.Carve(f, e) {
+			for _, part := range freespace.Carve(f, e) {
 				if part.Bits() <= smallest {
 					rest = append(rest, part)
 				}

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carve-ipam/carve/internal/alloc/claims"
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/paging"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
@@ -22,11 +22,11 @@ import (
 
 // Limits for releasing many claims in one request.
 const (
-	MaxReleases     = 1000            // claims released by one request
-	maxPreviewed    = 10_000          // claims counted by a dry run
-	releasePage     = 100             // claims read and released before the request checks whether to continue
-	releasesAtOnce  = 32              // concurrent releases in one request: half a group, so that other requests share its groups
-	releaseFarewell = 2 * time.Second // a request stops this long before its deadline to return its result
+	MaxReleases      = 1000            // claims released by one request
+	maxPreviewed     = 10_000          // claims counted by a dry run
+	releasePage      = 100             // claims read and released before the request checks whether to continue
+	parallelReleases = 32              // concurrent releases in one request: half a group, so that other requests share its groups
+	releaseMargin    = 2 * time.Second // a request stops this long before its deadline to return its result
 )
 
 // Releasing selects the claims to release: those that match the filter, or those with these names. With a consumer in the filter, it selects the
@@ -75,12 +75,12 @@ type Releases struct {
 	*usecase.Core
 
 	claims *claims.Claims
-	places *turns.Places
+	places *locks.FairSemaphore
 }
 
 // New creates the use case.
 func New(core *usecase.Core, c *claims.Claims) *Releases {
-	return &Releases{core, c, turns.NewPlaces(turns.BatchesAtOnce, turns.BatchesOfOne, turns.PatientOfOne)}
+	return &Releases{core, c, locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject)}
 }
 
 // ReleaseClaims releases claims one by one like DeleteClaim; those of one pool share transactions. It stops at the limit or shortly before its
@@ -94,7 +94,7 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasin
 	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) && f.Consumer == (ipam.ConsumerRef{}) {
 		return Released{}, ipam.Invalid("/select", "must have a condition: one request cannot select all claims of a project.")
 	}
-	leave, err := s.places.Enter(ctx, key.ID)
+	leave, err := s.places.Acquire(ctx, key.ID)
 	if err != nil {
 		return Released{}, err
 	}
@@ -200,7 +200,7 @@ func (s *releasing) release(ctx context.Context) (Released, error) {
 	within := ctx
 	if deadline, is := ctx.Deadline(); is {
 		var cancel context.CancelFunc
-		within, cancel = context.WithDeadline(ctx, deadline.Add(-releaseFarewell))
+		within, cancel = context.WithDeadline(ctx, deadline.Add(-releaseMargin))
 		defer cancel()
 	}
 	limit := s.asked.Limit
@@ -259,7 +259,7 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 // releaseEach releases claims concurrently, so that those of one pool share groups. It returns only errors that do not concern a single claim.
 func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(releasesAtOnce)
+	g.SetLimit(parallelReleases)
 	for _, c := range found {
 		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.place.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
 			continue // created since

@@ -23,7 +23,7 @@ const (
 type decision struct {
 	viewer storage.ProjectKey // project of the claim: pools that it may not see are not named
 	exact  bool               // the claim asks for an exact CIDR
-	noted  []noted
+	steps  []noted
 }
 
 type noted struct {
@@ -36,16 +36,16 @@ type noted struct {
 }
 
 func (d *decision) Note(kind ipam.StepKind, ref ipam.Ref, outcome ipam.Outcome, detail string) {
-	d.noted = append(d.noted, noted{kind: kind, ref: ref, outcome: outcome, detail: detail})
+	d.steps = append(d.steps, noted{kind: kind, ref: ref, outcome: outcome, detail: detail})
 }
 
 func (d *decision) refusedRef(kind ipam.StepKind, ref ipam.Ref, err error) {
-	d.noted = append(d.noted, noted{kind: kind, ref: ref, outcome: ipam.OutcomeRefused, err: err})
+	d.steps = append(d.steps, noted{kind: kind, ref: ref, outcome: ipam.OutcomeRefused, err: err})
 }
 
 // Steps renders the steps. Of more than n steps it keeps the first ones, and the last one, which decided.
 func (d *decision) Steps(n int) []ipam.Step {
-	list := d.noted
+	list := d.steps
 	if len(list) > n {
 		list = append(slices.Clone(list[:n-1]), list[len(list)-1])
 	}
@@ -68,7 +68,7 @@ func (d *decision) Steps(n int) []ipam.Step {
 
 // SkippedPool records why a pool does not serve the claim.
 func (r *Resolved) SkippedPool(p ipam.Pool, err error) {
-	r.noted = append(r.noted, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
+	r.steps = append(r.steps, noted{kind: ipam.StepPool, ref: p.Ref(), hidden: r.Telling().Hides(p), outcome: ipam.OutcomeSkipped, err: err})
 }
 
 // Chose records the pool that serves the claim or has retained its block. It names the pool, because the claim also names it.
@@ -96,7 +96,7 @@ func (r *Resolved) Telling() refusals.Telling {
 // Explained adds the first steps to a refusal. A not_found error gets no steps, because they could reveal whether the object exists.
 func (r *Resolved) Explained(err error) error {
 	e, ok := err.(*ipam.Error) //nolint:errorlint // only the refusal itself has steps
-	if !ok || len(r.noted) == 0 || e.Code == ipam.CodeNotFound {
+	if !ok || len(r.steps) == 0 || e.Code == ipam.CodeNotFound {
 		return err
 	}
 	with := *e

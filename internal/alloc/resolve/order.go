@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -84,8 +84,8 @@ func (s *Shares) of(ctx context.Context, read storage.Reader, pools []ipam.Pool,
 	return out, err
 }
 
-// Took adds a block to its pool's share, so that the claims in the next seconds do not all go to the emptiest pool.
-func (s *Shares) Took(pool ipam.Pool, bits int) {
+// Add adds a block to its pool's share, so that the claims in the next seconds do not all go to the emptiest pool.
+func (s *Shares) Add(pool ipam.Pool, bits int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k, ok := s.known[pool.UID]; ok {
@@ -96,7 +96,7 @@ func (s *Shares) Took(pool ipam.Pool, bits int) {
 
 // heldShare returns the part that is not free in a pool.
 func heldShare(p ipam.Pool) float64 {
-	total := space.Size(p.Block)
+	total := freespace.Size(p.Block)
 	free, _ := new(big.Rat).SetFrac(p.Stock.Available(p.Family().Bits()), total).Float64()
 	return 1 - free
 }

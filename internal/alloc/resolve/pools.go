@@ -41,7 +41,7 @@ func (r *Resolved) NoPoolLeft() error {
 // returns no pools of other projects, even if they are granted. A claim that names such a pool trusts its owner. A claim that selects by labels must
 // not be served from a pool that an unknown owner has labelled to match.
 func (s *Resolver) Candidates(ctx context.Context, key storage.ProjectKey, sel *ipam.Selector) ([]ipam.Pool, error) {
-	leave, err := s.Searching.Enter(ctx, key.ID)
+	leave, err := s.Searching.Acquire(ctx, key.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Resolved is the way to serve a claim: its request under its class's policy, and the pools to try, in order.
 type Resolved struct {
-	Ask   Ask
+	Ask   Request
 	Pools []ipam.Pool
 	Unfit []ipam.Pool // considered pools that can never serve the claim
 	First *scope      // set if the scope has no pool yet: Pools are then the parents from which to carve it
@@ -31,7 +31,7 @@ func ClassQuery(spec ipam.ClaimSpec) *storage.ClassQuery {
 // Resolve finds the pools that may serve one claim, by class, poolRef or selector. Claims, batches and explanations all use it, and no other code
 // decides this. facts is the result of a ClaimQuery with the spec's pool and class. Even with an error, the result contains the steps so far.
 func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipam.ClaimSpec, facts storage.ClaimFacts, find finder) (Resolved, error) {
-	r := Resolved{Ask: Ask{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
+	r := Resolved{Ask: Request{Spec: spec}, decision: decision{viewer: key, exact: spec.Exact().IsValid()}}
 	var err error
 	switch {
 	case spec.AllocationRef != "": // the allocation has the block
@@ -115,7 +115,7 @@ func (s *Resolver) resolveClass(ctx context.Context, r *Resolved, key storage.Pr
 func (r *Resolved) keepFitting(pools []ipam.Pool) error {
 	var refused error
 	for _, p := range pools {
-		if _, err := r.Ask.Wanted(p); err != nil {
+		if _, err := r.Ask.BlockSpec(p); err != nil {
 			r.SkippedPool(p, err)
 			r.Unfit, refused = append(r.Unfit, p), err
 			continue
@@ -173,7 +173,7 @@ func missingRoles(class ipam.Class, values map[string]string) error {
 
 // ResolveScope finds a scope's pool or its possible parents, like Resolve does for a claim in the scope.
 func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, class ipam.Class, values map[string]string, backing []ipam.Pool) (Resolved, error) {
-	r := Resolved{Ask: Ask{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
+	r := Resolved{Ask: Request{Spec: ipam.ClaimSpec{ClassName: class.Name, Scope: values}, Class: &class, PoolAlone: true}, decision: decision{viewer: key}}
 	if !class.Scoped() {
 		return r, ipam.Invalid("path:className", "has no pools for scopes: class %s has no poolPer.", class.Ref())
 	}

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 
 	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
-	"github.com/carve-ipam/carve/internal/alloc/space"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -32,7 +32,7 @@ func (sc scope) name() string {
 }
 
 // Block returns the block that the scope's pool must have for a claim with an exact CIDR. An invalid prefix means any block.
-func (sc scope) Block(a Ask) netip.Prefix {
+func (sc scope) Block(a Request) netip.Prefix {
 	exact := a.Spec.Exact()
 	if !exact.IsValid() {
 		return netip.Prefix{}
@@ -47,7 +47,7 @@ func (sc scope) MayCarve(parent ipam.Pool) bool {
 }
 
 // Fits returns the reason why the scope's pool can never be carved from a parent, or can never serve the claim.
-func (sc scope) Fits(a Ask, parent ipam.Pool) error {
+func (sc scope) Fits(a Request, parent ipam.Pool) error {
 	block := sc.Block(a)
 	if block.IsValid() {
 		return parent.AdmitExact(ExactPointer(a.Spec), block)
@@ -58,9 +58,9 @@ func (sc scope) Fits(a Ask, parent ipam.Pool) error {
 	return parent.Admit("/spec/className", *sc.Class.Spec.PoolPrefixLength)
 }
 
-// Wish returns the request for the scope's pool to its parent.
-func (sc scope) Wish(a Ask, parent ipam.Pool, random ipam.ID, attempt int) space.Wish {
-	return carve.WishFor(sc.Block(a), *sc.Class.Spec.PoolPrefixLength, parent.Spec.Allocation.Strategy, random, parent.Block, attempt)
+// Request returns the request for the scope's pool to its parent.
+func (sc scope) Request(a Request, parent ipam.Pool, random ipam.ID, attempt int) freespace.BlockRequest {
+	return carve.RequestFor(sc.Block(a), *sc.Class.Spec.PoolPrefixLength, parent.Spec.Allocation.Strategy, random, parent.Block, attempt)
 }
 
 // Pool returns the scope's pool, carved from a parent. The caller fixes uid before the transaction.
@@ -81,12 +81,12 @@ func (sc scope) Pool(parent ipam.Pool, block netip.Prefix, uid ipam.ID, at useca
 	}
 }
 
-// WantedOf returns the request to one pool: the claim's block, or the scope's pool.
-func (r *Resolved) WantedOf(p ipam.Pool) (Want, error) {
+// BlockSpecOf returns the request to one pool: the claim's block, or the scope's pool.
+func (r *Resolved) BlockSpecOf(p ipam.Pool) (BlockSpec, error) {
 	if r.First == nil {
-		return r.Ask.Wanted(p)
+		return r.Ask.BlockSpec(p)
 	}
-	return Want{Exact: r.First.Block(r.Ask), Bits: *r.First.Class.Spec.PoolPrefixLength}, r.First.Fits(r.Ask, p)
+	return BlockSpec{Exact: r.First.Block(r.Ask), Bits: *r.First.Class.Spec.PoolPrefixLength}, r.First.Fits(r.Ask, p)
 }
 
 // Bits returns the block length that the claim needs from a pool, or -1 if the pool can serve none.
@@ -94,7 +94,7 @@ func (r *Resolved) Bits(p ipam.Pool) int {
 	if r.First != nil {
 		return *r.First.Class.Spec.PoolPrefixLength
 	}
-	w, err := r.Ask.Wanted(p)
+	w, err := r.Ask.BlockSpec(p)
 	if err != nil {
 		return -1
 	}

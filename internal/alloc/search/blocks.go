@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
 	"github.com/carve-ipam/carve/internal/ipam"
@@ -23,7 +23,7 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	}
 	candidates := make([]netip.Prefix, 0, block.Bits()+1)
 	for bits := block.Bits(); bits >= 0; bits-- {
-		candidates = append(candidates, space.Ancestor(block, bits))
+		candidates = append(candidates, freespace.Ancestor(block, bits))
 	}
 	pools, err := l.read.PoolsAround(ctx, projects, candidates, maxPools+1)
 	if err != nil {
@@ -52,7 +52,7 @@ func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) err
 	}
 	for _, a := range held {
 		is := func(p ipam.Pool) bool { return p.Ref() == a.Holder && p.Block == a.Block }
-		if space.Contains(a.Block, block) && (a.Purpose != ipam.PurposeChildPool || !slices.ContainsFunc(pools, is)) {
+		if freespace.Contains(a.Block, block) && (a.Purpose != ipam.PurposeChildPool || !slices.ContainsFunc(pools, is)) {
 			l.found = append(l.found, l.heldBy(a, because(a.Block, block, address, WhyHolds)))
 		}
 	}

@@ -119,7 +119,7 @@ func (s *Searches) labels(ctx context.Context, l *look, labels map[string]string
 	if len(l.in.projects) == 0 {
 		return nil
 	}
-	leave, err := s.Searching.Enter(ctx, l.in.projects[0].UID)
+	leave, err := s.Searching.Acquire(ctx, l.in.projects[0].UID)
 	if err != nil {
 		return err
 	}

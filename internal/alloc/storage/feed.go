@@ -12,9 +12,9 @@ import (
 // LatestRecord is the largest age at which an event is written. The event's id contains its time, so the feed derives its start from this bound.
 const LatestRecord = 10 * time.Second
 
-// Place is a position in the database's commit order (ADR 32). A reader after a place may see again an event that was visible at that place. An event
+// FeedPosition is a position in the database's commit order (ADR 32). A reader after a place may see again an event that was visible at that place. An event
 // that was not visible comes after it, however late its commit.
-type Place struct {
+type FeedPosition struct {
 	Commit string    `json:"c"` // position in the engine's own format
 	Since  time.Time `json:"s"` // every event after the place has an id that is not older
 }
@@ -26,9 +26,9 @@ func CommitBefore(a, b string) bool {
 	return cmp.Or(cmp.Compare(len(wholeA), len(wholeB)), strings.Compare(wholeA, wholeB), strings.Compare(restA, restB)) < 0
 }
 
-// Mark is a place together with the values that seal its cursors.
-type Mark struct {
-	Place
+// FeedState is a place together with the values that seal its cursors.
+type FeedState struct {
+	FeedPosition
 
 	Secret   string    // changes after a restore and differs between databases
 	KeptFrom time.Time // older events may have been deleted
@@ -43,8 +43,8 @@ type FeedRow struct {
 
 // FeedPage is a page of a project's trail after a place.
 type FeedPage struct {
-	Now  Mark   // not later than the read; of several pages, the first one's mark is the place to continue
-	Read string // commit position of the read itself; a crashed database may pass it a second time, but never a place
+	Now  FeedState // not later than the read; of several pages, the first one's mark is the place to continue
+	Read string    // commit position of the read itself; a crashed database may pass it a second time, but never a place
 	Rows []FeedRow
 	More bool
 }
@@ -52,9 +52,9 @@ type FeedPage struct {
 // Feed reads changes.
 type Feed interface {
 	// FeedMark returns a mark that is not later than now and at most some seconds old, usually without a database request.
-	FeedMark(ctx context.Context) (Mark, error)
+	FeedMark(ctx context.Context) (FeedState, error)
 	// FeedRead returns up to limit rows of a project's trail after a place, ordered by id: all rows, or those after a row's last event.
-	FeedRead(ctx context.Context, project ProjectKey, from Place, after ipam.ID, limit int) (FeedPage, error)
+	FeedRead(ctx context.Context, project ProjectKey, from FeedPosition, after ipam.ID, limit int) (FeedPage, error)
 }
 
 // FeedReader reads changed objects by name. It omits missing objects.

@@ -20,26 +20,28 @@ func ClassNotFound(ref ipam.Ref) *ipam.Error {
 // Shed reports whether a limit refused a request. Nothing was decided about the request, so no look-up is needed.
 func Shed(err error) bool { return errors.Is(err, ipam.ErrShed) }
 
-// TurnNeverCame returns the error for a request that waited for a lock until its context ended.
-func TurnNeverCame(ctx context.Context) error {
+// LockTimeout returns the error for a request that waited for a lock until its context ended.
+func LockTimeout(ctx context.Context) error {
 	return ipam.Errorf(ipam.CodeDeadline, "The request waited too long for a lock. Nothing was changed; repeat the request.").Because(ctx.Err())
 }
 
-// Unplaced ends a transaction under a pool lock when its claims or consumers would be the first of their projects in a region. The caller then
-// records the project's region with Store.Place and retries.
-type Unplaced struct {
+// RegionNotRecorded ends a transaction under a pool lock when its claims or consumers would be the first of their projects in a region. The caller then
+// records the project's region with Store.FeedPosition and retries.
+type RegionNotRecorded struct {
 	Projects []ipam.ID
 	Region   string
 }
 
 // Error implements error.
-func (u *Unplaced) Error() string { return "a project has no claims in region " + u.Region + " yet" }
+func (u *RegionNotRecorded) Error() string {
+	return "a project has no claims in region " + u.Region + " yet"
+}
 
-// Occupied ends a transaction with InTurn because another transaction exclusively holds a lock that it would share. Store.Await waits for that lock.
-type Occupied struct{ ID ipam.ID }
+// LockBusy ends a transaction with InTurn because another transaction exclusively holds a lock that it would share. Store.Await waits for that lock.
+type LockBusy struct{ ID ipam.ID }
 
 // Error implements error.
-func (o *Occupied) Error() string { return "another transaction holds the lock " + o.ID.String() }
+func (o *LockBusy) Error() string { return "another transaction holds the lock " + o.ID.String() }
 
 // NotFoundAt adds to a not_found error the pointer to the field with the reference.
 func NotFoundAt(err error, pointer string) error {
@@ -80,5 +82,5 @@ func IgnoreNotFound[T any](v T, err error) (T, bool, error) {
 // AsConflict extracts a *Conflict from an error.
 func AsConflict(err error) (*Conflict, bool) { return errors.AsType[*Conflict](err) }
 
-// ErrForgotten means that a transaction's facts are not cached, or are outdated. Nothing was done, and InTx reads them.
-var ErrForgotten = errors.New("it is not cached")
+// ErrCacheMiss means that a transaction's facts are not cached, or are outdated. Nothing was done, and InTx reads them.
+var ErrCacheMiss = errors.New("it is not cached")

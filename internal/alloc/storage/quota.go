@@ -66,7 +66,7 @@ type GroupQuery struct {
 	Pool    ipam.Pool    // the pool as the caller knows it; it is read only if its revision has changed
 	Classes []ProjectKey // projects for which the class versions are read
 
-	Remember bool // cache the facts for the next groups (InOneTrip)
+	Remember bool // cache the facts for the next groups (InOneRoundTrip)
 }
 
 // GroupFacts is the result of a GroupQuery, with the current pool and the free blocks found.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
@@ -25,27 +25,27 @@ type Store interface {
 	// usecase.Settled resolves).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
-	// InOneTrip runs fn on cached containers and projects. It commits the writes of fn in one round trip if the cached data is still current. It is
-	// for claims and releases in containers that locks names. fn must refuse nothing because of cached data: it returns ErrForgotten then. InOneTrip
-	// also returns ErrForgotten if data is not cached or is outdated, or if another transaction has locked a container, because it never waits.
+	// InOneRoundTrip runs fn on cached containers and projects. It commits the writes of fn in one round trip if the cached data is still current. It is
+	// for claims and releases in containers that locks names. fn must refuse nothing because of cached data: it returns ErrCacheMiss then. InOneRoundTrip
+	// also returns ErrCacheMiss if data is not cached or is outdated, or if another transaction has locked a container, because it never waits.
 	// Nothing was done in these cases. Otherwise it ends like InTx.
 	//
-	// InOneTrip calls sent before it sends anything. sent returns the context of the round trip, and a function to call after it.
-	InOneTrip(ctx context.Context, op string, locks Locks, sent func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
+	// InOneRoundTrip calls sent before it sends anything. sent returns the context of the round trip, and a function to call after it.
+	InOneRoundTrip(ctx context.Context, op string, locks Locks, sent func(context.Context) (context.Context, func()), fn func(ctx context.Context, tx Tx) error) error
 
-	// Remembers reports whether InOneTrip may succeed for a container.
-	Remembers(c Container) bool
+	// HasCached reports whether InOneRoundTrip may succeed for a container.
+	HasCached(c Container) bool
 
 	// Durably runs look, and returns when the data that look has read is durable on all replicas that a COMMIT needs for its acknowledgement. A use
 	// case that returns the result of an earlier transaction must read it this way: an indeterminate COMMIT may be visible before it is durable, and
 	// may still be lost. look may run several times. The last run counts, if Durably returns nil. All reads of look must use the context that it
 	// gets.
-	Durably(ctx context.Context, look Look) error
+	Durably(ctx context.Context, look ReadBack) error
 
 	// KnownRegions returns the database's cached regions, in the order of their addition. The list may be a moment old. Empty means unknown.
 	KnownRegions() []ipam.Region
 
-	// Place records that a project may have claims in a region. If all regions share this data and write it together, that takes about a second.
+	// FeedPosition records that a project may have claims in a region. If all regions share this data and write it together, that takes about a second.
 	// Concurrent calls for the same record share one write.
 	Place(ctx context.Context, project ipam.ID, region string) error
 
@@ -62,8 +62,8 @@ type Store interface {
 	DryRun(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 }
 
-// Look reads data for a response. It returns answers if the caller will return the data, which must then be durable.
-type Look func(ctx context.Context) (answers bool, err error)
+// ReadBack reads data for a response. It returns answers if the caller will return the data, which must then be durable.
+type ReadBack func(ctx context.Context) (answers bool, err error)
 
 // Reader reads. A method for one object returns an ipam not_found error if the object does not exist.
 type Reader interface {
@@ -92,7 +92,7 @@ type Tx interface {
 
 	// FreeRead executes the planned reads in one round trip and returns the free blocks found, some of them twice. In a transaction under locks it
 	// locks the container; in any other, Write detects changes.
-	FreeRead(ctx context.Context, c Container, reads space.Reads) ([]netip.Prefix, error)
+	FreeRead(ctx context.Context, c Container, reads freespace.Reads) ([]netip.Prefix, error)
 
 	// Now returns the time by the database's clock. Under locks it is the time when the last lock was taken. So changes under a lock have a later
 	// time than changes by the lock's earlier owners, on any server.
@@ -102,7 +102,7 @@ type Tx interface {
 	Attempt() int
 
 	// GroupRead is FreeRead of a pool, in one round trip with the current pool, the grants to the claims' projects, and their quotas.
-	GroupRead(ctx context.Context, pool Container, reads space.Reads, q GroupQuery) (GroupFacts, error)
+	GroupRead(ctx context.Context, pool Container, reads freespace.Reads, q GroupQuery) (GroupFacts, error)
 
 	// Taken returns the claims and the idempotency keys that exist already, with expired keys. A claim in a deleted project counts as taken.
 	Taken(ctx context.Context, claims, keys []NameRef) (taken, used map[NameRef]bool, err error)

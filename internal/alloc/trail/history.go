@@ -45,7 +45,7 @@ func (s *Trail) GetHistory(ctx context.Context, project string, address netip.Ad
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}
-	leave, err := s.Searching.Enter(ctx, key.ID)
+	leave, err := s.Searching.Acquire(ctx, key.ID)
 	if err != nil {
 		return paging.Page[ipam.Hold]{}, err
 	}

@@ -44,8 +44,8 @@ func Rounds[T any](try func(round int) (v T, again bool, err error)) (T, error) 
 	return zero, last
 }
 
-// UntilAgreed is Rounds for a use case that retries after a conflict: another request has changed the data that it read.
-func UntilAgreed[T any](try func(round int) (T, error)) (T, error) {
+// RetryConflicts is Rounds for a use case that retries after a conflict: another request has changed the data that it read.
+func RetryConflicts[T any](try func(round int) (T, error)) (T, error) {
 	return Rounds(func(round int) (T, bool, error) {
 		v, err := try(round)
 		if _, conflict := storage.AsConflict(err); conflict {
@@ -58,8 +58,8 @@ func UntilAgreed[T any](try func(round int) (T, error)) (T, error) {
 // ReadBackLimit limits the time to read back an indeterminate COMMIT.
 const ReadBackLimit = 3 * time.Second
 
-// MaxRememberedProjects limits the cached projects, about half a kilobyte each.
-const MaxRememberedProjects = 16384
+// MaxCachedProjects limits the cached projects, about half a kilobyte each.
+const MaxCachedProjects = 16384
 
 // MaxGroup limits the members in one transaction, and so its size and how long it locks rows.
 const MaxGroup = 64
@@ -73,13 +73,13 @@ const MaxPools = 32
 func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {
 		v, err = try()
-		for o, occupied := errors.AsType[*storage.Occupied](err); occupied; o, occupied = errors.AsType[*storage.Occupied](err) {
+		for o, occupied := errors.AsType[*storage.LockBusy](err); occupied; o, occupied = errors.AsType[*storage.LockBusy](err) {
 			if err := s.Store.Await(ctx, o.ID); err != nil {
 				return v, false, err
 			}
 			v, err = try()
 		}
-		u, unplaced := errors.AsType[*storage.Unplaced](err)
+		u, unplaced := errors.AsType[*storage.RegionNotRecorded](err)
 		if !unplaced {
 			return v, false, err
 		}

@@ -6,26 +6,26 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/carve-ipam/carve/internal/alloc/locks"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
-	"github.com/carve-ipam/carve/internal/alloc/turns"
 	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
 // Core contains the dependencies that all use cases share. Each use-case package embeds it. It is safe for concurrent use.
 type Core struct {
-	Store     storage.Store
-	Region    string           // region for the rows that this process creates
-	Clock     func() time.Time // the database's clock
-	OwnClock  bool             // Clock is a test's clock
-	Ticks     func() time.Time // this process's clock, for the age of cached values
-	Metrics   Metrics
-	Tracer    Tracer                                 // nil: no traces
-	Lanes     *turns.Lanes                           // per-pool locks in this process
-	Searching *turns.Places                          // limits lists that scan many rows
-	Projects  *lru.Cache[string, storage.ProjectKey] // cache, by name
-	Wakes     *Wakes                                 // notifies those that wait for changes
-	Crowds    *Crowds                                // projects that are full of consumers
+	Store          storage.Store
+	Region         string           // region for the rows that this process creates
+	Clock          func() time.Time // the database's clock
+	OwnClock       bool             // Clock is a test's clock
+	Ticks          func() time.Time // this process's clock, for the age of cached values
+	Metrics        Metrics
+	Tracer         Tracer                                 // nil: no traces
+	Locks          *locks.ContainerLocks                  // per-pool locks in this process
+	Searching      *locks.FairSemaphore                   // limits lists that scan many rows
+	Projects       *lru.Cache[string, storage.ProjectKey] // cache, by name
+	Notifier       *Notifier                              // notifies those that wait for changes
+	ConsumerLimits *ConsumerLimits                        // projects that are full of consumers
 }
 
 // Options configure a Core.
@@ -40,15 +40,15 @@ type Options struct {
 func New(store storage.Store, o Options) *Core {
 	c := &Core{
 		Store: store, Region: o.Region, Clock: o.Clock, OwnClock: o.Clock != nil, Ticks: o.Clock, Metrics: o.Metrics, Tracer: o.Tracer,
-		Lanes: turns.NewLanes(), Searching: turns.NewPlaces(turns.SearchesAtOnce, turns.SearchesOfOne, turns.PatientOfOne),
-		Projects: NewLRU[string, storage.ProjectKey](MaxRememberedProjects), Wakes: &Wakes{}, Crowds: &Crowds{},
+		Locks: locks.NewContainerLocks(), Searching: locks.NewFairSemaphore(locks.MaxSearches, locks.MaxSearchesPerProject, locks.MaxWaitingPerProject),
+		Projects: NewLRU[string, storage.ProjectKey](MaxCachedProjects), Notifier: &Notifier{}, ConsumerLimits: &ConsumerLimits{},
 	}
 	if o.Clock == nil {
 		ticks := time.Now
 		c.Clock, c.Ticks = store.Now, ticks
 	}
 	if o.Metrics == nil {
-		c.Metrics = unmeasured{}
+		c.Metrics = noMetrics{}
 	}
 	return c
 }
@@ -91,19 +91,19 @@ func InTx[T any](ctx context.Context, s *Core, op string, locks storage.Locks, d
 	return runIn(ctx, s, s.Store.InTx, op, locks, fn)
 }
 
-// InOneTrip is Store.InOneTrip for a closure that returns a value.
-func InOneTrip[T any](
+// InOneRoundTrip is Store.InOneRoundTrip for a closure that returns a value.
+func InOneRoundTrip[T any](
 	ctx context.Context, s *Core, op string, locks storage.Locks, sent func(context.Context) (context.Context, func()), fn func(context.Context, storage.Tx) (T, error),
 ) (T, error) {
 	return runIn(ctx, s, func(ctx context.Context, op string, locks storage.Locks, fn func(context.Context, storage.Tx) error) error {
-		return s.Store.InOneTrip(ctx, op, locks, sent, fn)
+		return s.Store.InOneRoundTrip(ctx, op, locks, sent, fn)
 	}, op, locks, fn)
 }
 
 func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string, storage.Locks, func(context.Context, storage.Tx) error) error,
 	op string, locks storage.Locks, fn func(context.Context, storage.Tx) (T, error),
 ) (out T, err error) {
-	did := s.Wakes.begin()
+	did := s.Notifier.begin()
 	err = run(ctx, op, locks, func(ctx context.Context, tx storage.Tx) error {
 		v, err := fn(ctx, timedTx{tx, s, did})
 		if err == nil {
@@ -115,6 +115,6 @@ func runIn[T any](ctx context.Context, s *Core, run func(context.Context, string
 		var zero T
 		return zero, err
 	}
-	s.Wakes.end(did)
+	s.Notifier.end(did)
 	return out, nil
 }

@@ -22,14 +22,14 @@ func (s *Core) Enter(ctx context.Context, action tenancy.Action, project string)
 	return pass.Principal, key, err
 }
 
-// EnterRemembered is Enter without the read, if the project is in the cache. The caller must find rows under the key's id. If it finds none, the name
+// EnterCached is Enter without the read, if the project is in the cache. The caller must find rows under the key's id. If it finds none, the name
 // may belong to another project by now, and the caller must check with ProjectKey.
-func (s *Core) EnterRemembered(ctx context.Context, action tenancy.Action, project string) (tenancy.Pass, storage.ProjectKey, bool, error) {
+func (s *Core) EnterCached(ctx context.Context, action tenancy.Action, project string) (tenancy.Pass, storage.ProjectKey, bool, error) {
 	pass, err := tenancy.Authorize(ctx, action, project)
 	if err != nil {
 		return pass, storage.ProjectKey{}, false, err
 	}
-	if key, known := s.Projects.Get(project); known && pass.Into(key) == nil { // no cached fact decides a refusal
+	if key, known := s.Projects.Get(project); known && pass.CheckProject(key) == nil { // no cached fact decides a refusal
 		return pass, key, true, nil
 	}
 	key, err := s.ProjectKey(ctx, pass)
@@ -53,14 +53,14 @@ func EnterBy(ctx context.Context, read storage.Reader, pass tenancy.Pass) (ipam.
 	if err != nil {
 		return ipam.Project{}, err
 	}
-	if err := pass.Into(storage.Key(p)); err != nil {
+	if err := pass.CheckProject(storage.Key(p)); err != nil {
 		return ipam.Project{}, err
 	}
 	return p, nil
 }
 
-// StillThere returns not found if the project was deleted since Enter read it.
-func StillThere(ctx context.Context, read storage.Reader, key storage.ProjectKey) error {
+// CheckProjectExists returns not found if the project was deleted since Enter read it.
+func CheckProjectExists(ctx context.Context, read storage.Reader, key storage.ProjectKey) error {
 	p, err := read.ProjectGet(ctx, key.Name)
 	if err == nil && p.UID != key.ID {
 		return tenancy.ProjectNotFound(key.Name)

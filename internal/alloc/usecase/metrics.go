@@ -26,13 +26,13 @@ type Metrics interface {
 	WebhookGaveUp(ctx context.Context)
 }
 
-// unmeasured implements Metrics and records nothing.
-type unmeasured struct{}
+// noMetrics implements Metrics and records nothing.
+type noMetrics struct{}
 
-func (unmeasured) ClaimDecided(context.Context, string, ipam.Code)     {}
-func (unmeasured) GroupRan(context.Context, int)                       {}
-func (unmeasured) LoanMoved(context.Context, string, string)           {}
-func (unmeasured) ConsumersEnded(context.Context, ipam.EndReason, int) {}
-func (unmeasured) RealmHeld(context.Context)                           {}
-func (unmeasured) WebhookTried(context.Context, string)                {}
-func (unmeasured) WebhookGaveUp(context.Context)                       {}
+func (noMetrics) ClaimDecided(context.Context, string, ipam.Code)     {}
+func (noMetrics) GroupRan(context.Context, int)                       {}
+func (noMetrics) LoanMoved(context.Context, string, string)           {}
+func (noMetrics) ConsumersEnded(context.Context, ipam.EndReason, int) {}
+func (noMetrics) RealmHeld(context.Context)                           {}
+func (noMetrics) WebhookTried(context.Context, string)                {}
+func (noMetrics) WebhookGaveUp(context.Context)                       {}

@@ -12,8 +12,8 @@ import (
 type timedTx struct {
 	storage.Tx
 
-	s   *Core
-	did *wrote // nil: no request waits for changes
+	s       *Core
+	changed *changedProjects // nil: no request waits for changes
 }
 
 // Now implements Tx.
@@ -32,7 +32,7 @@ func (t timedTx) Write(ctx context.Context, ch storage.Changes) error {
 		return errRecordedLate
 	}
 	record(ch.Events, now)
-	t.did.note(ch.Events)
+	t.changed.note(ch.Events)
 	return t.Tx.Write(ctx, ch)
 }
 

@@ -11,7 +11,7 @@ import (
 // A stop after the next Watch of the project must not remove that Watch.
 func TestLateStopKeepsTheNextWatch(t *testing.T) {
 	t.Parallel()
-	var w Wakes
+	var w Notifier
 	project, woken := ipam.NewID(), 0
 	change := func() {
 		did := w.begin()

@@ -11,8 +11,8 @@ import (
 	"github.com/carve-ipam/carve/internal/webhook"
 )
 
-// givesUpAfter is the time after which a delivery is given up.
-const givesUpAfter = 24 * time.Hour
+// giveUpAfter is the time after which a delivery is given up.
+const giveUpAfter = 24 * time.Hour
 
 // pauses are the waits after the first attempts; the last one applies to all further attempts.
 var pauses = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour}
@@ -30,7 +30,7 @@ var errChanged = errors.New("the webhook was changed")
 // deliver sends a delivery once. It writes a new delivery before it sends it, so that every retry is the same and the receiver can recognize it by
 // its id. It counts an attempt only if it knows the outcome: this server's shutdown is not the receiver's failure.
 func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more bool, err error) {
-	w, err := r.own(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
+	w, err := r.changeOwned(ctx, r.in, "webhook_send", r.w, func(tx storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Revision != r.w.Revision || !w.Sends() {
 			return ch, errChanged
 		}
@@ -38,7 +38,7 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 			ch.DeliveryInsert = &d
 			return ch, nil
 		}
-		found, err := still(ctx, tx, *w, &d)
+		found, err := ifExists(ctx, tx, *w, &d)
 		if err == nil && found == nil {
 			err = errChanged
 		}
@@ -64,8 +64,8 @@ func (r *run) deliver(ctx context.Context, d ipam.Delivery, made bool) (more boo
 	return r.settle(ctx, d, outcome)
 }
 
-// still returns the delivery if its row exists, and nil if a user has deleted it.
-func still(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery) (*ipam.Delivery, error) {
+// ifExists returns the delivery if its row exists, and nil if a user has deleted it.
+func ifExists(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery) (*ipam.Delivery, error) {
 	_, found, err := storage.IgnoreNotFound(tx.DeliveryGet(ctx, w, d.ID))
 	if !found {
 		return nil, err
@@ -77,8 +77,8 @@ func still(ctx context.Context, tx storage.Tx, w ipam.Webhook, d *ipam.Delivery)
 func (r *run) settle(ctx context.Context, d ipam.Delivery, o webhook.Outcome) (more bool, err error) {
 	d.Attempts++
 	wait, gaveUp := pause(d.Attempts, o.RetryAfter), false
-	w, err := r.own(ctx, r.in, "webhook_settle", r.w, func(tx storage.Tx, w *ipam.Webhook, at time.Time) (ch storage.WebhookChanges, err error) {
-		now, err := still(ctx, tx, *w, new(d))
+	w, err := r.changeOwned(ctx, r.in, "webhook_settle", r.w, func(tx storage.Tx, w *ipam.Webhook, at time.Time) (ch storage.WebhookChanges, err error) {
+		now, err := ifExists(ctx, tx, *w, new(d))
 		if err != nil {
 			return ch, err
 		}
@@ -121,7 +121,7 @@ func (r *run) failed(ctx context.Context, tx storage.Tx, w *ipam.Webhook, d *ipa
 		return nil
 	}
 	w.Progress.Failures++
-	if at.Sub(d.BeganAt) < givesUpAfter {
+	if at.Sub(d.BeganAt) < giveUpAfter {
 		w.Lease, w.DueAt = ipam.ID{}, at.Add(wait)
 		if w.Generation != r.w.Generation { // try it now with the new spec
 			w.DueAt = at

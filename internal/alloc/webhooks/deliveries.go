@@ -58,7 +58,7 @@ func (s *Webhooks) changeDelivery(ctx context.Context, project, name string, id 
 		return ipam.Delivery{}, err
 	}
 	event, epoch := trail.Attempt(ctx, s.Now(), in.ID, trail.KindWebhook, name), ipam.NewID()
-	return usecase.Settled(ctx, s.Core, "delivery_change", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Delivery, error) {
+	return usecase.RunWithReadBack(ctx, s.Core, "delivery_change", storage.Locks{}, r.DryRun, func(ctx context.Context, tx storage.Tx) (ipam.Delivery, error) {
 		w, err := tx.WebhookGet(ctx, in, name)
 		if err != nil {
 			return ipam.Delivery{}, err

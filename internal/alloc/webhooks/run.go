@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	looksEvery = 10 * time.Second // reads the row this often if nothing changes
-	savesEvery = 10 * time.Minute // saves the cursor for a webhook without deliveries this often, because the audit trail expires
-	aboutSize  = 100              // target for the changes in a message; the changes in one audit record stay together
-	mostBytes  = 256 << 10        // maximum size of a message, except for one record
-	comesBack  = 5 * time.Second  // after this server failed
-	endsWithin = 3 * time.Second
+	pollEvery    = 10 * time.Second // reads the row this often if nothing changes
+	saveEvery    = 10 * time.Minute // saves the cursor for a webhook without deliveries this often, because the audit trail expires
+	targetSize   = 100              // target for the changes in a message; the changes in one audit record stay together
+	maxBytes     = 256 << 10        // maximum size of a message, except for one record
+	retriesAfter = 5 * time.Second  // after this server failed
+	endsWithin   = 3 * time.Second
 )
 
 // run is one server's work on a webhook: it follows the changes and sends them.
@@ -37,7 +37,7 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 	defer r.leave()
 	var err error
 	for more := true; more && err == nil; {
-		if ctx.Err() != nil || s.givesWay() {
+		if ctx.Err() != nil || s.yields() {
 			break
 		}
 		more, err = r.step(ctx)
@@ -53,16 +53,16 @@ func (s *Webhooks) run(ctx context.Context, in storage.ProjectKey, w ipam.Webhoo
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), endsWithin)
 	defer cancel()
-	_, _ = s.own(last, in, "webhook_give_back", r.w, func(_ storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {
+	_, _ = s.changeOwned(last, in, "webhook_give_back", r.w, func(_ storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {
 		w.Lease, w.DueAt = ipam.ID{}, at
 		if unserved {
-			w.DueAt, w.Progress.Error = at.Add(comesBack), &ipam.SendError{Reason: ipam.ReasonUnserved, At: at}
+			w.DueAt, w.Progress.Error = at.Add(retriesAfter), &ipam.SendError{Reason: ipam.ReasonUnserved, At: at}
 		}
 		return storage.WebhookChanges{}, nil
 	}) // if this fails, the lease expires
 }
 
-func (s *Webhooks) givesWay() bool {
+func (s *Webhooks) yields() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.crowded
@@ -86,7 +86,7 @@ func (r *run) step(ctx context.Context) (more bool, err error) {
 	}
 	r.w = w
 	if !w.Sends() {
-		r.w, err = r.own(ctx, r.in, "webhook_park", w, func(_ storage.Tx, now *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
+		r.w, err = r.changeOwned(ctx, r.in, "webhook_park", w, func(_ storage.Tx, now *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
 			if !now.Sends() {
 				park(now)
 			}
@@ -110,11 +110,11 @@ func (r *run) step(ctx context.Context) (more bool, err error) {
 	return r.deliver(ctx, d, made)
 }
 
-// next makes a delivery from the changes, if some occur within looksEvery.
+// next makes a delivery from the changes, if some occur within pollEvery.
 func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error) {
 	m := Message{Webhook: r.w.Name, Project: r.in.Name}
 	if err = r.follow(ctx, r.w.Progress.Cursor); err == nil {
-		m.Changes, err = r.follower.Next(ctx, looksEvery, aboutSize)
+		m.Changes, err = r.follower.Next(ctx, pollEvery, targetSize)
 	}
 	switch {
 	case ipam.IsCode(err, ipam.CodeCursorExpired):
@@ -125,7 +125,7 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	case err != nil || ctx.Err() != nil:
 		return d, false, err
 	case r.w.Unserved():
-		return d, false, r.served(ctx)
+		return d, false, r.clearUnserved(ctx)
 	case len(m.Changes) == 0:
 		return d, false, r.save(ctx)
 	}
@@ -139,10 +139,10 @@ func (r *run) next(ctx context.Context) (d ipam.Delivery, found bool, err error)
 	}, true, nil
 }
 
-// served clears the error that this server could not serve the webhook. The next step reads the changes again.
-func (r *run) served(ctx context.Context) error {
+// clearUnserved clears the error that this server could not serve the webhook. The next step reads the changes again.
+func (r *run) clearUnserved(ctx context.Context) error {
 	r.leave()
-	w, err := r.own(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
+	w, err := r.changeOwned(ctx, r.in, "webhook_served", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (storage.WebhookChanges, error) {
 		if w.Unserved() {
 			w.Progress.Error = nil
 		}
@@ -185,7 +185,7 @@ func (r *run) body(m *Message) ([]byte, error) {
 		}
 		body, err := r.o.Body(*m)
 		fewer := n
-		if err == nil && len(body) > mostBytes {
+		if err == nil && len(body) > maxBytes {
 			fewer = cut(all[:n], len(body))
 		}
 		if fewer == n {
@@ -201,7 +201,7 @@ func (r *run) body(m *Message) ([]byte, error) {
 
 // cut estimates how many changes fit the limit, from their total size. It returns whole records, and at least one.
 func cut(all []*feed.Change, size int) int {
-	n := len(all) * mostBytes / size
+	n := len(all) * maxBytes / size
 	for n > 0 && all[n-1].WithNext(all[n]) {
 		n--
 	}
@@ -216,11 +216,11 @@ func cut(all []*feed.Change, size int) int {
 
 // save saves the cursor for a webhook without deliveries.
 func (r *run) save(ctx context.Context) error {
-	if r.Ticks().Sub(r.saved) < savesEvery {
+	if r.Ticks().Sub(r.saved) < saveEvery {
 		return nil
 	}
 	cursor := r.follower.Cursor()
-	w, err := r.own(ctx, r.in, "webhook_save", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
+	w, err := r.changeOwned(ctx, r.in, "webhook_save", r.w, func(_ storage.Tx, w *ipam.Webhook, _ time.Time) (ch storage.WebhookChanges, err error) {
 		if w.Generation != r.generation {
 			return ch, errChanged
 		}

@@ -59,8 +59,8 @@ func (s *Webhooks) EndWebhooks() {
 	s.running.Wait()
 }
 
-// WebhooksWait returns the age of the oldest undelivered message in this region.
-func (s *Webhooks) WebhooksWait() time.Duration {
+// OldestUndelivered returns the age of the oldest undelivered message in this region.
+func (s *Webhooks) OldestUndelivered() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.oldest.IsZero() {

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	leaseFor    = 30 * time.Second // longer than a request to a receiver with the writes before and after it
-	keepEvery   = 10 * time.Second
-	runsAtOnce  = 1000 // for one server: the feed's limit on followers for one caller
-	takesAtOnce = 100
+	leaseFor   = 30 * time.Second // longer than a request to a receiver with the writes before and after it
+	renewEvery = 10 * time.Second
+	maxRuns    = 1000 // for one server: the feed's limit on followers for one caller
+	maxTaken   = 100
 )
 
 // DeliverWebhooks takes webhooks in this region that no server has, starts to send for them, and renews this server's leases. It returns how many it
@@ -23,10 +23,10 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 	if !s.enabled() {
 		return 0, nil
 	}
-	errs := []error{s.keep(ctx)}
+	errs := []error{s.renewLeases(ctx)}
 	room, err := s.room()
 	errs = append(errs, err)
-	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(room, takesAtOnce)))
+	due, err := s.Store.WebhooksDue(ctx, s.Now(), max(1, min(room, maxTaken)))
 	if err != nil {
 		return 0, errors.Join(append(errs, err)...)
 	}
@@ -51,7 +51,7 @@ func (s *Webhooks) DeliverWebhooks(ctx context.Context) (taken int64, err error)
 		if !there {
 			continue // the project is being deleted
 		}
-		began, err := s.take(ctx, in, w)
+		began, err := s.acquire(ctx, in, w)
 		if errs = append(errs, err); began {
 			taken++
 		}
@@ -64,13 +64,13 @@ func (s *Webhooks) room() (n int, failed error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	failed, s.failed = s.failed, nil
-	return max(0, runsAtOnce-len(s.runs)), failed
+	return max(0, maxRuns-len(s.runs)), failed
 }
 
-// keep renews the leases for this server's webhooks, and reads the time for the oldest undelivered message.
-func (s *Webhooks) keep(ctx context.Context) error {
+// renewLeases renews the leases for this server's webhooks, and reads the time for the oldest undelivered message.
+func (s *Webhooks) renewLeases(ctx context.Context) error {
 	s.mu.Lock()
-	due := s.Ticks().Sub(s.kept) >= keepEvery
+	due := s.Ticks().Sub(s.kept) >= renewEvery
 	var ids []ipam.ID
 	for id := range s.runs {
 		ids = append(ids, id)
@@ -99,9 +99,9 @@ func (s *Webhooks) keep(ctx context.Context) error {
 	return err
 }
 
-// take takes a webhook's lease, unless another server was faster, and starts to send.
-func (s *Webhooks) take(ctx context.Context, in storage.ProjectKey, found ipam.Webhook) (bool, error) {
-	if !s.begins(found.UID) {
+// acquire takes a webhook's lease, unless another server was faster, and starts to send.
+func (s *Webhooks) acquire(ctx context.Context, in storage.ProjectKey, found ipam.Webhook) (bool, error) {
+	if !s.startRun(found.UID) {
 		return false, nil
 	}
 	taken, err := s.change(ctx, in, "webhook_take", found, func(_ storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {
@@ -115,20 +115,20 @@ func (s *Webhooks) take(ctx context.Context, in storage.ProjectKey, found ipam.W
 		return storage.WebhookChanges{}, nil
 	})
 	if err != nil || taken.Lease != s.server {
-		s.ended(found.UID)
+		s.runEnded(found.UID)
 		if errors.Is(err, errLost) {
 			err = nil
 		}
 		return false, err
 	}
 	s.running.Go(func() {
-		defer s.ended(found.UID)
+		defer s.runEnded(found.UID)
 		s.run(s.life, in, taken)
 	})
 	return true, nil
 }
 
-func (s *Webhooks) begins(id ipam.ID) bool {
+func (s *Webhooks) startRun(id ipam.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, runs := s.runs[id]; runs || s.life.Err() != nil {
@@ -138,7 +138,7 @@ func (s *Webhooks) begins(id ipam.ID) bool {
 	return true
 }
 
-func (s *Webhooks) ended(id ipam.ID) {
+func (s *Webhooks) runEnded(id ipam.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.runs, id)
@@ -176,8 +176,8 @@ func (s *Webhooks) change(ctx context.Context, in storage.ProjectKey, op string,
 	})
 }
 
-// own is change for a webhook that must still belong to this server; it renews the lease.
-func (s *Webhooks) own(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
+// changeOwned is change for a webhook that must still belong to this server; it renews the lease.
+func (s *Webhooks) changeOwned(ctx context.Context, in storage.ProjectKey, op string, of ipam.Webhook,
 	change func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error),
 ) (ipam.Webhook, error) {
 	return s.change(ctx, in, op, of, func(tx storage.Tx, w *ipam.Webhook, at time.Time) (storage.WebhookChanges, error) {

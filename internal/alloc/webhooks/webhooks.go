@@ -53,7 +53,7 @@ func (s *Webhooks) recorded(w ipam.Webhook) *trail.Record {
 func shown(ctx context.Context, project string, w ipam.Webhook) ipam.Webhook {
 	pass, err := tenancy.Authorize(ctx, tenancy.WebhooksWrite, project)
 	if err == nil {
-		err = pass.Into(storage.ProjectKey{ID: w.ProjectID, Name: project})
+		err = pass.CheckProject(storage.ProjectKey{ID: w.ProjectID, Name: project})
 	}
 	if err != nil {
 		w.Spec.URL = webhook.Concealed(w.Spec.URL)
@@ -102,7 +102,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	}
 	locks := storage.Locks{Alone: []ipam.ID{ipam.DerivedID(in.ID, "webhooks")}, Shared: []ipam.ID{in.ID}}
 	made, err := s.of().Create(ctx, in, w, r, locks, func(ctx context.Context, tx storage.Tx, _, now *ipam.Webhook) (storage.Changes, error) {
-		if err := usecase.StillThere(ctx, tx, in); err != nil {
+		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return storage.Changes{}, err
 		}
 		return storage.Changes{}, room(ctx, tx, in, now.Name)

@@ -35,7 +35,7 @@ func NewClaims(project string, b gen.ClaimBatchCreate) ([]ipam.Claim, error) {
 
 // PutClaim reads a claim to create under a name.
 func PutClaim(project, name string, b gen.IPClaimPut) (ipam.Claim, error) {
-	meta := Or(b.Metadata, gen.PutMetadata{})
+	meta := ValueOr(b.Metadata, gen.PutMetadata{})
 	if meta.Name != "" && meta.Name != name {
 		return ipam.Claim{}, ipam.Invalid("/metadata/name", "is not the name in the path; leave it out.")
 	}

@@ -25,7 +25,7 @@ func ClassSpec(s gen.IPClassSpec) (ipam.ClassSpec, error) {
 	spec := ipam.ClassSpec{
 		Provisioner: ipam.Provisioner(s.Provisioner), Family: ipam.Family(s.IPFamily), Strategy: ipam.Strategy(s.Strategy),
 		DefaultPrefixLength: s.DefaultPrefixLength, ReclaimPolicy: ipam.ReclaimPolicy(s.ReclaimPolicy),
-		Visibility: ipam.Visibility(s.Visibility), IsDefault: Or(s.IsDefault, false),
+		Visibility: ipam.Visibility(s.Visibility), IsDefault: ValueOr(s.IsDefault, false),
 		PoolSelection: ipam.PoolSelection(s.PoolSelection), UniqueWithin: ipam.UniqueWithin(s.UniqueWithin), PoolPrefixLength: s.PoolPrefixLength, Description: s.Description,
 	}
 	if lengths := s.AllowedPrefixLengths; lengths != nil {

@@ -19,7 +19,7 @@ func NewConsumer(realm, uid string, s gen.IPConsumerSpec) ipam.NewConsumer {
 	return ipam.NewConsumer{Ref: ConsumerRef(realm, uid), Spec: ipam.ConsumerSpec{Kind: s.Kind, Name: s.Name, TTL: ttl(s.TTLSeconds)}}
 }
 
-func ttl(s *gen.ConsumerTTL) time.Duration { return time.Duration(Or(s, 0)) * time.Second }
+func ttl(s *gen.ConsumerTTL) time.Duration { return time.Duration(ValueOr(s, 0)) * time.Second }
 
 func claimConsumers(list []gen.ClaimConsumer) (all []ipam.NewConsumer) {
 	for _, c := range list {

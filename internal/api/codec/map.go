@@ -1,23 +1,23 @@
 package codec
 
 import (
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
 // PoolMapOf converts a pool's map into its wire form.
-func PoolMapOf(m holdings.Map) gen.PoolMap {
+func PoolMapOf(m allocations.Map) gen.PoolMap {
 	return gen.PoolMap{
 		Within: m.Within.String(), CellPrefixLength: m.Bits,
-		Cells: Each(m.Runs, func(r holdings.Run) gen.PoolMapCells {
+		Cells: Each(m.Runs, func(r allocations.Run) gen.PoolMapCells {
 			return gen.PoolMapCells{First: r.First, Count: r.Count, State: stateOf(r), By: mapHolderOf(r.By)}
 		}),
 	}
 }
 
 // stateOf returns the state of a run's cells.
-func stateOf(r holdings.Run) gen.PoolMapState {
+func stateOf(r allocations.Run) gen.PoolMapState {
 	switch {
 	case r.Mixed:
 		return gen.PoolMapStateMixed

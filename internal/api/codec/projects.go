@@ -8,7 +8,7 @@ import (
 // NewProject reads a project to create.
 func NewProject(_ string, b gen.ProjectCreate) (ipam.Project, error) {
 	meta, err := newMetadata(b.Metadata)
-	return ipam.Project{Metadata: meta, Spec: projectSpec(Or(b.Spec, gen.ProjectSpec{}))}, err
+	return ipam.Project{Metadata: meta, Spec: projectSpec(ValueOr(b.Spec, gen.ProjectSpec{}))}, err
 }
 
 func projectSpec(s gen.ProjectSpec) ipam.ProjectSpec {
@@ -27,7 +27,7 @@ func ProjectOf(p ipam.Project) gen.Project {
 // NewSpace reads a space to create.
 func NewSpace(_ string, b gen.SpaceCreate) (ipam.Space, error) {
 	meta, err := newMetadata(b.Metadata)
-	return ipam.Space{Metadata: meta, Spec: spaceSpec(Or(b.Spec, gen.SpaceSpec{}))}, err
+	return ipam.Space{Metadata: meta, Spec: spaceSpec(ValueOr(b.Spec, gen.SpaceSpec{}))}, err
 }
 
 func spaceSpec(s gen.SpaceSpec) ipam.SpaceSpec { return ipam.SpaceSpec{Description: s.Description} }

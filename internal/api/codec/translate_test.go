@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/carve-ipam/carve/internal/alloc/holdings"
+	"github.com/carve-ipam/carve/internal/alloc/allocations"
 	"github.com/carve-ipam/carve/internal/alloc/pools"
 	"github.com/carve-ipam/carve/internal/alloc/search"
 	"github.com/carve-ipam/carve/internal/alloc/trail"
@@ -176,7 +176,7 @@ func TestPoolMapNamesTheStateOfItsCells(t *testing.T) {
 	by := func(purpose ipam.Purpose, phase ipam.Phase) *ipam.Allocation {
 		return &ipam.Allocation{ID: ipam.NewID(), Block: netip.MustParsePrefix("10.20.0.0/20"), Purpose: purpose, Phase: phase}
 	}
-	for want, run := range map[gen.PoolMapState]holdings.Run{
+	for want, run := range map[gen.PoolMapState]allocations.Run{
 		gen.PoolMapStateFree:        {First: 3, Count: 2},
 		gen.PoolMapStateMixed:       {First: 3, Count: 2, Mixed: true},
 		gen.PoolMapStateHeld:        {First: 3, Count: 2, By: by(ipam.PurposeClaim, ipam.PhaseBound)},
@@ -185,7 +185,7 @@ func TestPoolMapNamesTheStateOfItsCells(t *testing.T) {
 		gen.PoolMapStateChildPool:   {First: 3, Count: 2, By: by(ipam.PurposeChildPool, ipam.PhaseBound)},
 		gen.PoolMapStateReserved:    {First: 3, Count: 2, By: by(ipam.PurposeReservation, ipam.PhaseBound)},
 	} {
-		m := PoolMapOf(holdings.Map{Within: netip.MustParsePrefix("10.20.0.0/21"), Bits: 24, Runs: []holdings.Run{run}})
+		m := PoolMapOf(allocations.Map{Within: netip.MustParsePrefix("10.20.0.0/21"), Bits: 24, Runs: []allocations.Run{run}})
 		require.Equal(t, []any{"10.20.0.0/21", 24}, []any{m.Within, m.CellPrefixLength})
 		got := m.Cells[0]
 		require.Equal(t, []any{3, 2, want}, []any{got.First, got.Count, got.State})

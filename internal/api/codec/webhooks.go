@@ -18,7 +18,7 @@ func NewWebhook(_ string, b gen.WebhookCreate) (ipam.Webhook, error) {
 }
 
 func webhookSpec(s gen.WebhookSpec) (spec ipam.WebhookSpec, err error) {
-	spec = ipam.WebhookSpec{URL: s.URL, Name: s.ResourceName, LabelSelector: s.LabelSelector, Paused: Or(s.Paused, false)}
+	spec = ipam.WebhookSpec{URL: s.URL, Name: s.ResourceName, LabelSelector: s.LabelSelector, Paused: ValueOr(s.Paused, false)}
 	for _, kind := range s.ResourceKinds {
 		spec.Kinds = append(spec.Kinds, string(kind))
 	}

@@ -17,7 +17,7 @@ var errNotValidated = errors.New("the body was not validated")
 
 // Bind implements echo.Binder.
 func (Binder) Bind(into any, c echo.Context) error {
-	if body, ok := c.Request().Body.(*certainBody); ok {
+	if body, ok := c.Request().Body.(*fastBody); ok {
 		return jsonv2.Unmarshal(body.data, into)
 	}
 	body, ok := c.Request().Body.(interface{ ValidatedValue() any })

@@ -13,7 +13,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/routers"
 
-	"github.com/carve-ipam/carve/internal/api/certain"
+	"github.com/carve-ipam/carve/internal/api/fastvalidate"
 	"github.com/carve-ipam/carve/internal/api/gen"
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
@@ -40,7 +40,7 @@ type Operation struct {
 	header   openapi3.Parameters
 	// uncondition is the error text for each precondition that the operation does not support.
 	uncondition map[string]string
-	certainly   certainly // fast path of validation
+	fast        fastChecks // fast path of validation
 }
 
 // Load returns the contract of this build.
@@ -60,7 +60,7 @@ func arrange(doc *openapi3.T) (*Contract, error) {
 	k := &Contract{paths: map[string]map[string]*Operation{}, patterns: patternSentences(doc), written: writtenMetadata(doc)}
 	everywhere := doc.Security
 	doc.Security, doc.Servers = nil, nil // the middleware authenticates callers; any host is valid
-	compiler := certain.NewCompiler(certain.Limits{Tokens: maxTokens, Name: maxMember})
+	compiler := fastvalidate.NewCompiler(fastvalidate.Limits{Tokens: maxTokens, Name: maxMember})
 	for path, item := range doc.Paths.Map() {
 		methods := map[string]*Operation{}
 		for method, op := range item.Operations() {
@@ -93,7 +93,7 @@ func arrange(doc *openapi3.T) (*Contract, error) {
 				}
 			}
 			o.uncondition = uncondition(method, op, params)
-			o.certainly = newCertainly(compiler, op, params, o.MediaType)
+			o.fast = newFastChecks(compiler, op, params, o.MediaType)
 			methods[method] = o
 		}
 		k.paths[strings.NewReplacer("{", ":", "}", "").Replace(path)] = methods

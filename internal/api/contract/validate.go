@@ -18,9 +18,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// sayAll is the largest body for which the validator reports all errors. In a larger body it reports only the first: each error contains the faulty
+// reportAll is the largest body for which the validator reports all errors. In a larger body it reports only the first: each error contains the faulty
 // value, and a body of 1 MiB can have thousands.
-const sayAll = 128 << 10
+const reportAll = 128 << 10
 
 // everyError and firstError are the two sets of validator options.
 var everyError, firstError = asked(true), asked(false)
@@ -41,7 +41,7 @@ func asked(forAll bool) *openapi3filter.Options {
 func (op *Operation) Check(c echo.Context) error {
 	r := c.Request()
 	impossible := op.unconditional(r.Header)
-	if len(impossible) == 0 && op.certain(c) {
+	if len(impossible) == 0 && op.passesFastChecks(c) {
 		return nil
 	}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -50,7 +50,7 @@ func (op *Operation) Check(c echo.Context) error {
 	}
 	fields := slices.Concat(impossible, checkQuery(op, query), checkHeaders(op, r.Header))
 	say := everyError
-	if r.ContentLength > sayAll {
+	if r.ContentLength > reportAll {
 		say = firstError
 	}
 	err = openapi3filter.ValidateRequest(r.Context(), &openapi3filter.RequestValidationInput{

@@ -31,14 +31,14 @@ func (b *Budget) Charge(w tenancy.Work) error { return b.Begin(w, tenancy.Work{}
 func (b *Budget) Begin(w, besides tenancy.Work) error {
 	cost := w.Cost()
 	need := cost + besides.Cost()
-	for _, p := range b.purses() {
-		if d := p.limiter.Afford(p.key, need, b.spent); !d.Allowed {
+	for _, p := range b.buckets() {
+		if d := p.limiter.CanSpend(p.key, need, b.spent); !d.Allowed {
 			Describe(b.header, d)
 			return overBudget(d, need)
 		}
 	}
-	for _, p := range b.purses() {
-		p.limiter.Owe(p.key, cost)
+	for _, p := range b.buckets() {
+		p.limiter.Debit(p.key, cost)
 	}
 	b.spent += cost
 	return nil
@@ -46,8 +46,8 @@ func (b *Budget) Begin(w, besides tenancy.Work) error {
 
 // Add implements tenancy.Budget.
 func (b *Budget) Add(w tenancy.Work) {
-	for _, p := range b.purses() {
-		p.limiter.Owe(p.key, w.Cost())
+	for _, p := range b.buckets() {
+		p.limiter.Debit(p.key, w.Cost())
 	}
 }
 
@@ -56,20 +56,20 @@ func (b *Budget) Reserve(ctx context.Context, bytes int) (keep func(bytes int), 
 	return b.memory.Reserve(ctx, b.who, b.of, bytes)
 }
 
-// purse is one token bucket that pays for a request.
-type purse struct {
+// bucket is one token bucket that pays for a request.
+type bucket struct {
 	limiter *ratelimit.Limiter
 	key     string
 }
 
-// purses returns the request's buckets. Its array stays on the caller's stack.
-func (b *Budget) purses() []purse {
-	all := make([]purse, 0, 2)
+// buckets returns the request's buckets. Its array stays on the caller's stack.
+func (b *Budget) buckets() []bucket {
+	all := make([]bucket, 0, 2)
 	if b.caller != nil {
-		all = append(all, purse{b.caller, b.who})
+		all = append(all, bucket{b.caller, b.who})
 	}
 	if b.project != nil && b.of != "" {
-		all = append(all, purse{b.project, b.of})
+		all = append(all, bucket{b.project, b.of})
 	}
 	return all
 }

@@ -16,16 +16,16 @@ import (
 // It slows clients down: a refusal costs the reading and writing of a request, which under several times the capacity is most of the server's work. A
 // nil InFlight has no limit.
 type InFlight struct {
-	places chan struct{} // one element for each request with a slot
-	share  int           // slots that one caller may have
-	wait   time.Duration
+	slots chan struct{} // one element for each request with a slot
+	share int           // slots that one caller may have
+	wait  time.Duration
 
 	seed maphash.Seed
 	mu   sync.Mutex
 	held map[uint64]int // requests by caller, with a slot or waiting for one; a caller without any has no entry
 
-	waiting, full, greedy atomic.Int64
-	said                  rate.Sometimes
+	waiting, full, callerRefusals atomic.Int64
+	said                          rate.Sometimes
 }
 
 // Load is the current state of an InFlight.
@@ -36,13 +36,13 @@ type Load struct {
 	Greedy   int64 // requests beyond a caller's share, since the start
 }
 
-// sayEvery is the minimum interval between log lines about refused requests.
-const sayEvery = 10 * time.Second
+// logEvery is the minimum interval between log lines about refused requests.
+const logEvery = 10 * time.Second
 
 // The refusals of requests without a slot.
 var (
-	errFull   = ipam.Errorf(ipam.CodeUnavailable, "The server has reached its limit of concurrent requests. Nothing was changed; repeat the request when Retry-After has passed.")
-	errGreedy = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
+	errFull        = ipam.Errorf(ipam.CodeUnavailable, "The server has reached its limit of concurrent requests. Nothing was changed; repeat the request when Retry-After has passed.")
+	errCallerLimit = ipam.Errorf(ipam.CodeRateLimited, "Too many requests at once: this caller uses half of the server's limit already. Nothing was changed; repeat the request when Retry-After has passed.")
 )
 
 // maxWaiting limits the waiting requests. The cost of each is its connection, some 20 kB, which exists anyway.
@@ -55,7 +55,7 @@ func NewInFlight(most int, wait time.Duration) *InFlight {
 		return nil
 	}
 	return &InFlight{
-		places: make(chan struct{}, most), share: max(1, most/2), wait: wait, seed: maphash.MakeSeed(), held: map[uint64]int{}, said: rate.Sometimes{Interval: sayEvery},
+		slots: make(chan struct{}, most), share: max(1, most/2), wait: wait, seed: maphash.MakeSeed(), held: map[uint64]int{}, said: rate.Sometimes{Interval: logEvery},
 	}
 }
 
@@ -64,7 +64,7 @@ func (f *InFlight) Load() Load {
 	if f == nil {
 		return Load{}
 	}
-	return Load{Now: int64(len(f.places)), Max: int64(cap(f.places)), Waiting: f.waiting.Load(), Full: f.full.Load(), Greedy: f.greedy.Load()}
+	return Load{Now: int64(len(f.slots)), Max: int64(cap(f.slots)), Waiting: f.waiting.Load(), Full: f.full.Load(), Greedy: f.callerRefusals.Load()}
 }
 
 // Enter takes a slot and returns leave, which gives it back, or returns the refusal.
@@ -73,35 +73,35 @@ func (f *InFlight) Load() Load {
 // validation would cost the work that the limit saves. A request without credentials is refused soon, or, in development mode, has no caller of its own.
 func (f *InFlight) Enter(ctx context.Context, credentials string) (leave func(), refused *ipam.Error) {
 	if credentials == "" {
-		if !f.place(ctx) {
+		if !f.enterSlot(ctx) {
 			return nil, errFull
 		}
-		return func() { <-f.places }, nil
+		return func() { <-f.slots }, nil
 	}
 	caller := maphash.String(f.seed, credentials)
 	if !f.enterAs(caller) {
-		f.greedy.Add(1)
+		f.callerRefusals.Add(1)
 		f.await(ctx, nil)
-		return nil, errGreedy
+		return nil, errCallerLimit
 	}
-	if !f.place(ctx) {
+	if !f.enterSlot(ctx) {
 		f.leaveAs(caller)
 		return nil, errFull
 	}
-	return func() { <-f.places; f.leaveAs(caller) }, nil
+	return func() { <-f.slots; f.leaveAs(caller) }, nil
 }
 
-// NowAndThen runs tell at most once in sayEvery, so that not every refusal has a log line.
-func (f *InFlight) NowAndThen(tell func()) { f.said.Do(tell) }
+// Throttled runs tell at most once in logEvery, so that not every refusal has a log line.
+func (f *InFlight) Throttled(tell func()) { f.said.Do(tell) }
 
-// place takes a slot, now or within the wait.
-func (f *InFlight) place(ctx context.Context) bool {
+// enterSlot takes a slot, now or within the wait.
+func (f *InFlight) enterSlot(ctx context.Context) bool {
 	select {
-	case f.places <- struct{}{}:
+	case f.slots <- struct{}{}:
 		return true
 	default:
 	}
-	if f.await(ctx, f.places) {
+	if f.await(ctx, f.slots) {
 		return true
 	}
 	f.full.Add(1)
@@ -144,16 +144,16 @@ func (f *InFlight) leaveAs(caller uint64) {
 	}
 }
 
-type placeKey struct{}
+type slotKey struct{}
 
-// WithPlace lets a request give its slot back before it ends. The request calls leave once.
-func WithPlace(ctx context.Context, leave func()) context.Context {
-	return context.WithValue(ctx, placeKey{}, leave)
+// WithSlot lets a request give its slot back before it ends. The request calls leave once.
+func WithSlot(ctx context.Context, leave func()) context.Context {
+	return context.WithValue(ctx, slotKey{}, leave)
 }
 
-// LeavePlace gives back the slot of a request that only waits from now on.
-func LeavePlace(ctx context.Context) {
-	if leave, ok := ctx.Value(placeKey{}).(func()); ok {
+// ReleaseSlot gives back the slot of a request that only waits from now on.
+func ReleaseSlot(ctx context.Context) {
+	if leave, ok := ctx.Value(slotKey{}).(func()); ok {
 		leave()
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
 
@@ -125,7 +125,7 @@ func asCSV(v *inventory) (files, error) {
 		line("space", "", s.Metadata.Name, "", "", s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations, struct{}{})
 	}
 	for _, c := range v.classes {
-		spec, err := stock.Rest(c.Spec)
+		spec, err := snapshot.Rest(c.Spec)
 		fault = first2(fault, err)
 		line("class", "", c.Metadata.Name, "", "", "", c.Metadata.Labels, c.Metadata.Annotations, spec)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // inventory is a project's content, in an order of creation: pools follow the pool around them.
@@ -34,19 +34,19 @@ type outPool struct {
 	depth    int
 	children []*outPool
 	claims   []outClaim
-	spec     stock.Spec // without the fields of its position
+	spec     snapshot.Spec // without the fields of its position
 }
 
 type outClaim struct {
 	client.IPClaim
 	pool  string // name, or project/name
 	space string // of the pool; "": the pool is in another project and cannot be read
-	spec  stock.Spec
+	spec  snapshot.Spec
 }
 
 // gather reads the whole project.
 func gather(ctx context.Context, s *session.Session) (*inventory, error) {
-	st, claims, err := stock.ReadWhole(ctx, s)
+	st, claims, err := snapshot.ReadWhole(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	}
 	byName := map[string]*outPool{}
 	for name, pool := range st.Pools {
-		p := &outPool{IPPool: pool, space: stock.SpaceOf(pool)}
+		p := &outPool{IPPool: pool, space: snapshot.SpaceOf(pool)}
 		if p.block, err = netip.ParsePrefix(pool.Status.AllocatedCIDR); err != nil {
 			return nil, fmt.Errorf("pool %s: %w", name, err)
 		}
-		if p.spec, err = stock.PoolRest(pool); err != nil {
+		if p.spec, err = snapshot.PoolRest(pool); err != nil {
 			return nil, err
 		}
 		byName[name] = p
@@ -76,7 +76,7 @@ func gather(ctx context.Context, s *session.Session) (*inventory, error) {
 	for _, name := range slices.Sorted(maps.Keys(claims)) {
 		c := claims[name]
 		claim := outClaim{IPClaim: c, pool: show.RefText(&c.Status.PoolRef, s.Project)}
-		if claim.spec, err = stock.ClaimRest(c); err != nil {
+		if claim.spec, err = snapshot.ClaimRest(c); err != nil {
 			return nil, err
 		}
 		if p := byName[claim.pool]; p != nil && p.Status.Scope != nil {

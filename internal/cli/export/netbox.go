@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // longestAbout is NetBox' maximum length of a description in characters.
@@ -71,7 +71,7 @@ func (n *netBox) pool(p *outPool) {
 	status = n.status(what, p.Metadata.Labels["status"], status, "container")
 	n.prefix(what, p.block, p.space, status, show.FirstOf(n.about(what, p.Spec.Description), p.Metadata.Name))
 	for _, r := range p.Spec.Reservations {
-		first, last := stock.Bounds(p.block, r)
+		first, last := snapshot.Bounds(p.block, r)
 		what, about := "a reservation of "+what, n.about("a reservation of "+what, r.Reason)
 		switch {
 		case first == last:
@@ -80,7 +80,7 @@ func (n *netBox) pool(p *outPool) {
 			bits := "/" + strconv.Itoa(p.block.Bits())
 			n.ranges.Row(first.String()+bits, last.String()+bits, vrf(p.space), "reserved", about)
 		default: // more addresses than NetBox can count in a range
-			for _, block := range stock.Blocks(first, last) {
+			for _, block := range snapshot.Blocks(first, last) {
 				n.prefix(what, block, p.space, "reserved", about)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // fewClaims is the maximum number of claims in a YAML plan: larger plans are JSON with one claim a line, which parses much faster.
@@ -26,7 +26,7 @@ func asPlan(v *inventory) (files, error) {
 		spaces = append(spaces, described(document{"name": s.Metadata.Name}, s.Spec.Description, s.Metadata.Labels, s.Metadata.Annotations))
 	}
 	for _, c := range v.classes {
-		spec, err := stock.Rest(c.Spec)
+		spec, err := snapshot.Rest(c.Spec)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func described(d document, description string, labels, annotations map[string]st
 }
 
 // withSpec adds a spec's members.
-func withSpec(d document, spec stock.Spec) document {
+func withSpec(d document, spec snapshot.Spec) document {
 	for name, value := range spec {
 		d[name] = value
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // hcl writes Terraform's language.
@@ -34,7 +34,7 @@ func asTerraform(v *inventory) (files, error) {
 			append([]attribute{{"description", text(s.Spec.Description)}}, tags(s.Metadata.Labels, s.Metadata.Annotations)...)...)
 	}
 	for _, c := range v.classes {
-		spec, err := stock.Rest(c.Spec)
+		spec, err := snapshot.Rest(c.Spec)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func snake(name string) string {
 var flat = map[string]bool{"allocation": true, "allowedPrefixLengths": true}
 
 // attributes returns a spec's members as attributes; renamed has those with other names, or "" for none.
-func attributes(spec stock.Spec, renamed map[string]string) (list []attribute) {
+func attributes(spec snapshot.Spec, renamed map[string]string) (list []attribute) {
 	for _, name := range slices.Sorted(maps.Keys(spec)) {
 		as, other := renamed[name]
 		if !other {

@@ -95,7 +95,7 @@ func (r *changes) once(ctx context.Context) error {
 	if err := r.show(&show.Stream[client.Change]{Printer: r.Printer, Columns: changeColumns()}, all.Items); err != nil {
 		return err
 	}
-	r.goOn()
+	r.continues()
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (r *changes) follow(ctx context.Context) error {
 		list, doc, err = r.Changes(ctx, r.query, after, seconds)
 		return list, err
 	})
-	defer r.goOn()
+	defer r.continues()
 	for list, err := range answers {
 		switch {
 		case follow.Stays(err):
@@ -143,8 +143,8 @@ func (r *changes) show(rows *show.Stream[client.Change], list []client.Change) e
 	return rows.Rows(list)
 }
 
-// goOn prints the cursor for the next run.
-func (r *changes) goOn() {
+// continues prints the cursor for the next run.
+func (r *changes) continues() {
 	if r.cursor != "" {
 		r.Remark("continue with --cursor %s", r.cursor)
 	}

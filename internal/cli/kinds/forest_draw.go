@@ -14,23 +14,23 @@ type treeLine struct {
 	pool  *client.IPPool // only for a pool
 }
 
-// limb is a child pool or a claim of a pool.
-type limb struct {
+// branch is a child pool or a claim of a pool.
+type branch struct {
 	cidr  string
 	child *tree
 	claim string
 }
 
-// limbs returns the child pools and the claims of a pool together, in order of address: both are carved from it.
-func (t *tree) limbs() []limb {
-	out := make([]limb, 0, len(t.Children)+len(t.claims))
+// branches returns the child pools and the claims of a pool together, in order of address: both are carved from it.
+func (t *tree) branches() []branch {
+	out := make([]branch, 0, len(t.Children)+len(t.claims))
 	for _, c := range t.Children {
-		out = append(out, limb{cidr: c.pool.Status.AllocatedCIDR, child: c})
+		out = append(out, branch{cidr: c.pool.Status.AllocatedCIDR, child: c})
 	}
 	for _, c := range t.claims {
-		out = append(out, limb{cidr: c.Status.AllocatedCIDR, claim: c.Metadata.Name})
+		out = append(out, branch{cidr: c.Status.AllocatedCIDR, claim: c.Metadata.Name})
 	}
-	slices.SortStableFunc(out, func(a, b limb) int { return compareBlocks(a.cidr, b.cidr) })
+	slices.SortStableFunc(out, func(a, b branch) int { return compareBlocks(a.cidr, b.cidr) })
 	return out
 }
 
@@ -54,7 +54,7 @@ func (f forest) draw(project string) []treeLine {
 func (t *tree) draw(out []treeLine, indent string, last bool) []treeLine {
 	branch, below := branches(indent, last)
 	out = append(out, treeLine{drawn: branch + t.pool.Metadata.Name, cidr: t.pool.Status.AllocatedCIDR, pool: &t.pool})
-	limbs := t.limbs()
+	limbs := t.branches()
 	for i, l := range limbs {
 		end := i == len(limbs)-1
 		if l.child != nil {

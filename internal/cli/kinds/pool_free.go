@@ -89,7 +89,7 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 		{Title: "LENGTH", Cell: func(s client.FreeSummary) string { return "/" + strconv.Itoa(s.PrefixLength) }},
 		{Title: "FREE BLOCKS", Cell: func(s client.FreeSummary) string { return s.FreeBlocks }},
 		{Title: "COULD BE CLAIMED", Cell: func(s client.FreeSummary) string { return s.Available }},
-	}, worthShowing(p, summary, wanted))
+	}, hasFreeBlocks(p, summary, wanted))
 	blockTable := show.Table(p.Printer, []show.Column[client.FreeBlock]{
 		{Title: "FREE BLOCK", Cell: func(b client.FreeBlock) string { return b.CIDR }},
 	}, blocks)
@@ -110,8 +110,8 @@ func showFree(p *session.Program, doc freeDocument, wanted *int) error {
 	return nil
 }
 
-// worthShowing omits lengths without free blocks, except the wanted one, because a /32 IPv6 pool has 97 lengths. With -o wide it omits none.
-func worthShowing(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
+// hasFreeBlocks omits lengths without free blocks, except the wanted one, because a /32 IPv6 pool has 97 lengths. With -o wide it omits none.
+func hasFreeBlocks(p *session.Program, all []client.FreeSummary, wanted *int) []client.FreeSummary {
 	if p.Output == show.FormatWide {
 		return all
 	}

@@ -90,7 +90,7 @@ func (r release) run(ctx context.Context) error {
 	case r.dryRun:
 		return r.show(shown, doc)
 	case shown.Count == 0 && len(shown.Skipped) > 0:
-		r.tellSkipped(shown)
+		r.printSkipped(shown)
 		return exit.Verdict(exit.Conflict)
 	case shown.Count == 0:
 		r.Remark("no claim matches: nothing to release")
@@ -139,13 +139,13 @@ func (r release) show(shown client.ClaimRelease, doc json.RawMessage) error {
 	if err := show.Show(r.Printer, claimView(), docs, doc, false); err != nil {
 		return err
 	}
-	r.tellSkipped(shown)
+	r.printSkipped(shown)
 	r.Remark("%s", r.countOf(shown)+" would be released")
 	return nil
 }
 
-// tellSkipped prints the claims that stay, with the reasons.
-func (r release) tellSkipped(of client.ClaimRelease) {
+// printSkipped prints the claims that stay, with the reasons.
+func (r release) printSkipped(of client.ClaimRelease) {
 	for _, s := range of.Skipped {
 		r.Note("claim %s stays (%s): %s", s.Name, s.Code, s.Detail)
 	}
@@ -188,7 +188,7 @@ func (r release) release(ctx context.Context, shown client.ClaimRelease) error {
 			return err
 		}
 		released, skipped = released+out.Released, skipped+len(out.Skipped)
-		r.tellSkipped(out)
+		r.printSkipped(out)
 		body.Token, body.Cursor = "", out.NextCursor
 		if out.NextCursor == "" {
 			break

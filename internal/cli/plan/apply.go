@@ -118,7 +118,7 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, err := look(ctx, r.Session, all, r.prune)
+	there, err := readWorld(ctx, r.Session, all, r.prune)
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +133,10 @@ func begin(ctx context.Context, p *session.Program, o options) (*run, error) {
 
 // apply carries the plan out.
 func (r *run) apply(ctx context.Context, o options) error {
-	t := &telling{run: r, rows: show.Stream[step]{Printer: r.Printer, Columns: columns()}}
+	t := &stepPrinter{run: r, rows: show.Stream[step]{Printer: r.Printer, Columns: columns()}}
 	t.rows.Reserve(r.reserved(o.dry))
 	if o.dry {
-		if err := t.tell(r.steps); err != nil {
+		if err := t.print(r.steps); err != nil {
 			return err
 		}
 		return t.end(r.attempt(ctx))
@@ -151,8 +151,8 @@ func (r *run) apply(ctx context.Context, o options) error {
 			return err
 		}
 	}
-	c := &carrying{Session: r.Session, steps: r.steps, parallel: o.parallel, tell: t.tell}
-	return t.end(c.carryOut(ctx))
+	c := &execution{Session: r.Session, steps: r.steps, parallel: o.parallel, report: t.print}
+	return t.end(c.run(ctx))
 }
 
 // reserved returns the rows in their expected final form, so that the columns have their widths from the first row on.
@@ -170,14 +170,14 @@ func (r *run) reserved(dry bool) []step {
 	return rows
 }
 
-// telling prints finished steps: rows at once, a document at the end.
-type telling struct {
+// stepPrinter prints finished steps: rows at once, a document at the end.
+type stepPrinter struct {
 	*run
 	rows show.Stream[step]
 	all  []step
 }
 
-func (t *telling) tell(done []step) error {
+func (t *stepPrinter) print(done []step) error {
 	t.all = append(t.all, done...)
 	switch {
 	case t.Structured():
@@ -191,7 +191,7 @@ func (t *telling) tell(done []step) error {
 }
 
 // end prints the end of the output.
-func (t *telling) end(failed error) error {
+func (t *stepPrinter) end(failed error) error {
 	if t.Structured() {
 		if t.all == nil {
 			t.all = []step{}

@@ -40,7 +40,7 @@ func (r *run) attempt(ctx context.Context) error {
 			which = append(which, i)
 		}
 	}
-	c := &carrying{Session: r.Session, steps: r.steps}
+	c := &execution{Session: r.Session, steps: r.steps}
 	for len(which) > 0 {
 		some := which[:min(len(which), largestBatch)]
 		if _, err := c.send(ctx, some, session.Writing{DryRun: true}); exit.CodeOf(err) == exit.Conflict {

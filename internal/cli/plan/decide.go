@@ -73,7 +73,7 @@ func (st *step) compare(project, owner string, w wanted, is found) error {
 	if other, _ := member(member(is.doc, "metadata"), "labels")[labelOfPlan].(string); owner != "" && other != "" && other != owner {
 		d = append(d, "it belongs to plan "+other)
 	}
-	patch, changes := merged("", changeable(w.kind, w.fields), remembered(is.doc, owner), is.doc)
+	patch, changes := merged("", changeable(w.kind, w.fields), recordedFields(is.doc, owner), is.doc)
 	st.Changes = slices.DeleteFunc(changes, func(c change) bool { return strings.HasSuffix(c.Field, annotationFields) })
 	switch {
 	case len(d) > 0:

@@ -47,8 +47,8 @@ func member(doc object, name string) object {
 	return o
 }
 
-// remember adds the plan's label, and the annotation with the plan's fields, to a new document.
-func remember(kind string, doc object, owner string) {
+// recordPlan adds the plan's label, and the annotation with the plan's fields, to a new document.
+func recordPlan(kind string, doc object, owner string) {
 	paths := leaves(nil, "", changeable(kind, doc))
 	metadata := member(doc, "metadata")
 	labels := member(metadata, "labels")
@@ -76,8 +76,8 @@ func leaves(to []string, at string, o object) []string {
 	return to
 }
 
-// remembered returns the fields that the plan with this name set in its last run, as an object with meaningless values.
-func remembered(is object, owner string) object {
+// recordedFields returns the fields that the plan with this name set in its last run, as an object with meaningless values.
+func recordedFields(is object, owner string) object {
 	metadata := member(is, "metadata")
 	text, noted := member(metadata, "annotations")[annotationFields].(string)
 	if member(metadata, "labels")[labelOfPlan] != owner || !noted {

@@ -29,7 +29,7 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 		f.refused(here, ipam.CheckLabels("/metadata/labels", p.Labels))
 		f.annotations(here, p.Labels, p.Annotations)
 		planned := plannedPool{name: p.Name, space: show.FirstOf(p.Space, "default"), policy: strategyOf(p.Allocation)}
-		if f.whence(here, p, parent) {
+		if f.blockOrLength(here, p, parent) {
 			planned.block = f.blockOf(here+".cidr", p.CIDR)
 			planned.placed = planned.block.IsValid()
 			f.spec(here, p, planned, parent)
@@ -48,8 +48,8 @@ func (f *planFaults) pools(at string, pools []planPool, parent *plannedPool, see
 	}
 }
 
-// whence checks a pool's block or length, and reports whether they make sense.
-func (f *planFaults) whence(at string, p planPool, parent *plannedPool) bool {
+// blockOrLength checks a pool's block or length, and reports whether they make sense.
+func (f *planFaults) blockOrLength(at string, p planPool, parent *plannedPool) bool {
 	before := len(*f)
 	switch {
 	case parent == nil && p.PrefixLength != nil:

@@ -75,7 +75,7 @@ func (l *listing) add(w wanted, create any) {
 		err = json.Unmarshal(text, &w.fields)
 	}
 	if err == nil && l.owner != "" {
-		remember(w.kind, w.fields, l.owner)
+		recordPlan(w.kind, w.fields, l.owner)
 		text, err = show.Marshal(w.fields)
 	}
 	if l.err == nil {

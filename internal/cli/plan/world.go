@@ -26,8 +26,8 @@ type found struct {
 // world is the server's content, by kind and name. It lacks kinds that the plan does not contain.
 type world map[string]map[string]found
 
-// look reads the kinds in a plan. With prune it reads all kinds that the plan may have made.
-func look(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
+// readWorld reads the kinds in a plan. With prune it reads all kinds that the plan may have made.
+func readWorld(ctx context.Context, s *session.Session, all []wanted, prune bool) (world, error) {
 	has := map[string]bool{kindSpace: true, kindPool: true}
 	for _, w := range all {
 		has[w.kind] = true

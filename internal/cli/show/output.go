@@ -42,7 +42,7 @@ type Printer struct {
 	Watched  bool      // notes go to a terminal
 	left     int       // columns in the next tables that do not fit the terminal
 	render   rendering // of a format with an argument
-	progress progressing
+	progress progressLine
 }
 
 // View describes how one kind of thing is shown to people.

@@ -13,14 +13,14 @@ const (
 	nextProgress  = 200 * time.Millisecond
 )
 
-// progressing is the state of the progress line on a terminal.
-type progressing struct {
-	mu           sync.Mutex
-	began, told  time.Time
-	text, waited string        // the progress, and the awaited event if there is no progress
-	line         string        // the line on the terminal; "": none
-	waiting      int           // number of concurrent waits
-	stop         chan struct{} // closed when the last wait ends
+// progressLine is the state of the progress line on a terminal.
+type progressLine struct {
+	mu             sync.Mutex
+	began, printed time.Time
+	text, waited   string        // the progress, and the awaited event if there is no progress
+	line           string        // the line on the terminal; "": none
+	waiting        int           // number of concurrent waits
+	stop           chan struct{} // closed when the last wait ends
 }
 
 // Progress shows the progress on a terminal, if the work takes longer than a second.
@@ -31,7 +31,7 @@ func (p *Printer) Progress(format string, args ...any) {
 	p.progress.mu.Lock()
 	defer p.progress.mu.Unlock()
 	p.progress.text = fmt.Sprintf(format, args...)
-	p.tellProgress()
+	p.printProgress()
 }
 
 // Waiting shows the duration of work without progress, until done is called.
@@ -45,7 +45,7 @@ func (p *Printer) Waiting(what string) (done func()) {
 	now.waiting++
 	if now.waiting == 1 {
 		now.waited, now.stop = what, make(chan struct{})
-		p.tellProgress()
+		p.printProgress()
 		go p.tick(now.stop)
 	}
 	return sync.OnceFunc(func() {
@@ -68,24 +68,24 @@ func (p *Printer) tick(stop <-chan struct{}) {
 		case <-ticks.C:
 			p.progress.mu.Lock()
 			if p.progress.waiting > 0 {
-				p.tellProgress()
+				p.printProgress()
 			}
 			p.progress.mu.Unlock()
 		}
 	}
 }
 
-// tellProgress overwrites the line if it is time. The caller has the lock.
-func (p *Printer) tellProgress() {
+// printProgress overwrites the line if it is time. The caller has the lock.
+func (p *Printer) printProgress() {
 	at, now := &p.progress, time.Now()
 	if at.began.IsZero() {
 		at.began = now
 	}
 	long := now.Sub(at.began)
-	if long < firstProgress || now.Sub(at.told) < nextProgress {
+	if long < firstProgress || now.Sub(at.printed) < nextProgress {
 		return
 	}
-	at.told = now
+	at.printed = now
 	if line := fmt.Sprintf("%s, %d s", FirstOf(at.text, at.waited), int(long.Seconds())); line != at.line {
 		at.line = line
 		_, _ = io.WriteString(p.Aside, "\r\x1b[K"+Clean(p.Hide(line))) // only for people

@@ -86,7 +86,7 @@ func (d *awsDocument) read(f File) error {
 		return err
 	}
 	if !slices.ContainsFunc(awsLists, func(name string) bool { return members[name] != nil }) {
-		return fmt.Errorf("%s: it is not a supported response of AWS: it seems to be %s. Supported responses have one of the lists %s", f.Name, f.seems(), strings.Join(awsLists, ", "))
+		return fmt.Errorf("%s: it is not a supported response of AWS: it seems to be %s. Supported responses have one of the lists %s", f.Name, f.detectFormat(), strings.Join(awsLists, ", "))
 	}
 	if err := decodeJSON(f, d); err != nil {
 		return err

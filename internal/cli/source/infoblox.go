@@ -52,7 +52,7 @@ func (i *infobloxReading) file(f File) error {
 		number, cells, err := l.next()
 		if errors.Is(err, io.EOF) {
 			if len(headers) == 0 {
-				return fmt.Errorf("%s: it has no line such as header-network,address*,netmask*: it seems to be %s", f.Name, f.seems())
+				return fmt.Errorf("%s: it has no line such as header-network,address*,netmask*: it seems to be %s", f.Name, f.detectFormat())
 			}
 			return nil
 		}

@@ -148,7 +148,7 @@ func (r *Record) netboxPlace(model string, member func(name string) string) bool
 func (n *netboxReading) others(model, id string, members map[string]any) {
 	switch model {
 	case modelVRF:
-		n.vrfs.know(vrf{id: id, name: plain(members["name"]), rd: plain(members["rd"]), tenant: plain(members["tenant"])})
+		n.vrfs.add(vrf{id: id, name: plain(members["name"]), rd: plain(members["rd"]), tenant: plain(members["tenant"])})
 	case "contenttypes.contenttype":
 		n.types[id] = plain(members["app_label"]) + "." + plain(members["model"])
 	case "extras.taggeditem":
@@ -166,7 +166,7 @@ func (n *netboxReading) describe(r *Record, members map[string]any) {
 		r.set("vrf", plain(of["name"]))
 		r.set("vrf.rd", plain(of["rd"]))
 		r.set("vrf.id", plain(of["id"]))
-		n.vrfs.know(vrf{id: plain(of["id"]), name: plain(of["name"]), rd: plain(of["rd"])})
+		n.vrfs.add(vrf{id: plain(of["id"]), name: plain(of["name"]), rd: plain(of["rd"])})
 	default:
 		r.set("vrf.id", plain(of))
 	}

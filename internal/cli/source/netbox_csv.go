@@ -75,7 +75,7 @@ func (n *netboxReading) row(f File, model string, r row) Record {
 		return r.get(name)
 	})
 	if !known {
-		n.vrfs.know(vrf{id: r.get("id"), name: r.get("name"), rd: r.get("rd"), tenant: r.get("tenant")})
+		n.vrfs.add(vrf{id: r.get("id"), name: r.get("name"), rd: r.get("rd"), tenant: r.get("tenant")})
 		return out
 	}
 	out.share(r.get("role"))
@@ -87,7 +87,7 @@ func (n *netboxReading) row(f File, model string, r row) Record {
 	case m != nil:
 		out.set("vrf", m[1])
 		out.set("vrf.rd", m[2])
-		n.vrfs.know(vrf{name: m[1], rd: m[2]})
+		n.vrfs.add(vrf{name: m[1], rd: m[2]})
 	case r.get("vrf") == "Global": // lists show Global for no VRF
 		out.Fields.Set("vrf", "")
 	}

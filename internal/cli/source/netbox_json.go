@@ -31,7 +31,7 @@ func (n *netboxReading) documents(f File) error {
 		case err != nil:
 			return f.faulty(err, d.InputOffset())
 		case !found:
-			return fmt.Errorf("%s: it is not a list of NetBox's objects: it seems to be %s", f.Name, f.seems())
+			return fmt.Errorf("%s: it is not a list of NetBox's objects: it seems to be %s", f.Name, f.detectFormat())
 		}
 	}
 }

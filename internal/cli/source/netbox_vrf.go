@@ -19,8 +19,8 @@ type vrfs struct {
 // displayed matches NetBox' display form of a VRF with a route distinguisher, in lists and in their CSV.
 var displayed = regexp.MustCompile(`^(.*) \((\d+(?:\.\d+\.\d+\.\d+)?:\d+)\)$`)
 
-// know adds a VRF, or completes a known one.
-func (v *vrfs) know(one vrf) {
+// add adds a VRF, or completes a known one.
+func (v *vrfs) add(one vrf) {
 	if v.byID == nil {
 		v.byID, v.byRD = map[string]*vrf{}, map[string]*vrf{}
 	}
@@ -106,7 +106,7 @@ func (v *vrfs) resolve(r *Record) bool {
 	}
 	if is == nil {
 		is = &mention
-		v.know(mention)
+		v.add(mention)
 	}
 	r.Fields.Set("vrf", cmp.Or(is.name, is.rd, "VRF "+is.id))
 	r.Fields.Set("vrf.rd", is.rd)

@@ -50,7 +50,7 @@ func Read(of string, files []File) (*Reading, error) {
 		return nil, err
 	}
 	if !out.any(func(r Record) bool { return r.Kind != Reference || r.Problem != "" }) {
-		return nil, fmt.Errorf("%s: no row contains an address or a network of %s: it seems to be %s", files[0].Name, of, files[0].seems())
+		return nil, fmt.Errorf("%s: no row contains an address or a network of %s: it seems to be %s", files[0].Name, of, files[0].detectFormat())
 	}
 	if err := out.columnsUsed(files); err != nil {
 		return nil, err

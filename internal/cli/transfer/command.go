@@ -100,7 +100,7 @@ func (m *importing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := wish(mapping, s.Project, &reading.Records)
+	w, err := desiredItems(mapping, s.Project, &reading.Records)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (m *importing) carryOut(ctx context.Context, s *session.Session, plan *plan
 		}
 	}
 	whole := m.p.Structured() || strings.EqualFold(filepath.Ext(m.reportFile), ".json") // a document contains all rows
-	out := account(plan.wishes, m.dry, !m.dry, func(*report, reportRow) bool { return whole })
+	out := account(plan.desired, m.dry, !m.dry, func(*report, reportRow) bool { return whole })
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, &out); err != nil {
 			return err

@@ -26,7 +26,7 @@ type origin struct {
 func (o origin) said() string { return fmt.Sprintf("%q", cmp.Or(o.identity, o.key)) }
 
 // from notes that a row of a routing domain maps to a space.
-func (w *wishes) from(d *domain, o origin, r *source.Record) {
+func (w *desired) from(d *domain, o origin, r *source.Record) {
 	if w.origins[d] == nil {
 		w.origins[d] = map[origin]string{}
 	}
@@ -35,9 +35,9 @@ func (w *wishes) from(d *domain, o origin, r *source.Record) {
 	}
 }
 
-// apart refuses an import that would merge two routing domains of the source into one space: their equal addresses would then count as the same. A
+// refuseMergedDomains refuses an import that would merge two routing domains of the source into one space: their equal addresses would then count as the same. A
 // mapping that names each key's space is an explicit decision, and apart allows it.
-func (w *wishes) apart() error {
+func (w *desired) refuseMergedDomains() error {
 	for _, d := range slices.SortedFunc(maps.Keys(w.origins), func(a, b *domain) int {
 		return cmp.Or(cmp.Compare(a.project, b.project), cmp.Compare(a.space, b.space))
 	}) {
@@ -65,8 +65,8 @@ func (w *wishes) apart() error {
 	return nil
 }
 
-// strangers refuses to put a routing domain into a space that an earlier import made for another one.
-func (w *wishes) strangers(states map[string]*state) error {
+// refuseForeignSpace refuses to put a routing domain into a space that an earlier import made for another one.
+func (w *desired) refuseForeignSpace(states map[string]*state) error {
 	for d, origins := range w.origins {
 		if states[d.project] == nil {
 			continue
@@ -87,8 +87,8 @@ func (w *wishes) strangers(states map[string]*state) error {
 }
 
 // spaceItem returns the item of a new space for a routing domain. It keeps the domain's name in the source as an annotation.
-func (w *wishes) spaceItem(d *domain) *item {
-	i := &item{more: &more{}, ending: pending, domain: d, kind: string(source.Space), name: d.space}
+func (w *desired) spaceItem(d *domain) *item {
+	i := &item{itemDetails: &itemDetails{}, ending: pending, domain: d, kind: string(source.Space), name: d.space}
 	var names []string
 	for o := range w.origins[d] {
 		if name := cmp.Or(o.identity, o.key); name != "" {

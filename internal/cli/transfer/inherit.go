@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // inherit fills in the space of things from Carve's own exports. A thing without a space gets the space of its pool, in the source or else on the
 // server: the console's tables list the space only for root pools. It also limits the classes of pools to existing ones.
-func (w *wishes) inherit(states map[string]*state) {
+func (w *desired) inherit(states map[string]*state) {
 	pools := map[string]*item{} // by project/name
 	for _, i := range w.items {
 		if i.spec != nil && i.isPool() {
@@ -56,7 +56,7 @@ func specOf(i *item) (spec struct {
 }
 
 // serving returns the pools that list each class, by project/name. In a plan, claims with a class name no pool.
-func (w *wishes) serving(states map[string]*state) map[string][]*item {
+func (w *desired) serving(states map[string]*state) map[string][]*item {
 	all := map[string][]*item{}
 	for _, i := range w.items {
 		if i.spec != nil && i.isPool() {
@@ -91,7 +91,7 @@ func spaceAround(i *item, pools map[string]*item, st *state) string {
 		return at.space
 	}
 	if pool, found := st.Pools[at.ownParent]; found {
-		return stock.SpaceOf(pool)
+		return snapshot.SpaceOf(pool)
 	}
 	return "default"
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // Outcomes of a row, done or planned.
@@ -58,18 +58,18 @@ func (i *item) move(space string) { i.domain = domainOf(i.project, space) }
 // item is one thing, wanted or on the server. An import can have many, so items share equal values, and fields that few items use are in more.
 type item struct {
 	*domain
-	*more
+	*itemDetails
 	*ending
 	kind  string // pool, claim, reservation, claims, auto
 	name  string
 	block netip.Prefix
 
-	row    int32 // row of the source, from 1; 0: a server item or of the mapping
-	depth  int16 // pools around it; a pool of a deeper one would need more bits than an address has
-	there  bool  // on the server
-	stands bool  // a mirror made the pool of this block, which may contain more than the source
-	parent *item // the pool around it
-	is     *item // the counterpart: on the server for a row, in the mirror for an object of the server
+	row          int32 // row of the source, from 1; 0: a server item or of the mapping
+	depth        int16 // pools around it; a pool of a deeper one would need more bits than an address has
+	onServer     bool  // on the server
+	counterpart  bool  // a mirror made the pool of this block, which may contain more than the source
+	parent       *item // the pool around it
+	madeByMirror *item // the counterpart: on the server for a row, in the mirror for an object of the server
 }
 
 // ending is the outcome of an item and its reason. Items share it, so no function changes it; end gives an item another one.
@@ -78,12 +78,12 @@ type ending struct{ outcome, why string }
 // pending is the ending of an item without an outcome, and exists that of an item whose counterpart is equal.
 var pending, exists = &ending{}, &ending{outcome: outcomeSame}
 
-// more holds the fields that few items use.
-type more struct {
+// itemDetails holds the fields that few items use.
+type itemDetails struct {
 	span *source.Span // of a range
 	// by makes the labels, annotations and description of a source row on demand, because a map for each row would take too much memory.
 	// Items of Carve's own exports, of the mapping and of the server have their labels, annotations and description here.
-	by          *making
+	by          *itemMaker
 	labels      map[string]string
 	annotations map[string]string
 	description string
@@ -91,23 +91,23 @@ type more struct {
 	spec        json.RawMessage                            // of Carve's own exports
 	serves      []string                                   // classes that a new pool will list
 	current     func() (map[string]json.RawMessage, error) // the spec on the server
-	claims      *stock.Claims                              // of the server; they have the labels, annotations, revision and spec of the item with its name
+	claims      *snapshot.Claims                           // of the server; they have the labels, annotations, revision and spec of the item with its name
 	ownParent   string                                     // the pool that the item names, in Carve's own exports or on the server
 	revision    string                                     // on the server
 	holds       []client.Reservation
 	parts       []span // of a reservation
 }
 
-// rich returns an item's more for writing. A row of a rule gets its own first, because the rows of a rule share one.
-func (i *item) rich() *more {
-	if i.by != nil && i.more == i.by.shared {
-		i.more = &more{by: i.by}
+// details returns an item's more for writing. A row of a rule gets its own first, because the rows of a rule share one.
+func (i *item) details() *itemDetails {
+	if i.by != nil && i.itemDetails == i.by.shared {
+		i.itemDetails = &itemDetails{by: i.by}
 	}
-	return i.more
+	return i.itemDetails
 }
 
 // claim returns the server's claim of an item that has claims, even after its release, because a report shows it.
-func (i *item) claim() stock.Claim {
+func (i *item) claim() snapshot.Claim {
 	c, _ := i.claims.AsRead(i.name) // the item was made of it
 	return c
 }
@@ -121,7 +121,7 @@ func (i *item) changed() string {
 }
 
 // rest returns the spec of a server item.
-func (i *item) rest() (stock.Spec, error) {
+func (i *item) rest() (snapshot.Spec, error) {
 	if i.claims != nil {
 		return i.claim().Rest, nil
 	}
@@ -150,7 +150,7 @@ func (i *item) to() netip.Addr {
 	if i.isRange() {
 		return i.span.Last
 	}
-	return stock.Last(i.block)
+	return snapshot.Last(i.block)
 }
 
 // before reports whether an item precedes another in the source. Items of the mapping precede all rows.
@@ -174,7 +174,7 @@ func (i *item) target() string {
 // byPlace sorts items so that outer ones precede inner ones: pools before claims of the same block, and server items before new ones.
 func byPlace(items []*item) {
 	there := func(i *item) int {
-		if i.there {
+		if i.onServer {
 			return 0
 		}
 		return 1

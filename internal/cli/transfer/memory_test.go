@@ -22,10 +22,10 @@ func TestImportRowsUseFewBytesAndObjects(t *testing.T) {
 			bytes, objects := live()
 			reading, err := source.Read(of, []source.File{{Name: "big", Text: strings.NewReader(text)}})
 			require.NoError(t, err)
-			w, err := wish(rules.Preset(of), "p", &reading.Records)
+			w, err := desiredItems(rules.Preset(of), "p", &reading.Records)
 			require.NoError(t, err)
 			w.names()
-			p := &plan{wishes: w, states: map[string]*state{}}
+			p := &plan{desired: w, states: map[string]*state{}}
 			p.grow()
 			out := account(w, false, true, func(*report, reportRow) bool { return false })
 			moreBytes, moreObjects := live()

@@ -17,12 +17,12 @@ func (t *tree) settleRanges() {
 	first := map[string]*item{}
 	for _, r := range t.ranges {
 		if other := first[r.where()]; other != nil && r.kind == other.kind {
-			t.settle(t.w.mapping.OnDuplicate, other, r, "the same range as", r)
+			t.settle(t.desired.mapping.OnDuplicate, other, r, "the same range as", r)
 			continue
 		}
 		first[r.where()] = r
 	}
-	switch t.w.mapping.OnOverlap {
+	switch t.desired.mapping.OnOverlap {
 	case rules.First:
 		var kept []*item
 		for _, r := range t.ranges {
@@ -54,7 +54,7 @@ func (t *tree) endOverlaps() {
 			continue
 		}
 		if farthest != nil && r.overlaps(farthest) {
-			t.settle(t.w.mapping.OnOverlap, farthest, r, "it overlaps", r)
+			t.settle(t.desired.mapping.OnOverlap, farthest, r, "it overlaps", r)
 		}
 		if farthest == nil || farthest.to().Less(r.to()) {
 			farthest = r

@@ -13,13 +13,13 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // plan is an import's steps, in order.
 type plan struct {
-	*wishes
+	*desired
 	states  map[string]*state // by project
 	create  [][]*item         // spaces; classes; pools, level by level
 	claims  [][]*item         // batches
@@ -27,18 +27,18 @@ type plan struct {
 }
 
 // prepare compares wishes with the server's content.
-func prepare(ctx context.Context, s *session.Session, w *wishes) (*plan, error) {
-	p := &plan{wishes: w, states: map[string]*state{}}
+func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error) {
+	p := &plan{desired: w, states: map[string]*state{}}
 	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
 		if p.states[i.project] == nil {
-			st, err := read(ctx, stock.In(s, i.project))
+			st, err := read(ctx, snapshot.In(s, i.project))
 			if err != nil {
 				return nil, exit.About("project "+i.project, err)
 			}
 			p.states[i.project] = st
 		}
 	}
-	if err := w.strangers(p.states); err != nil {
+	if err := w.refuseForeignSpace(p.states); err != nil {
 		return nil, err
 	}
 	w.inherit(p.states)
@@ -64,7 +64,7 @@ func (p *plan) grow() {
 		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
 	})
 	for _, d := range domains {
-		t := grow(p.wishes, byDomain[d])
+		t := grow(p.desired, byDomain[d])
 		p.refused = p.refused || t.refused
 	}
 }

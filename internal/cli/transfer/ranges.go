@@ -8,7 +8,7 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // span is a part of a range within one pool.
@@ -85,15 +85,15 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 		if c.row > 0 && c.row == r.row {
 			continue // a part of this range that exists already
 		}
-		switch policy := t.w.mapping.OnOverlap; {
-		case policy == rules.First && !c.there && r.before(c):
+		switch policy := t.desired.mapping.OnOverlap; {
+		case policy == rules.First && !c.onServer && r.before(c):
 			t.settle(rules.First, r, c, "it overlaps", c)
 			continue
-		case c.there && policy != rules.Narrow:
+		case c.onServer && policy != rules.Narrow:
 			if mine(r, c) {
 				continue
 			}
-			r.is, c.is = c, r
+			r.madeByMirror, c.madeByMirror = c, r
 			r.end(outcomeRefused, "part of it is held by "+c.target()+" ("+c.where()+")")
 			return nil, false
 		case policy == rules.First:
@@ -117,7 +117,7 @@ func (t *tree) around(r *item, s span) (free []span, ok bool) {
 
 // mine reports whether an earlier import made this server claim from the range.
 func mine(r, c *item) bool {
-	if r.kind != rules.AsClaims || !c.there {
+	if r.kind != rules.AsClaims || !c.onServer {
 		return false
 	}
 	row := c.annotationMap()["source-row"]
@@ -130,7 +130,7 @@ func (t *tree) reserve(r *item, s span) {
 	want := client.Reservation{From: s.first.String(), To: s.last.String(), Reason: reason}
 	r.parent = s.pool
 	for _, h := range s.pool.holds {
-		from, to := stock.Bounds(s.pool.block, h)
+		from, to := snapshot.Bounds(s.pool.block, h)
 		switch {
 		case from == s.first && to == s.last:
 			return // the pool has it already
@@ -140,12 +140,12 @@ func (t *tree) reserve(r *item, s span) {
 		}
 	}
 	switch {
-	case s.pool.there:
+	case s.pool.onServer:
 		r.end(outcomeDiffers, "pool "+s.pool.name+" exists without this reservation: `ipamctl pool set` adds it")
 	case len(s.pool.holds) == mostReservations:
 		r.end(outcomeRefused, "pool "+s.pool.name+" has "+strconv.Itoa(mostReservations)+" reservations already: map such ranges to claims")
 	default:
-		row, pool := r.rich(), s.pool.rich()
+		row, pool := r.details(), s.pool.details()
 		row.parts = append(row.parts, s)
 		pool.holds = append(pool.holds, want)
 		slices.SortFunc(s.pool.holds, func(a, b client.Reservation) int {
@@ -160,12 +160,12 @@ func (t *tree) reserve(r *item, s span) {
 // intoClaims turns a range into several claims.
 func (t *tree) intoClaims(r *item, free []span) {
 	var parts []*item
-	shared := *r.more
+	shared := *r.itemDetails
 	shared.span = nil
 	for _, s := range free {
-		for _, block := range stock.Blocks(s.first, s.last) {
+		for _, block := range snapshot.Blocks(s.first, s.last) {
 			part := *r
-			part.kind, part.block, part.more = rules.AsClaim, block, &shared
+			part.kind, part.block, part.itemDetails = rules.AsClaim, block, &shared
 			part.parent, part.depth, part.ending = s.pool, s.pool.depth+1, pending
 			part.name = rules.WithSuffix(first(r.name, "range"), strconv.Itoa(len(parts)+1))
 			parts = append(parts, &part)
@@ -177,9 +177,9 @@ func (t *tree) intoClaims(r *item, free []span) {
 				continue
 			}
 			if e.name == part.name {
-				t.w.compare(part, e)
+				t.desired.compare(part, e)
 			} else {
-				part.is, e.is = e, part
+				part.madeByMirror, e.madeByMirror = e, part
 				part.end(outcomeRefused, "the block is held by "+e.target())
 			}
 		}
@@ -188,7 +188,7 @@ func (t *tree) intoClaims(r *item, free []span) {
 	if len(parts) == 0 {
 		became.outcome, became.why = outcomeSkipped, "other rows import all of its addresses"
 	}
-	t.w.rows[r.row-1].rest = became
-	t.w.items = append(t.w.items, parts...)
+	t.desired.rows[r.row-1].rest = became
+	t.desired.items = append(t.desired.items, parts...)
 	r.ending = exists // its parts have their own outcomes
 }

@@ -39,7 +39,7 @@ type report struct {
 	ordered []string
 	shadow  string // a mirror's name
 	after   bool   // the import has started, so open rows were not reached
-	of      *wishes
+	of      *desired
 }
 
 // order ranks outcomes by severity. A row with several items has the worst of their outcomes.
@@ -50,7 +50,7 @@ var order = []string{
 
 // account reports each row's outcome. after means that the import has started. It counts every row but keeps only those that keep selects,
 // because a row's report needs about as much memory as the row.
-func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) report {
+func account(w *desired, dry, after bool, keep func(*report, reportRow) bool) report {
 	out := report{Source: w.mapping.Source, DryRun: dry, Rows: len(w.rows), Counts: map[string]int{}, ordered: order, after: after, of: w}
 	for n := range w.rows {
 		line := out.line(w, n)
@@ -63,7 +63,7 @@ func account(w *wishes, dry, after bool, keep func(*report, reportRow) bool) rep
 }
 
 // line returns a row's report.
-func (out *report) line(w *wishes, n int) reportRow {
+func (out *report) line(w *desired, n int) reportRow {
 	r, record := w.rows[n], w.records.At(n)
 	line := reportRow{Row: record.ID, Kind: string(record.Kind), Block: record.Where()}
 	line.Outcome, line.Why = r.ended()
@@ -82,7 +82,7 @@ func (out *report) line(w *wishes, n int) reportRow {
 				outcome = outcomeLeft
 			}
 		}
-		if out.shadow != "" && outcome == outcomeRefused && i.is != nil && i.is.there && i.is.labelMap()[shadowLabel] != out.shadow {
+		if out.shadow != "" && outcome == outcomeRefused && i.madeByMirror != nil && i.madeByMirror.onServer && i.madeByMirror.labelMap()[shadowLabel] != out.shadow {
 			outcome = outcomeTaken
 		}
 		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {

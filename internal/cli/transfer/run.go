@@ -58,7 +58,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, n in
 func (r *run) orphaned(i *item) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if i.parent == nil || i.parent.there || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame ||
+	if i.parent == nil || i.parent.onServer || i.parent.outcome == outcomeCreated || i.parent.outcome == outcomeSame ||
 		i.parent.outcome == outcomeChange || i.parent.outcome == outcomeChanged {
 		return false
 	}
@@ -88,7 +88,7 @@ func (r *run) one(ctx context.Context, i *item) error {
 		return nil
 	}
 	answer, err := r.post(ctx, i.project, collection, doc, 0)
-	if refusal, ok := errors.AsType[*session.Refusal](err); ok && ofAnother(refusal) {
+	if refusal, ok := errors.AsType[*session.Refusal](err); ok && usedByAnother(refusal) {
 		_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
 	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
 		// The key has the response of an earlier import: the thing may have been deleted since.
@@ -108,8 +108,8 @@ func (r *run) one(ctx context.Context, i *item) error {
 	return nil
 }
 
-// ofAnother reports whether another caller's import has used the key for the same request. The thing that it made may have been deleted since.
-func ofAnother(refusal *session.Refusal) bool {
+// usedByAnother reports whether another caller's import has used the key for the same request. The thing that it made may have been deleted since.
+func usedByAnother(refusal *session.Refusal) bool {
 	return refusal.Code == client.ProblemCodeIdempotencyMismatch
 }
 
@@ -141,7 +141,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 			return nil
 		case !refused || exit.CodeOf(err) == exit.Unavailable || refusal.Status == http.StatusUnauthorized:
 			return err
-		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || ofAnother(refusal)):
+		case salt == 0 && (refusal.Code == client.ProblemCodeClaimReleased || usedByAnother(refusal)):
 			salt = r.Clock().UnixNano() // an earlier import made them, and they were released since
 			continue
 		}
@@ -187,11 +187,11 @@ func (r *run) post(ctx context.Context, project, collection string, doc any, sal
 	}
 	request := session.Request{Method: http.MethodPost, Path: []string{"projects", project, collection}, Body: body}
 	key := keyOf(project, collection, body, salt)
-	return r.patiently(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
+	return r.sendWithRetry(ctx, func() (session.Answer, error) { return r.Keyed(ctx, key, request) })
 }
 
-// patiently sends a request and retries it. It waits for an overloaded server as long as necessary, and for one that does not respond up to a minute.
-func (r *run) patiently(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
+// sendWithRetry sends a request and retries it. It waits for an overloaded server as long as necessary, and for one that does not respond up to a minute.
+func (r *run) sendWithRetry(ctx context.Context, send func() (session.Answer, error)) (session.Answer, error) {
 	const (
 		firstPause   = 250 * time.Millisecond
 		longestPause = 5 * time.Second

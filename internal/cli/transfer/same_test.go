@@ -21,10 +21,10 @@ func accounted(t *testing.T, of string, texts map[string]string) (out report, re
 	require.NoError(t, err)
 	m := rules.Preset(of)
 	m.Roots = []rules.Root{{Name: "all", CIDR: "10.0.0.0/8"}}
-	w, err := wish(m, "p", &reading.Records)
+	w, err := desiredItems(m, "p", &reading.Records)
 	require.NoError(t, err)
 	w.names()
-	p := &plan{wishes: w, states: map[string]*state{}}
+	p := &plan{desired: w, states: map[string]*state{}}
 	p.grow()
 	return account(w, true, false, func(*report, reportRow) bool { return true }), p.refused
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // A mirror stores its state in Carve, on the things that it made, so it may run anywhere, and be killed at any time.
@@ -35,26 +35,26 @@ type mirror struct {
 	dry      bool
 	parallel int
 
-	states map[string]*stock.Stock
+	states map[string]*snapshot.Snapshot
 	held   map[string][]client.IPAllocation // by project: held blocks that no claim of the project explains
 }
 
 // pass mirrors once. It returns the result also if it ends early.
 func (m *mirror) pass(ctx context.Context) (*view, error) {
-	reading, err := m.look(ctx)
+	reading, err := m.readBoth(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v, err := m.settle(&reading.Records, kept{})
+	v, err := m.settle(&reading.Records, protected{})
 	switch {
 	case err != nil || len(v.releases) == 0:
 	case m.input.url != "":
-		v, err = m.lookTwice(ctx, v)
+		v, err = m.confirmMissing(ctx, v)
 	case !m.limit.any:
-		v, err = m.believe(reading, v)
+		v, err = m.judgeEvidence(reading, v)
 	}
 	if err == nil {
-		err = m.lookBack(ctx, v)
+		err = m.readHoldersAtSwitch(ctx, v)
 	}
 	if err != nil {
 		return nil, err
@@ -69,12 +69,12 @@ func (m *mirror) pass(ctx context.Context) (*view, error) {
 	return m.follow(ctx, v)
 }
 
-// look reads Carve first and the source second. In the other order, things that another mirror has just made from newer rows would seem to be gone
+// readBoth reads Carve first and the source second. In the other order, things that another mirror has just made from newer rows would seem to be gone
 // from the source.
-func (m *mirror) look(ctx context.Context) (*source.Reading, error) {
-	m.states, m.held = map[string]*stock.Stock{}, map[string][]client.IPAllocation{}
+func (m *mirror) readBoth(ctx context.Context) (*source.Reading, error) {
+	m.states, m.held = map[string]*snapshot.Snapshot{}, map[string][]client.IPAllocation{}
 	for _, project := range m.projects() {
-		st, err := stock.Read(ctx, stock.In(m.Session, project))
+		st, err := snapshot.Read(ctx, snapshot.In(m.Session, project))
 		if err == nil {
 			m.states[project] = st
 			err = m.readHeld(ctx, project)
@@ -108,7 +108,7 @@ func (m *mirror) readHeld(ctx context.Context, project string) error {
 		}
 	}
 	for _, filter := range filters {
-		all, err := stock.List(ctx, stock.In(m.Session, project), "allocations", filter, func(a client.IPAllocation) string { return a.Metadata.Name })
+		all, err := snapshot.List(ctx, snapshot.In(m.Session, project), "allocations", filter, func(a client.IPAllocation) string { return a.Metadata.Name })
 		if err != nil {
 			return err
 		}
@@ -122,8 +122,8 @@ func (m *mirror) readHeld(ctx context.Context, project string) error {
 	return nil
 }
 
-// kept is the things that the mirror does not release, whatever the source contains.
-type kept struct {
+// protected is the things that the mirror does not release, whatever the source contains.
+type protected struct {
 	why  map[string]string // reason by thing
 	sure map[string]bool   // if not nil, the only things that may be released
 	// otherwise is the reason for things outside sure.
@@ -131,7 +131,7 @@ type kept struct {
 }
 
 // settle compares until the releases are consistent: it releases a pool only with all its content, and releases nothing if a safety prevents it.
-func (m *mirror) settle(records *source.Records, k kept) (*view, error) {
+func (m *mirror) settle(records *source.Records, k protected) (*view, error) {
 	why, safety := maps.Clone(k.why), ""
 	if why == nil {
 		why = map[string]string{}
@@ -162,13 +162,13 @@ func (m *mirror) settle(records *source.Records, k kept) (*view, error) {
 	}
 }
 
-// lookTwice reads the source again before a release: concurrent changes can hide a row between two pages. A thing is gone only if both reads lack it.
-func (m *mirror) lookTwice(ctx context.Context, once *view) (*view, error) {
+// confirmMissing reads the source again before a release: concurrent changes can hide a row between two pages. A thing is gone only if both reads lack it.
+func (m *mirror) confirmMissing(ctx context.Context, once *view) (*view, error) {
 	reading, err := m.input.records(ctx, m.mapping, m.paths)
 	if err != nil {
 		return nil, err
 	}
-	k := kept{sure: map[string]bool{}, otherwise: "the previous reading of the source still had it"}
+	k := protected{sure: map[string]bool{}, otherwise: "the previous reading of the source still had it"}
 	for _, e := range once.releases {
 		k.sure[e.id()] = true
 	}
@@ -192,11 +192,11 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 		records := v.records
 		safety, back := v.safety, v.back
 		var err error
-		if v, err = m.settle(records, kept{why: why, sure: map[string]bool{}, otherwise: "the next pass handles it"}); err != nil {
+		if v, err = m.settle(records, protected{why: why, sure: map[string]bool{}, otherwise: "the next pass handles it"}); err != nil {
 			return nil, err
 		}
 		v.gone, v.safety, v.back = gone, safety, back
-		v.recall()
+		v.settleReleased()
 		if failed != nil {
 			v.order()
 			return v, failed

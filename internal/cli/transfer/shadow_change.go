@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // change is the difference between the source and a thing in Carve.
@@ -89,7 +89,7 @@ func (i *item) spans() []span {
 	out := make([]span, len(i.holds))
 	for n, r := range i.holds {
 		out[n] = span{pool: i}
-		out[n].first, out[n].last = stock.Bounds(i.block, r)
+		out[n].first, out[n].last = snapshot.Bounds(i.block, r)
 	}
 	return out
 }
@@ -107,7 +107,7 @@ func withMarks(annotations map[string]string, holds []client.Reservation, block 
 		all = map[string]string{}
 	}
 	var marks []string
-	for _, s := range (&item{block: block, more: &more{holds: holds}}).spans() {
+	for _, s := range (&item{block: block, itemDetails: &itemDetails{holds: holds}}).spans() {
 		marks = append(marks, s.mark())
 	}
 	all[shadowRanges] = strings.Join(marks, " ")
@@ -205,7 +205,7 @@ func (r *run) change(ctx context.Context, c change) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.patiently(ctx, func() (session.Answer, error) {
+	_, err = r.sendWithRetry(ctx, func() (session.Answer, error) {
 		return r.Ask(ctx, session.Request{Method: http.MethodPatch, Path: c.is.path(), Body: body, Match: `"` + c.is.changed() + `"`})
 	})
 	items := append([]*item{c.i}, c.ranges...)
@@ -257,7 +257,7 @@ func (m *mirror) release(ctx context.Context, items []*item) error {
 
 // remove deletes one thing. Revisions are never reused: if a request deleted it and the response was lost, the next request finds nothing.
 func (r *run) remove(ctx context.Context, e *item) error {
-	_, err := r.patiently(ctx, func() (session.Answer, error) {
+	_, err := r.sendWithRetry(ctx, func() (session.Answer, error) {
 		return r.Ask(ctx, session.Request{Method: http.MethodDelete, Path: e.path(), Match: `"` + e.changed() + `"`})
 	})
 	refusal, refused := errors.AsType[*session.Refusal](err)

@@ -164,7 +164,7 @@ func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	if failed == nil && !m.dry {
 		failed = mirror.note(ctx, out)
 	}
-	if err := m.tell(out); err != nil {
+	if err := m.printReport(out); err != nil {
 		return err
 	}
 	switch {
@@ -178,7 +178,7 @@ func (m *shadowing) once(ctx context.Context, mirror *mirror) error {
 	}
 }
 
-func (m *shadowing) tell(out *shadowReport) error {
+func (m *shadowing) printReport(out *shadowReport) error {
 	if m.reportFile != "" {
 		if err := out.write(m.reportFile, out); err != nil {
 			return err

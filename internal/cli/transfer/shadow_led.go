@@ -8,7 +8,7 @@ import (
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // judgeAside compares the source with pools where Carve leads, without changes.
@@ -55,7 +55,7 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 			}
 		}
 	case i.isRange():
-		for _, block := range stock.Blocks(i.from(), i.to()) {
+		for _, block := range snapshot.Blocks(i.from(), i.to()) {
 			if here[block] == nil {
 				missing = block.String()
 			}
@@ -76,8 +76,8 @@ func (i *item) judge(l ledPool, here map[netip.Prefix]*item) {
 // mostBack limits the blocks whose history a pass reads: each is a request.
 const mostBack = 1000
 
-// lookBack reads the holders of blocks at the time when Carve took the lead: a block that Carve has released since is no change of the other side.
-func (m *mirror) lookBack(ctx context.Context, v *view) error {
+// readHoldersAtSwitch reads the holders of blocks at the time when Carve took the lead: a block that Carve has released since is no change of the other side.
+func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 	v.back = map[place]string{}
 	for _, i := range v.aside {
 		if i.outcome != outcomeOnlyThere || i.isRange() || len(v.back) == mostBack {
@@ -88,7 +88,7 @@ func (m *mirror) lookBack(ctx context.Context, v *view) error {
 				continue
 			}
 			a, err := m.Ask(ctx, session.Request{
-				Path: stock.In(m.Session, i.project).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
+				Path: snapshot.In(m.Session, i.project).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
 			})
 			if err != nil {
 				return err
@@ -105,12 +105,12 @@ func (m *mirror) lookBack(ctx context.Context, v *view) error {
 			}
 		}
 	}
-	v.recall()
+	v.settleReleased()
 	return nil
 }
 
-// recall settles the items that Carve is known to have released.
-func (v *view) recall() {
+// settleReleased settles the items that Carve is known to have released.
+func (v *view) settleReleased() {
 	for _, i := range v.aside {
 		if why := v.back[i.place()]; why != "" && i.outcome == outcomeOnlyThere {
 			i.end(outcomeEnded, why)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // wanted returns the wanted pools, from the outside in, and then the wanted claims.
@@ -40,8 +40,8 @@ func (v *view) match(m *mirror) {
 	}
 	for _, i := range v.wanted() {
 		for _, e := range made[i.place()] {
-			if e.is == nil && e.kind == i.kind && sameParent(i, e) && (i.spec == nil || i.name == e.name) {
-				i.is, e.is, i.name = e, i, e.name
+			if e.madeByMirror == nil && e.kind == i.kind && sameParent(i, e) && (i.spec == nil || i.name == e.name) {
+				i.madeByMirror, e.madeByMirror, i.name = e, i, e.name
 				break
 			}
 		}
@@ -58,16 +58,16 @@ func sameParent(i, e *item) bool {
 	switch p := i.parent; {
 	case p == nil:
 		return e.ownParent == "" || e.ownParent == i.ownParent
-	case p.there:
+	case p.onServer:
 		return p.name == e.ownParent
 	default:
-		return p.is != nil && p.is.name == e.ownParent
+		return p.madeByMirror != nil && p.madeByMirror.name == e.ownParent
 	}
 }
 
 // keep plans the changes of an existing thing. It leaves the things of others alone, unless the mirror may adopt them.
 func (v *view) keep(m *mirror, i *item) {
-	e := i.is
+	e := i.madeByMirror
 	if e == nil || i.kind != e.kind || i.outcome == outcomeRefused || i.outcome == outcomeSkipped {
 		return
 	}
@@ -106,9 +106,9 @@ func (v *view) reservations() {
 		for _, s := range r.parts {
 			c := changes[s.pool]
 			switch {
-			case s.pool.is == nil:
+			case s.pool.madeByMirror == nil:
 				r.ending = pending // it is made with its pool
-			case c != nil && !s.in(s.pool.is) && r.outcome != "":
+			case c != nil && !s.in(s.pool.madeByMirror) && r.outcome != "":
 				r.end(outcomeChange, "pool "+s.pool.name+" exists without this reservation")
 				c.ranges = append(c.ranges, r)
 			}
@@ -133,7 +133,7 @@ func (v *view) unwanted(of string) {
 		wishes[i.place()] = append(wishes[i.place()], i)
 	}
 	for _, e := range v.made {
-		if e.is != nil {
+		if e.madeByMirror != nil {
 			continue
 		}
 		why, stays := of+" no longer has it", false
@@ -192,7 +192,7 @@ func (v *view) order() {
 	for project, st := range v.states {
 		names := map[string]*domain{}
 		for name, p := range st.Pools {
-			names[name] = domainOf(project, stock.SpaceOf(p))
+			names[name] = domainOf(project, snapshot.SpaceOf(p))
 		}
 		for c := range st.Claims.All() {
 			names[c.Name] = cmp.Or(names[c.Pool.Name], domainOf(project, "another project's"))
@@ -200,13 +200,13 @@ func (v *view) order() {
 		taken[project] = names
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
-		if i.outcome == "" && i.is == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {
+		if i.outcome == "" && i.madeByMirror == nil && i.spec == nil && (i.isPool() || i.kind == rules.AsClaim) {
 			i.unique(taken)
 		}
 	}
 	for _, i := range slices.Concat(v.extras, v.items) {
 		if i.isPool() && i.outcome == "" && len(i.holds) > 0 {
-			i.rich().annotations = withMarks(i.annotationMap(), i.holds, i.block)
+			i.details().annotations = withMarks(i.annotationMap(), i.holds, i.block)
 		}
 	}
 	v.byName()

@@ -26,7 +26,7 @@ type shadowReport struct {
 	HeldBack string         `json:"heldBack,omitempty"`
 	Here     map[string]int `json:"here"` // outcomes of things that only Carve has
 	report
-	missed *missed
+	missed *missingTables
 }
 
 // account reports the findings and actions of a pass.
@@ -34,7 +34,7 @@ func (v *view) account(m *mirror) *shadowReport {
 	out := &shadowReport{Shadow: m.name, At: m.Clock().UTC().Truncate(time.Second), HeldBack: v.safety, missed: v.missed, Here: map[string]int{},
 		Mirrored: len(v.made) + len(v.keeps), report: report{Source: m.input.of, DryRun: m.dry, Rows: len(v.rows), Counts: map[string]int{}, ordered: order, shadow: m.name, after: v.begun}}
 	for n := range v.rows {
-		line := out.line(v.wishes, n)
+		line := out.line(v.desired, n)
 		out.Counts[line.Outcome]++
 		out.Items = append(out.Items, line)
 	}

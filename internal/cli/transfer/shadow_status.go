@@ -18,17 +18,17 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/exit"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
-	"github.com/carve-ipam/carve/internal/cli/stock"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 )
 
 // passNote is the stored note of a pass.
 type passNote struct {
-	Source   string    `json:"source"`
-	At       time.Time `json:"at"`
-	Rows     int       `json:"rows"`
-	Left     int       `json:"differencesLeft"`
-	HeldBack string    `json:"heldBack,omitempty"`
-	Missed   *missed   `json:"missed,omitempty"` // tables that lack something not yet released
+	Source   string         `json:"source"`
+	At       time.Time      `json:"at"`
+	Rows     int            `json:"rows"`
+	Left     int            `json:"differencesLeft"`
+	HeldBack string         `json:"heldBack,omitempty"`
+	Missed   *missingTables `json:"missed,omitempty"` // tables that lack something not yet released
 }
 
 // note stores the time and the pass's remaining differences in the space default of the project.
@@ -80,7 +80,7 @@ others created. Below, it shows the result of the last pass of each mirror.`,
 		if err != nil {
 			return err
 		}
-		has, err := stock.Read(ctx, s)
+		has, err := snapshot.Read(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ others created. Below, it shows the result of the last pass of each mirror.`,
 }
 
 // statusOf counts the claims of each mirrored or switched pool.
-func statusOf(project string, has *stock.Stock) (*shadowStatus, error) {
+func statusOf(project string, has *snapshot.Snapshot) (*shadowStatus, error) {
 	out := &shadowStatus{Mirrors: map[string]passNote{}, Pools: []*shadowPool{}}
 	for key, text := range has.Spaces["default"].Metadata.Annotations {
 		if name, is := strings.CutPrefix(key, shadowNote); is {
@@ -120,7 +120,7 @@ func statusOf(project string, has *stock.Stock) (*shadowStatus, error) {
 		if shadow == "" && since == "" || since == "" && has.Pools[parent(p)].Metadata.Labels[shadowLabel] == shadow {
 			continue
 		}
-		u := &shadowPool{Pool: name, Block: p.Status.AllocatedCIDR, Space: stock.SpaceOf(p), Shadow: shadow, Leads: shadow, Since: since}
+		u := &shadowPool{Pool: name, Block: p.Status.AllocatedCIDR, Space: snapshot.SpaceOf(p), Shadow: shadow, Leads: shadow, Since: since}
 		units[name] = u
 		out.Pools = append(out.Pools, u)
 	}

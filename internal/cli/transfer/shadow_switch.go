@@ -72,7 +72,7 @@ func (m *shadowing) switchOver(ctx context.Context, mirror *mirror) error {
 			continue
 		}
 		if out := v.within(mirror, name); len(out.Items) > 0 {
-			if err := m.tell(out); err != nil {
+			if err := m.printReport(out); err != nil {
 				return err
 			}
 			m.p.Note("pool %s is not switched: the two sides differ in it", name)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // view is the result of comparing both sides.
@@ -26,12 +26,12 @@ type view struct {
 	changes  []change
 	led      []ledPool
 	inLed    map[string]bool  // their content
-	aside    []*item          // wishes in pools where Carve leads
+	aside    []*item          // desired in pools where Carve leads
 	lone     []*item          // in a mirrored pool, and unknown to the other system
 	back     map[place]string // released by Carve, where Carve leads
 	safety   string           // reason why nothing is released
 	begun    bool             // the creation has started
-	missed   *missed          // tables that lack something not yet released
+	missed   *missingTables   // tables that lack something not yet released
 }
 
 // ledPool is a pool in which Carve leads, with its content.
@@ -55,17 +55,17 @@ func (i *item) pool() string {
 // compare computes the result of an import into a server without the mirror's things: these are the wanted things. The mirror's things that are not
 // wanted are to be released.
 func (m *mirror) compare(records *source.Records, why map[string]string) (*view, error) {
-	w, err := wish(m.mapping, m.Project, records)
+	w, err := desiredItems(m.mapping, m.Project, records)
 	if err != nil {
 		return nil, err
 	}
-	v := &view{plan: &plan{wishes: w, states: map[string]*state{}}, records: records, why: why, inLed: map[string]bool{}}
+	v := &view{plan: &plan{desired: w, states: map[string]*state{}}, records: records, why: why, inLed: map[string]bool{}}
 	for _, project := range m.projects() {
 		if err := v.sort(m, project); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.strangers(v.states); err != nil {
+	if err := w.refuseForeignSpace(v.states); err != nil {
 		return nil, err
 	}
 	w.inherit(v.states)
@@ -81,11 +81,11 @@ func (m *mirror) compare(records *source.Records, why map[string]string) (*view,
 
 // sort separates the mirror's things from those of others.
 func (v *view) sort(m *mirror, project string) error {
-	st := &state{Stock: m.states[project]}
+	st := &state{Snapshot: m.states[project]}
 	if err := st.place(project); err != nil {
 		return err
 	}
-	switched := switchedPools(st.Stock)
+	switched := switchedPools(st.Snapshot)
 	led := map[string]*ledPool{}
 	var others []*item
 	for _, e := range st.items {
@@ -128,7 +128,7 @@ func (v *view) sort(m *mirror, project string) error {
 }
 
 // switchedPools returns for each pool the switched pool that it is or is in.
-func switchedPools(st *stock.Stock) map[string]string {
+func switchedPools(st *snapshot.Snapshot) map[string]string {
 	all := map[string]string{}
 	for name := range st.Pools {
 		for at := name; at != ""; {
@@ -154,8 +154,8 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.Metadata.Name, err)
 	}
-	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, there: true, ending: pending,
-		more: &more{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
+	i := &item{domain: domainOf(project, ""), kind: "allocation", name: a.Metadata.Name, block: block, onServer: true, ending: pending,
+		itemDetails: &itemDetails{ownParent: show.RefText(&a.Spec.PoolRef, project), phase: a.Status.Phase}}
 	switch a.Status.Phase {
 	case client.IPAllocationPhaseBound:
 		i.end("", "project "+a.Spec.Consumer+" holds it")
@@ -165,7 +165,7 @@ func heldItem(project string, a client.IPAllocation, pools map[string]client.IPP
 		i.end("", "it cools down")
 	}
 	if p, found := pools[i.ownParent]; found {
-		i.move(stock.SpaceOf(p))
+		i.move(snapshot.SpaceOf(p))
 	}
 	return i, nil
 }
@@ -183,9 +183,9 @@ func (v *view) mark(name string) {
 			labels := map[string]string{shadowLabel: name}
 			maps.Copy(labels, i.labels)
 			labels[shadowLabel] = name
-			i.rich().labels = labels
+			i.details().labels = labels
 		}
-		i.stands = pools[i.place()]
+		i.counterpart = pools[i.place()]
 	}
 }
 
@@ -239,7 +239,7 @@ func (v *view) alone() {
 	for _, project := range slices.Sorted(maps.Keys(v.states)) {
 		for _, e := range v.states[project].items {
 			_, keep := v.why[e.id()]
-			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.is == nil && e.phase != client.IPAllocationPhaseCoolingDown {
+			if mirrored[project+"/"+e.ownParent] && !v.leads(e) && !keep && e.madeByMirror == nil && e.phase != client.IPAllocationPhaseCoolingDown {
 				v.lone = append(v.lone, e)
 			}
 		}

@@ -11,23 +11,23 @@ import (
 	"github.com/carve-ipam/carve/internal/cli/rules"
 	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/snapshot"
 	"github.com/carve-ipam/carve/internal/cli/source"
-	"github.com/carve-ipam/carve/internal/cli/stock"
 )
 
 // state is the server's content of one project.
 type state struct {
-	*stock.Stock
+	*snapshot.Snapshot
 	items []*item // pools and claims
 }
 
 // read reads all of a project.
 func read(ctx context.Context, s *session.Session) (*state, error) {
-	has, err := stock.Read(ctx, s)
+	has, err := snapshot.Read(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	st := &state{Stock: has}
+	st := &state{Snapshot: has}
 	err = st.place(s.Project)
 	return st, err
 }
@@ -44,42 +44,42 @@ func (st *state) place(project string) error {
 		if p.Status.ParentRef != nil {
 			parent = show.RefText(p.Status.ParentRef, project)
 		}
-		st.items = append(st.items, &item{domain: domainOf(project, stock.SpaceOf(p)), kind: rules.AsPool, name: name, block: block, there: true, ending: pending,
-			more: &more{
+		st.items = append(st.items, &item{domain: domainOf(project, snapshot.SpaceOf(p)), kind: rules.AsPool, name: name, block: block, onServer: true, ending: pending,
+			itemDetails: &itemDetails{
 				labels: p.Metadata.Labels, annotations: p.Metadata.Annotations, description: p.Spec.Description, holds: p.Spec.Reservations,
 				ownParent: parent, revision: p.Metadata.Revision,
-				current: func() (stock.Spec, error) { return stock.PoolRest(p) },
+				current: func() (snapshot.Spec, error) { return snapshot.PoolRest(p) },
 			}})
 	}
 	spaces := map[string]string{}
 	for _, i := range st.items {
 		spaces[i.name] = i.space
 	}
-	shared := map[client.ResolvedRef]*more{} // by pool
+	shared := map[client.ResolvedRef]*itemDetails{} // by pool
 	for c := range st.Claims.All() {
 		if shared[c.Pool] == nil {
-			shared[c.Pool] = &more{ownParent: show.RefText(&c.Pool, project), claims: st.Claims}
+			shared[c.Pool] = &itemDetails{ownParent: show.RefText(&c.Pool, project), claims: st.Claims}
 		}
 		space := ""
 		if c.Pool.Project == project {
 			space = spaces[c.Pool.Name]
 		}
-		st.items = append(st.items, &item{domain: domainOf(project, space), kind: rules.AsClaim, name: c.Name, block: c.Block, there: true, ending: pending, more: shared[c.Pool]})
+		st.items = append(st.items, &item{domain: domainOf(project, space), kind: rules.AsClaim, name: c.Name, block: c.Block, onServer: true, ending: pending, itemDetails: shared[c.Pool]})
 	}
 	return nil
 }
 
 // spaceOf and classOf return the items that an import compares with a space and a class of its source.
 func spaceOf(s client.Space) *item {
-	return &item{kind: string(source.Space), name: s.Metadata.Name, there: true, ending: pending, more: &more{
+	return &item{kind: string(source.Space), name: s.Metadata.Name, onServer: true, ending: pending, itemDetails: &itemDetails{
 		labels: s.Metadata.Labels, annotations: s.Metadata.Annotations, description: s.Spec.Description,
-		current: func() (stock.Spec, error) { return stock.Spec{}, nil },
+		current: func() (snapshot.Spec, error) { return snapshot.Spec{}, nil },
 	}}
 }
 
 func classOf(c client.IPClass) *item {
-	return &item{kind: string(source.Class), name: c.Metadata.Name, there: true, ending: pending, more: &more{
+	return &item{kind: string(source.Class), name: c.Metadata.Name, onServer: true, ending: pending, itemDetails: &itemDetails{
 		labels: c.Metadata.Labels, annotations: c.Metadata.Annotations,
-		current: func() (stock.Spec, error) { return stock.Whole(c.Spec) },
+		current: func() (snapshot.Spec, error) { return snapshot.Whole(c.Spec) },
 	}}
 }

@@ -17,7 +17,7 @@ import (
 
 // tree is one routing domain: existing and new items, nested.
 type tree struct {
-	w        *wishes
+	desired  *desired
 	items    []*item // sorted by byPlace, without ranges
 	ranges   []*item
 	taken    []span // addresses that earlier ranges use; matters for the policy narrow
@@ -27,8 +27,8 @@ type tree struct {
 }
 
 // grow nests a domain's items, and settles duplicates and overlaps by the policies.
-func grow(w *wishes, items []*item) *tree {
-	t := &tree{w: w, children: map[*item][]*item{}}
+func grow(w *desired, items []*item) *tree {
+	t := &tree{desired: w, children: map[*item][]*item{}}
 	t.items = slices.DeleteFunc(items, func(i *item) bool {
 		if i.isRange() {
 			t.ranges = append(t.ranges, i)
@@ -70,7 +70,7 @@ func (t *tree) existing(block netip.Prefix) iter.Seq[*item] {
 	})
 	return func(yield func(*item) bool) {
 		for ; at < len(t.items) && t.items[at].block == block; at++ {
-			if t.items[at].there && !yield(t.items[at]) {
+			if t.items[at].onServer && !yield(t.items[at]) {
 				return
 			}
 		}
@@ -91,7 +91,7 @@ func (t *tree) duplicates() {
 			last = i.block
 			clear(seen)
 		}
-		if i.there {
+		if i.onServer {
 			continue
 		}
 		k := key{i.block, i.kind, ""}
@@ -107,7 +107,7 @@ func (t *tree) duplicates() {
 			i, other = other, i
 			seen[k] = other
 		}
-		policy := t.w.mapping.OnDuplicate
+		policy := t.desired.mapping.OnDuplicate
 		if same := i.same(); same != "" && same == other.same() {
 			policy = rules.First // the source lists one thing in several rows
 		}
@@ -139,7 +139,7 @@ func (t *tree) said(i *item) string {
 	if i.row == 0 {
 		return i.target() + " (" + i.where() + ")"
 	}
-	return t.w.records.At(int(i.row)-1).ID + " (" + i.where() + ")"
+	return t.desired.records.At(int(i.row)-1).ID + " (" + i.where() + ")"
 }
 
 // nest finds the pool around each item.
@@ -155,11 +155,11 @@ func (t *tree) nest() {
 		stack = t.place(stack, n, i)
 	}
 	for _, i := range t.items {
-		if i.outcome == "" && i.parent == nil && i.kind == rules.AsClaim && !i.there && !strings.Contains(i.ownParent, "/") {
+		if i.outcome == "" && i.parent == nil && i.kind == rules.AsClaim && !i.onServer && !strings.Contains(i.ownParent, "/") {
 			i.end(outcomeRefused, "no pool contains it: add one to `roots` of the mapping, or with --root")
 		}
-		for p := i.parent; i.outcome == "" && !i.there && p != nil; p = p.parent {
-			if !p.there && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
+		for p := i.parent; i.outcome == "" && !i.onServer && p != nil; p = p.parent {
+			if !p.onServer && p.outcome == outcomeRefused || p.outcome == outcomeSkipped {
 				i.end(outcomeRefused, "the pool around it, "+t.said(p)+", was refused or skipped")
 			}
 		}
@@ -178,7 +178,7 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 		if top.isPool() {
 			break
 		}
-		if top.there && i.there {
+		if top.onServer && i.onServer {
 			return stack // no conflict: for example an address within a block from another project's pool
 		}
 		if t.meets(top, i) {
@@ -194,11 +194,11 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 	}
 	if twin := t.twin(stack, i); twin != nil {
 		i.parent = twin
-		t.w.compare(i, twin)
+		t.desired.compare(i, twin)
 		return stack
 	}
-	if top != nil && i.there && !top.there && !top.stands {
-		top.is, i.is = i, top
+	if top != nil && i.onServer && !top.onServer && !top.counterpart {
+		top.madeByMirror, i.madeByMirror = i, top
 		top.end(outcomeRefused, i.target()+" on the server is inside it")
 	}
 	i.parent = top
@@ -221,20 +221,20 @@ func (t *tree) place(stack []*item, n int, i *item) []*item {
 // meets settles the overlap of an item with top, the claim around it. It returns true if the item is settled, and false if it has ended top.
 func (t *tree) meets(top, i *item) bool {
 	switch {
-	case top.there && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
-		t.w.compare(i, top)
-	case top.there:
-		i.is, top.is = top, i
+	case top.onServer && top.block == i.block && i.kind == rules.AsClaim && top.kind == rules.AsClaim && top.name == i.name:
+		t.desired.compare(i, top)
+	case top.onServer:
+		i.madeByMirror, top.madeByMirror = top, i
 		i.end(outcomeRefused, "the block is held by "+top.target()+" ("+top.where()+")")
-	case i.there:
-		top.is, i.is = i, top
+	case i.onServer:
+		top.madeByMirror, i.madeByMirror = i, top
 		top.end(outcomeRefused, i.target()+" on the server is inside it")
 		return false
-	case t.w.mapping.OnOverlap == rules.Narrow || t.w.mapping.OnOverlap == rules.First && i.before(top):
+	case t.desired.mapping.OnOverlap == rules.Narrow || t.desired.mapping.OnOverlap == rules.First && i.before(top):
 		t.settle(rules.First, top, i, "it contains", top)
 		return false
 	default:
-		t.settle(t.w.mapping.OnOverlap, top, i, "it overlaps", i)
+		t.settle(t.desired.mapping.OnOverlap, top, i, "it overlaps", i)
 	}
 	return true
 }
@@ -245,7 +245,7 @@ func (t *tree) holdsMore(n int, i *item) bool {
 		if !around(i, next) {
 			return false
 		}
-		if !next.there && next.outcome == "" {
+		if !next.onServer && next.outcome == "" {
 			return true
 		}
 	}
@@ -254,12 +254,12 @@ func (t *tree) holdsMore(n int, i *item) bool {
 
 // twin returns the server's pool for a new item, or nil: a pool around it with the same block, and the same name if the item has a spec.
 func (t *tree) twin(stack []*item, i *item) *item {
-	if i.there || !i.isPool() {
+	if i.onServer || !i.isPool() {
 		return nil
 	}
 	var found *item
 	for _, p := range stack {
-		if p.there && p.isPool() && p.block == i.block && (p.name == i.name || i.spec == nil) {
+		if p.onServer && p.isPool() && p.block == i.block && (p.name == i.name || i.spec == nil) {
 			found = p
 		}
 	}
@@ -286,9 +286,9 @@ func specDifferences(i, is *item) (all []string) {
 }
 
 // compare settles an item that exists on the server.
-func (w *wishes) compare(i, is *item) {
+func (w *desired) compare(i, is *item) {
 	var all []string
-	i.is, is.is = is, i
+	i.madeByMirror, is.madeByMirror = is, i
 	if i.name != is.name {
 		i.end(outcomeSame, "it is "+is.target())
 		return

@@ -45,7 +45,7 @@ func named(cmd *cobra.Command, name string) *cobra.Command {
 // nearWords returns the commands that the user probably meant: by a synonym from other programs, by a typing mistake, or by a prefix.
 func nearWords(cmd *cobra.Command, word string) (near []string) {
 	word = strings.ToLower(word)
-	best := slipsIn(word) + 1
+	best := editDistance(word) + 1
 	for _, c := range cmd.Commands() {
 		if !c.IsAvailableCommand() {
 			continue
@@ -55,7 +55,7 @@ func nearWords(cmd *cobra.Command, word string) (near []string) {
 			name, d = c.Name(), -1
 		}
 		switch {
-		case d > slipsIn(word) || d > best:
+		case d > editDistance(word) || d > best:
 		case d < best:
 			near, best = []string{name}, d
 		default:
@@ -65,8 +65,8 @@ func nearWords(cmd *cobra.Command, word string) (near []string) {
 	return near
 }
 
-// slipsIn returns the number of typing mistakes that still count as the same word.
-func slipsIn(word string) int {
+// editDistance returns the number of typing mistakes that still count as the same word.
+func editDistance(word string) int {
 	if len(word) > 4 {
 		return 2
 	}
@@ -77,7 +77,7 @@ func slipsIn(word string) int {
 func nearest(word string, names []string) (name string, distance int) {
 	distance = len(word) + 1
 	for _, n := range names {
-		d := slipsBetween(word, n)
+		d := editDistanceWithin(word, n)
 		if len(word) > 1 && strings.HasPrefix(n, word) {
 			d = 0
 		}
@@ -116,15 +116,15 @@ func UnknownFlag(cmd *cobra.Command, err error) error {
 		return exit.Usagef("%v; did you mean %s?", err, other)
 	}
 	if len(word) > 1 {
-		if name, d := nearest(word, slices.Sorted(maps.Keys(flags))); d <= slipsIn(word) && flags[name] {
+		if name, d := nearest(word, slices.Sorted(maps.Keys(flags))); d <= editDistance(word) && flags[name] {
 			return exit.Usagef("%v; did you mean --%s?", err, name)
 		}
 	}
 	return err
 }
 
-// slipsBetween counts typing mistakes; two swapped letters are one.
-func slipsBetween(a, b string) int {
+// editDistanceWithin counts typing mistakes; two swapped letters are one.
+func editDistanceWithin(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	for i := 0; i+1 < len(a); i++ {
 		swapped := a[:i] + a[i+1:i+2] + a[i:i+1] + a[i+2:]

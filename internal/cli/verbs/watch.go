@@ -197,7 +197,7 @@ func (w *watching[T]) run(ctx context.Context, list func(ctx context.Context, at
 	for e, err := range source.Watch(ctx) {
 		switch {
 		case err == nil:
-			err = w.tell(e)
+			err = w.print(e)
 		case !w.began:
 		case follow.Stays(err):
 			err = fmt.Errorf("the watch has ended: %w", err)
@@ -227,8 +227,8 @@ func (w *watching[T]) changes(ctx context.Context, after client.ChangesCursor, s
 	return list, err
 }
 
-// tell shows an event. It skips an event without a change.
-func (w *watching[T]) tell(e follow.Event[json.RawMessage]) error {
+// print shows an event. It skips an event without a change.
+func (w *watching[T]) print(e follow.Event[json.RawMessage]) error {
 	c := change[T]{Kind: w.Fed.Kind, Name: e.Name, Type: e.Type, word: string(e.Type)}
 	var doc json.RawMessage
 	switch e.Type {

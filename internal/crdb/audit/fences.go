@@ -13,14 +13,14 @@ import (
 )
 
 // Stocks counts every container's free and cooling blocks in each region. The stocks in the fences (version rows) must equal these counts.
-func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.Place]ipam.Stock, error) {
+func Stocks(ctx context.Context, db lookup.Querier) (map[lookup.FenceKey]ipam.Stock, error) {
 	answer, err := db.Query(ctx, statement("fences"))
 	if err != nil {
 		return nil, err
 	}
-	stocks := map[lookup.Place]ipam.Stock{}
+	stocks := map[lookup.FenceKey]ipam.Stock{}
 	var (
-		at            lookup.Place
+		at            lookup.FenceKey
 		bits          *int
 		free, cooling int64
 	)
@@ -44,11 +44,11 @@ func stockViolations(ctx context.Context, tx pgx.Tx) (out []Finding, err error) 
 	if err != nil {
 		return nil, err
 	}
-	var at lookup.Place
+	var at lookup.FenceKey
 	var stored []byte
 	var project bool
 	total := 0
-	find := func(at lookup.Place, format string, args ...any) {
+	find := func(at lookup.FenceKey, format string, args ...any) {
 		if total++; total <= maxFindings {
 			out = append(out, Finding{"fences", at.ID.String(), fmt.Sprintf(format, args...) + " in region " + at.Region})
 		}

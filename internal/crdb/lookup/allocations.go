@@ -36,10 +36,10 @@ func (r Reader) AllocationGet(ctx context.Context, project storage.ProjectKey, i
 // allocationElsewhere looks in the other regions for a project's allocation that one did not find in the store's own region. It returns nil if they
 // have none. If the read fails, its error replaces not_found.
 func (r Reader) allocationElsewhere(ctx context.Context, of storage.ProjectKey, id ipam.ID, err *error) *ipam.Allocation {
-	if !r.places.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
+	if !r.regions.Several() || !ipam.IsCode(*err, ipam.CodeNotFound) {
 		return nil
 	}
-	found, failed := List(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.places.Others(), rows.ID(id), rows.ID(of.ID))
+	found, failed := List(ctx, r, "allocation_get_elsewhere", allocationIn(""), r.regions.Others(), rows.ID(id), rows.ID(of.ID))
 	if failed != nil {
 		*err = failed
 	}
@@ -54,7 +54,7 @@ func (r Reader) AllocationList(ctx context.Context, project storage.ProjectKey, 
 	byAddress := func(a, b ipam.Allocation) int {
 		return cmp.Or(bytes.Compare(a.ContainerID[:], b.ContainerID[:]), a.Block.Addr().Compare(b.Block.Addr()))
 	}
-	return everywhere(ctx, r, "allocation_list", allocationIn(project.Name), r.places.Everywhere(), byAddress, limit,
+	return everywhere(ctx, r, "allocation_list", allocationIn(project.Name), r.regions.Everywhere(), byAddress, limit,
 		rows.ID(project.ID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 
@@ -66,7 +66,7 @@ func (r Reader) AllocationListInPool(ctx context.Context, pool storage.Container
 
 // AllocationListRetained implements storage.Reader.
 func (r Reader) AllocationListRetained(ctx context.Context, holder storage.ProjectKey, from storage.RetainedCursor, limit int) ([]ipam.Allocation, error) {
-	return List(ctx, r, "allocation_list_retained", allocationOfItsPool, r.places.Everywhere(), rows.ID(holder.ID),
+	return List(ctx, r, "allocation_list_retained", allocationOfItsPool, r.regions.Everywhere(), rows.ID(holder.ID),
 		rows.ID(from.ProjectID), rows.ID(from.ContainerID), rows.After(from.Base), limit)
 }
 

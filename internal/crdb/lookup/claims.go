@@ -27,7 +27,7 @@ func claimIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Claim, e
 // ClaimGet implements storage.Reader.
 func (r Reader) ClaimGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Claim, error) {
 	c, err := one(ctx, r, "claim_get", claimIn(project), NotFound("Claim %s/%s was not found.", project.Name, name), r.region, rows.ID(project.ID), name)
-	if !r.places.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
+	if !r.regions.Several() || !ipam.IsCode(err, ipam.CodeNotFound) {
 		return c, err
 	}
 	if found, elsewhere := r.claimElsewhere(ctx, project, name); elsewhere != nil || found != nil {
@@ -116,7 +116,7 @@ func (r Reader) ClaimLookup(ctx context.Context, q storage.ClaimQuery) (storage.
 		if q.Class != nil {
 			queueClass(b, q.Project, *q.Class)
 		}
-		wide := r.places.Several() && !q.Generated
+		wide := r.regions.Several() && !q.Generated
 		if wide {
 			b.Queue(query.Get("project_region_list"), rows.ID(q.Project.ID))
 		}

@@ -19,7 +19,7 @@ func (r Reader) ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ip
 		realms[i], uids[i] = ref.Realm, ref.UID
 	}
 	found, err := List(ctx, r, "consumers_named", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
-	if err != nil || len(found) >= len(refs) || !r.places.Several() {
+	if err != nil || len(found) >= len(refs) || !r.regions.Several() {
 		return found, err
 	}
 	elsewhere, err := List(ctx, r, "consumers_named_elsewhere", rows.Consumers.Scan, r.region, rows.ID(projectID), realms, uids)
@@ -33,7 +33,7 @@ func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, err
 
 // regionsOf returns the regions in which a project may have claims and consumers. With a single region it needs no query.
 func (r Reader) regionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
-	if !r.places.Several() {
+	if !r.regions.Several() {
 		return []string{r.region}, nil
 	}
 	return r.RegionsOf(ctx, projectID)
@@ -56,22 +56,22 @@ func (r Reader) ConsumerList(ctx context.Context, project storage.ProjectKey, re
 
 // ConsumersDue implements storage.Reader. It filters long times to live here: in SQL, the database would read on until it had found enough others.
 func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.Time) (realms []storage.RealmKey, next time.Time, err error) {
-	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, mostDue)
+	found, err := List(ctx, r, "consumer_due", scanExpired, r.region, from, by.Before, maxDue)
 	seen := make(map[storage.RealmKey]bool)
 	for _, e := range found {
 		if e.ttl <= int64(by.MaxTTL/time.Second) && !seen[e.RealmKey] {
 			seen[e.RealmKey], realms = true, append(realms, e.RealmKey)
 		}
 	}
-	if len(found) == mostDue {
-		next = found[mostDue-1].at
+	if len(found) == maxDue {
+		next = found[maxDue-1].at
 	}
 	return realms, next, err
 }
 
-// mostDue bounds the consumers that one read examines to find realms with expired ones. It is far more than can expire at the same time, which is the
+// maxDue bounds the consumers that one read examines to find realms with expired ones. It is far more than can expire at the same time, which is the
 // number of consumers that one request renews.
-const mostDue = 20000
+const maxDue = 20000
 
 type expired struct {
 	storage.RealmKey
@@ -114,7 +114,7 @@ func (r Reader) AttachmentList(ctx context.Context, c ipam.Claim, after ipam.Con
 // AttachmentListOf implements storage.Reader.
 func (r Reader) AttachmentListOf(ctx context.Context, projectID ipam.ID, ref ipam.ConsumerRef, limit int) ([]ipam.Attachment, error) {
 	found, err := List(ctx, r, "attachment_list_of", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit)
-	if err != nil || len(found) == limit || !r.places.Several() {
+	if err != nil || len(found) == limit || !r.regions.Several() {
 		return found, err
 	}
 	elsewhere, err := List(ctx, r, "attachment_list_of_elsewhere", rows.Attachments.Scan, r.region, rows.ID(projectID), ref.Realm, ref.UID, limit-len(found))

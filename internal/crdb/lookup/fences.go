@@ -11,14 +11,14 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Place identifies a container's rows in a region. A container is a pool, or one family of a space.
-type Place struct {
+// FenceKey identifies a container's rows in a region. A container is a pool, or one family of a space.
+type FenceKey struct {
 	Region string
 	ID     ipam.ID
 }
 
-// PlaceOf returns a container's place.
-func PlaceOf(c storage.Container) Place { return Place{c.Region, c.ID} }
+// FenceKeyOf returns a container's place.
+func FenceKeyOf(c storage.Container) FenceKey { return FenceKey{c.Region, c.ID} }
 
 // Fence is the version row of a container: Mark is its version, which every change replaces, and Stock counts its free and cooling blocks.
 type Fence struct {
@@ -27,10 +27,10 @@ type Fence struct {
 }
 
 // Fences maps places to the fences that were read.
-type Fences map[Place]Fence
+type Fences map[FenceKey]Fence
 
 // Read adds the fences of places to f.
-func (f Fences) Read(ctx context.Context, db Querier, places []Place) error {
+func (f Fences) Read(ctx context.Context, db Querier, places []FenceKey) error {
 	answer, err := db.Query(ctx, query.Get("fence_list"), fenceArgs(places)...)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func Lock(ctx context.Context, db Querier, containers []storage.Container) error
 }
 
 func (f Fences) collect(answer pgx.Rows) error {
-	var at Place
+	var at FenceKey
 	var mark ipam.ID
 	var stored []byte
 	_, err := pgx.ForEachRow(answer, []any{&at.Region, (*[16]byte)(&at.ID), (*[16]byte)(&mark), &stored}, func() error {
@@ -67,7 +67,7 @@ func (f Fences) take(results pgx.BatchResults) error {
 	return f.collect(answer)
 }
 
-func fenceArgs(places []Place) []any {
+func fenceArgs(places []FenceKey) []any {
 	regions, ids := make([]string, len(places)), make([][16]byte, len(places))
 	for i, p := range places {
 		regions[i], ids[i] = p.Region, rows.ID(p.ID)
@@ -76,7 +76,7 @@ func fenceArgs(places []Place) []any {
 }
 
 // fences reads the fences of places, in one snapshot.
-func (r Reader) fences(ctx context.Context, places []Place) (Fences, error) {
+func (r Reader) fences(ctx context.Context, places []FenceKey) (Fences, error) {
 	var found Fences
 	err := r.run(ctx, "fence_list", func(q Querier) error {
 		found = make(Fences, len(places))
@@ -87,9 +87,9 @@ func (r Reader) fences(ctx context.Context, places []Place) (Fences, error) {
 
 // Stocks implements storage.Reader.
 func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map[ipam.ID]ipam.Stock, error) {
-	out, places := make(map[ipam.ID]ipam.Stock, len(containers)), make([]Place, len(containers))
+	out, places := make(map[ipam.ID]ipam.Stock, len(containers)), make([]FenceKey, len(containers))
 	for i, c := range containers {
-		out[c.ID], places[i] = ipam.Stock{Free: map[int]int64{}}, PlaceOf(c)
+		out[c.ID], places[i] = ipam.Stock{Free: map[int]int64{}}, FenceKeyOf(c)
 	}
 	found, err := r.fences(ctx, places)
 	if err != nil {
@@ -106,22 +106,22 @@ func (r Reader) Stocks(ctx context.Context, containers []storage.Container) (map
 // RoomIn implements storage.Reader.
 func (r Reader) RoomIn(ctx context.Context, ask []storage.RoomQuery) (map[ipam.ID]bool, error) {
 	room := make(map[ipam.ID]bool, len(ask))
-	err := r.withRoom(ctx, ask, func(at Place) { room[at.ID] = true })
+	err := r.withRoom(ctx, ask, func(at FenceKey) { room[at.ID] = true })
 	return room, err
 }
 
 // RoomByRegion implements storage.Reader.
 func (r Reader) RoomByRegion(ctx context.Context, ask []storage.RoomQuery) (map[string]bool, error) {
 	room := make(map[string]bool, len(ask))
-	err := r.withRoom(ctx, ask, func(at Place) { room[at.Region] = true })
+	err := r.withRoom(ctx, ask, func(at FenceKey) { room[at.Region] = true })
 	return room, err
 }
 
 // withRoom calls tell for each place with a free block that is large enough for the query.
-func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(Place)) error {
-	places := make([]Place, len(ask))
+func (r Reader) withRoom(ctx context.Context, ask []storage.RoomQuery, tell func(FenceKey)) error {
+	places := make([]FenceKey, len(ask))
 	for i, q := range ask {
-		places[i] = PlaceOf(q.Container)
+		places[i] = FenceKeyOf(q.Container)
 	}
 	found, err := r.fences(ctx, places)
 	for i, q := range ask {

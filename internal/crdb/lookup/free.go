@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
@@ -17,12 +17,12 @@ import (
 
 // Free runs the planned reads of free blocks, and reads the fence of the container into fences if it is missing. The stock only affects the choice of
 // statements, not the result: an empty stock makes one statement of several blocks and sizes.
-func Free(ctx context.Context, db Querier, c storage.Container, reads space.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
+func Free(ctx context.Context, db Querier, c storage.Container, reads freespace.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
-	_, known := fences[PlaceOf(c)]
+	_, known := fences[FenceKeyOf(c)]
 	n := queueFree(b, c, reads, stock)
 	if !known {
-		b.Queue(query.Get("fence_list"), fenceArgs([]Place{PlaceOf(c)})...)
+		b.Queue(query.Get("fence_list"), fenceArgs([]FenceKey{FenceKeyOf(c)})...)
 	}
 	if b.Len() == 0 {
 		return nil, nil
@@ -44,7 +44,7 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 	}
 	var around []netip.Prefix
 	for b := within.Bits() - 1; b >= pool.Block.Bits(); b-- {
-		around = append(around, space.Ancestor(within, b))
+		around = append(around, freespace.Ancestor(within, b))
 	}
 	larger, bases := freeArrays(around)
 	err = r.run(ctx, "free_cover", func(q Querier) error {
@@ -60,7 +60,7 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 		free, err = takeFree(results, b.Len())
 		return errors.Join(err, results.Close())
 	})
-	slices.SortFunc(free, space.Compare)
+	slices.SortFunc(free, freespace.Compare)
 	return free, err
 }
 
@@ -85,7 +85,7 @@ func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 const freeForOne = 300
 
 // queueFree adds the statements of the planned reads and returns their number.
-func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads, stock ipam.Stock) int {
+func queueFree(b *pgx.Batch, c storage.Container, reads freespace.Reads, stock ipam.Stock) int {
 	before := b.Len()
 	if len(reads.Keys) > 0 {
 		queueBlocks(b, c, reads.Keys, stock)
@@ -93,7 +93,7 @@ func queueFree(b *pgx.Batch, c storage.Container, reads space.Reads, stock ipam.
 	width := c.Block.Addr().BitLen()
 	for _, s := range reads.Scans {
 		lo, hi := int16(width-s.MaxBits), int16(width-s.MinBits) //nolint:gosec // 0 to 128
-		if s.Order == space.TightestFirst && s.From == c.Block.Addr() {
+		if s.Order == freespace.TightestFirst && s.From == c.Block.Addr() {
 			b.Queue(query.Get("free_tightest"), c.Region, rows.ID(c.ID), lo, hi, s.Limit)
 			continue
 		}

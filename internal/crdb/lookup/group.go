@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/crdb/query"
 	"github.com/carve-ipam/carve/internal/crdb/rows"
@@ -17,7 +17,7 @@ import (
 // Group reads the facts that a group depends on, and adds the fences of its pool and of projects to fences. It returns q.Pool with its current
 // revision.
 func Group(
-	ctx context.Context, db Querier, region string, pool storage.Container, reads space.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
+	ctx context.Context, db Querier, region string, pool storage.Container, reads freespace.Reads, stock ipam.Stock, q storage.GroupQuery, projects []ipam.ID, fences Fences,
 ) (facts storage.GroupFacts, err error) {
 	b := &pgx.Batch{}
 	if len(projects) > 0 { // first: facts that are read after a mark are at least as new
@@ -56,7 +56,7 @@ func Group(
 		facts.Pool = q.Pool
 		facts.Pool.Revision, facts.Pool.EmptySince = state[0].revision, state[0].emptySince
 		if !state[0].fence.Mark.IsZero() {
-			fences[PlaceOf(pool)] = state[0].fence
+			fences[FenceKeyOf(pool)] = state[0].fence
 		}
 		err = groupFacts(results, n, q, partIn(region, q.Shard), &facts)
 	}

@@ -87,11 +87,11 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 	}
 	few, many := sizes, []int16(nil)
 	if r.byKeys {
-		found, err := r.fences(ctx, []Place{PlaceOf(c)})
+		found, err := r.fences(ctx, []FenceKey{FenceKeyOf(c)})
 		if err != nil {
 			return nil, err
 		}
-		few, many = apart(sizes, width, found[PlaceOf(c)].Stock)
+		few, many = apart(sizes, width, found[FenceKeyOf(c)].Stock)
 	}
 	last := func(size int16) netip.Addr { // the page begins after this address
 		if from.IsValid() && size == rows.HostBits(from) {

@@ -25,8 +25,8 @@ func Through(q Querier) Run {
 	return func(_ context.Context, _ string, fn func(Querier) error) error { return fn(q) }
 }
 
-// Places lists the database's regions.
-type Places interface {
+// Regions lists the database's regions.
+type Regions interface {
 	Several() bool        // whether the database has other regions
 	Others() []string     // all but the store's own
 	Everywhere() []string // all, the store's own first
@@ -34,14 +34,14 @@ type Places interface {
 
 // Reader implements storage.Reader. Its Run decides between a transaction's connection and single reads.
 type Reader struct {
-	region string
-	places Places
-	run    Run
-	byKeys bool // on this engine, the stock decides how several sizes are read
+	region  string
+	regions Regions
+	run     Run
+	byKeys  bool // on this engine, the stock decides how several sizes are read
 }
 
 // New returns a reader in a region. byKeys is for an engine that reads other rows to find an array's rows.
-func New(region string, places Places, run Run, byKeys bool) Reader {
+func New(region string, places Regions, run Run, byKeys bool) Reader {
 	return Reader{region, places, run, byKeys}
 }
 

@@ -49,7 +49,7 @@ func inProjects(projects []ipam.ID, rest ...any) (asks [][]any) {
 
 // inPlaces returns the arguments of a statement that runs once for each project in each region.
 func (r Reader) inPlaces(projects []ipam.ID, rest ...any) (asks [][]any) {
-	for _, region := range r.places.Everywhere() {
+	for _, region := range r.regions.Everywhere() {
 		for _, args := range inProjects(projects, rest...) {
 			asks = append(asks, append([]any{region}, args...))
 		}

@@ -21,7 +21,7 @@ func Taken(ctx context.Context, db Querier, region string, claims, keys []storag
 
 // TakenUnder does the same as Taken. In the same round trip it then reads the places' fences into fences.
 func TakenUnder(
-	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []Place, fences Fences,
+	ctx context.Context, db Querier, region string, claims, keys []storage.NameRef, places []FenceKey, fences Fences,
 ) (taken, used map[storage.NameRef]bool, err error) {
 	taken, used = map[storage.NameRef]bool{}, map[storage.NameRef]bool{}
 	b := &pgx.Batch{}

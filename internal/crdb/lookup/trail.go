@@ -39,7 +39,7 @@ func (r Reader) EventList(ctx context.Context, project storage.ProjectKey, from,
 	}
 	first := from.Numbered(from.Time(), 0) // first id in the row that contains from
 	newestFirst := func(a, b []ipam.Event) int { return bytes.Compare(b[0].ID[:], a[0].ID[:]) }
-	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.places.Everywhere(), newestFirst, limit+1, // one more: before may cut off the newest row's events
+	found, err := everywhere(ctx, r, "event_list", eventsIn(project), r.regions.Everywhere(), newestFirst, limit+1, // one more: before may cut off the newest row's events
 		rows.ID(project.ID), rows.ID(first), rows.ID(before), limit)
 	for _, row := range found {
 		for _, e := range slices.Backward(row) {
@@ -99,7 +99,7 @@ func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidate
 // HeldElsewhere implements storage.Reader.
 func (r Reader) HeldElsewhere(ctx context.Context, holders []ipam.ID, candidates []netip.Prefix, limit int) ([]ipam.Allocation, error) {
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.places.Everywhere(), longestFirst, limit, rows.IDs(holders), bases, lengths, limit)
+	return everywhere(ctx, r, "held_elsewhere", allocationOfItsPool, r.regions.Everywhere(), longestFirst, limit, rows.IDs(holders), bases, lengths, limit)
 }
 
 func longestFirst(a, b ipam.Allocation) int { return cmp.Compare(b.Block.Bits(), a.Block.Bits()) }
@@ -115,7 +115,7 @@ func holdIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Hold, err
 // HistoryAt implements storage.Reader.
 func (r Reader) HistoryAt(ctx context.Context, project storage.ProjectKey, candidates []netip.Prefix, at time.Time, limit int) ([]ipam.Hold, error) {
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "history_at", holdIn(project), r.places.Everywhere(), newestHoldFirst, limit, rows.ID(project.ID), bases, lengths, at, limit)
+	return everywhere(ctx, r, "history_at", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit, rows.ID(project.ID), bases, lengths, at, limit)
 }
 
 // HistoryList implements storage.Reader.
@@ -124,7 +124,7 @@ func (r Reader) HistoryList(ctx context.Context, project storage.ProjectKey, can
 		before = storage.HistoryCursor{Until: LastTime, ID: LastID}
 	}
 	bases, lengths := heldArrays(candidates)
-	return everywhere(ctx, r, "history_list", holdIn(project), r.places.Everywhere(), newestHoldFirst, limit,
+	return everywhere(ctx, r, "history_list", holdIn(project), r.regions.Everywhere(), newestHoldFirst, limit,
 		rows.ID(project.ID), bases, lengths, before.Until, rows.ID(before.ID), limit)
 }
 

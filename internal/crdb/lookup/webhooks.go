@@ -23,13 +23,13 @@ func webhookIn(project storage.ProjectKey) func(pgx.CollectableRow) (ipam.Webhoo
 // WebhookGet implements storage.Reader.
 func (r Reader) WebhookGet(ctx context.Context, project storage.ProjectKey, name string) (ipam.Webhook, error) {
 	return one(ctx, r, "webhook_get", webhookIn(project), NotFound("Webhook %s/%s was not found.", project.Name, name),
-		r.places.Everywhere(), rows.ID(project.ID), name)
+		r.regions.Everywhere(), rows.ID(project.ID), name)
 }
 
 // WebhookList implements storage.Reader.
 func (r Reader) WebhookList(ctx context.Context, project storage.ProjectKey, after string, limit int) ([]ipam.Webhook, error) {
 	byName := func(a, b ipam.Webhook) int { return cmp.Compare(a.Name, b.Name) }
-	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.places.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
+	return everywhere(ctx, r, "webhook_list", webhookIn(project), r.regions.Everywhere(), byName, limit, rows.ID(project.ID), after, limit)
 }
 
 // WebhooksDue implements storage.Reader.

@@ -19,11 +19,11 @@ type Ending int
 
 // The possible endings.
 const (
-	Committed   Ending = iota
-	Refused            // an error that a retry would not change
-	Again              // definitely rolled back; retry
-	AgainSlowly        // the same, but the database is unreachable or lacks resources
-	Unknown            // COMMIT was sent; no definite reply
+	Committed     Ending = iota
+	Refused              // an error that a retry would not change
+	Retry                // definitely rolled back; retry
+	RetrySlowly          // the same, but the database is unreachable or lacks resources
+	Indeterminate        // COMMIT was sent; no definite reply
 )
 
 // String returns a word for the ending.
@@ -37,8 +37,8 @@ type unknownOutcome struct{ cause error }
 func (u *unknownOutcome) Error() string { return "outcome of COMMIT unknown: " + u.cause.Error() }
 func (u *unknownOutcome) Unwrap() error { return u.cause }
 
-// NotKnown wraps an error at COMMIT that is not a definite reply.
-func NotKnown(cause error) error { return &unknownOutcome{cause} }
+// Unknown wraps an error at COMMIT that is not a definite reply.
+func Unknown(cause error) error { return &unknownOutcome{cause} }
 
 // IsUnknown reports whether the change may or may not have been made.
 func IsUnknown(err error) bool {
@@ -72,12 +72,12 @@ const noCode = "XXUUU"
 func AtCommit(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
-		return NotKnown(err)
+		return Unknown(err)
 	}
 	switch pg.Code[:2] {
 	case "40":
 		if pg.Code == "40003" { // statement completion unknown
-			return NotKnown(err)
+			return Unknown(err)
 		}
 		return err
 	case "23", "22", "42": // a deferred constraint, bad data: the transaction is rolled back
@@ -87,7 +87,7 @@ func AtCommit(err error) error {
 	case "CR000": // CockroachDB's historic retry code
 		return err
 	default: // 08xxx, 57P0x, 57014, 58C0x, 53xxx, XX000, XXUUU: the commit may or may not have happened
-		return NotKnown(err)
+		return Unknown(err)
 	}
 }
 
@@ -96,7 +96,7 @@ func AtCommit(err error) error {
 func BeforeCommit(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || cmp.Or(pg.SeverityUnlocalized, pg.Severity) != "ERROR" || pg.Code == noCode { // CockroachDB sends only Severity, in English
-		return NotKnown(err)
+		return Unknown(err)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func Classify(err error) (Ending, string) {
 		state = pg.Code
 	}
 	if IsUnknown(err) {
-		return Unknown, state
+		return Indeterminate, state
 	}
 	var domain *ipam.Error
 	var conflict *storage.Conflict
@@ -121,7 +121,7 @@ func Classify(err error) (Ending, string) {
 	case errors.As(err, &conflict), errors.As(err, &domain) && pg == nil:
 		return Refused, state
 	case errors.Is(err, write.ErrStale), pg != nil && outOfDate(pg):
-		return Again, state
+		return Retry, state
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return Refused, state
 	case errors.Is(err, pgx.ErrTxCommitRollback), errors.Is(err, pgx.ErrNoRows), pgconn.Timeout(err):
@@ -129,7 +129,7 @@ func Classify(err error) (Ending, string) {
 	case pg == nil && errors.As(err, &own):
 		return Refused, state
 	case pg == nil: // the connection: cannot be made, or lost before COMMIT
-		return AgainSlowly, state
+		return RetrySlowly, state
 	}
 	return classifyState(pg.Code), state
 }
@@ -138,17 +138,17 @@ func Classify(err error) (Ending, string) {
 func classifyState(code string) Ending {
 	switch code {
 	case "40001", "40P01", "40003", "CR000": // serialization, deadlock, statement completion unknown (not committed yet)
-		return Again
+		return Retry
 	case "55P03", "0A000", "26000": // lock not available; a stale cached plan
-		return Again
+		return Retry
 	case "57P01", "57P02", "57P03", "58C00", "58C01", "53300", "53200", "53100", "53000", "53400", "25006", "57P04", "25P03", "25P04", "28000", "28P01", "3D000", noCode:
 		// Draining, crashed, starting; range unavailable; too many connections, no memory, no disk, other resources; a standby; the database dropped;
 		// idle or transaction timeout; credentials changed; no such database; on CockroachDB an error without a code, usually from the network. None
 		// is a bug in Carve.
-		return AgainSlowly
+		return RetrySlowly
 	}
 	if code[:2] == "08" {
-		return AgainSlowly
+		return RetrySlowly
 	}
 	return Refused
 }

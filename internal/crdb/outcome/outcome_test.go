@@ -31,38 +31,38 @@ var states = []struct {
 	code           string
 	before, commit Ending
 }{
-	{"08000", AgainSlowly, Unknown}, {"08001", AgainSlowly, Unknown}, {"08003", AgainSlowly, Unknown},
-	{"08004", AgainSlowly, Unknown}, {"08006", AgainSlowly, Unknown}, {"08P01", AgainSlowly, Unknown},
-	{"08C00", AgainSlowly, Unknown},
-	{"0A000", Again, Unknown},   // cached plan must not change result type
-	{"22001", Refused, Refused}, // bad data
+	{"08000", RetrySlowly, Indeterminate}, {"08001", RetrySlowly, Indeterminate}, {"08003", RetrySlowly, Indeterminate},
+	{"08004", RetrySlowly, Indeterminate}, {"08006", RetrySlowly, Indeterminate}, {"08P01", RetrySlowly, Indeterminate},
+	{"08C00", RetrySlowly, Indeterminate},
+	{"0A000", Retry, Indeterminate}, // cached plan must not change result type
+	{"22001", Refused, Refused},     // bad data
 	{"22P05", Refused, Refused},
 	{"23502", Refused, Refused}, // constraints, deferred ones at COMMIT
 	{"23503", Refused, Refused}, {"23505", Refused, Refused}, {"23514", Refused, Refused},
-	{"25006", AgainSlowly, Unknown},                                  // a standby
-	{"25P03", AgainSlowly, Unknown}, {"25P04", AgainSlowly, Unknown}, // idle in transaction, transaction too long
-	{"26000", Again, Unknown},                                        // prepared statement does not exist
-	{"28000", AgainSlowly, Unknown}, {"28P01", AgainSlowly, Unknown}, // credentials: being changed
-	{"3D000", AgainSlowly, Unknown}, // no such database
-	{"40001", Again, Again},         // serialization: definite
-	{"40002", Refused, Refused},     // integrity constraint at the end
-	{"40003", Again, Unknown},       // statement completion unknown: nothing is committed before COMMIT
-	{"40P01", Again, Again},         // deadlock
+	{"25006", RetrySlowly, Indeterminate},                                        // a standby
+	{"25P03", RetrySlowly, Indeterminate}, {"25P04", RetrySlowly, Indeterminate}, // idle in transaction, transaction too long
+	{"26000", Retry, Indeterminate},                                              // prepared statement does not exist
+	{"28000", RetrySlowly, Indeterminate}, {"28P01", RetrySlowly, Indeterminate}, // credentials: being changed
+	{"3D000", RetrySlowly, Indeterminate}, // no such database
+	{"40001", Retry, Retry},               // serialization: definite
+	{"40002", Refused, Refused},           // integrity constraint at the end
+	{"40003", Retry, Indeterminate},       // statement completion unknown: nothing is committed before COMMIT
+	{"40P01", Retry, Retry},               // deadlock
 	{"42601", Refused, Refused}, {"42P01", Refused, Refused}, {"42501", Refused, Refused},
-	{"53000", AgainSlowly, Unknown}, {"53100", AgainSlowly, Unknown}, // resources, disk
-	{"53200", AgainSlowly, Unknown}, {"53300", AgainSlowly, Unknown}, // memory, connections
-	{"53400", AgainSlowly, Unknown}, // a configured limit
-	{"55P03", Again, Unknown},       // lock not available
-	{"57014", Refused, Unknown},     // cancelled, statement_timeout
-	{"57P01", AgainSlowly, Unknown}, {"57P02", AgainSlowly, Unknown}, {"57P03", AgainSlowly, Unknown},
-	{"57P04", AgainSlowly, Unknown},                                  // database dropped
-	{"58C00", AgainSlowly, Unknown}, {"58C01", AgainSlowly, Unknown}, // CockroachDB: range unavailable, internal connection
-	{"CR000", Again, Again}, // CockroachDB, historic
-	{"XX000", Refused, Unknown},
-	{"XXUUU", AgainSlowly, Unknown}, // CockroachDB: no code; usually the network, or the end of a session that was idle in a transaction
-	{"XXA00", Refused, Unknown},     // CockroachDB: committed, schema change failed
-	{"XCUBS", Refused, Unknown}, {"XCHR1", Refused, Unknown}, {"XCHR2", Refused, Unknown},
-	{"99999", Refused, Unknown}, // an unknown code
+	{"53000", RetrySlowly, Indeterminate}, {"53100", RetrySlowly, Indeterminate}, // resources, disk
+	{"53200", RetrySlowly, Indeterminate}, {"53300", RetrySlowly, Indeterminate}, // memory, connections
+	{"53400", RetrySlowly, Indeterminate}, // a configured limit
+	{"55P03", Retry, Indeterminate},       // lock not available
+	{"57014", Refused, Indeterminate},     // cancelled, statement_timeout
+	{"57P01", RetrySlowly, Indeterminate}, {"57P02", RetrySlowly, Indeterminate}, {"57P03", RetrySlowly, Indeterminate},
+	{"57P04", RetrySlowly, Indeterminate},                                        // database dropped
+	{"58C00", RetrySlowly, Indeterminate}, {"58C01", RetrySlowly, Indeterminate}, // CockroachDB: range unavailable, internal connection
+	{"CR000", Retry, Retry}, // CockroachDB, historic
+	{"XX000", Refused, Indeterminate},
+	{"XXUUU", RetrySlowly, Indeterminate}, // CockroachDB: no code; usually the network, or the end of a session that was idle in a transaction
+	{"XXA00", Refused, Indeterminate},     // CockroachDB: committed, schema change failed
+	{"XCUBS", Refused, Indeterminate}, {"XCHR1", Refused, Indeterminate}, {"XCHR2", Refused, Indeterminate},
+	{"99999", Refused, Indeterminate}, // an unknown code
 }
 
 func TestSQLStateDecidesBeforeAndAtCommit(t *testing.T) {
@@ -85,12 +85,12 @@ func TestErrorBeforeItsPipelinedCommitIsDefiniteExceptForTheSession(t *testing.T
 	for _, c := range []struct {
 		severity, code string
 		want           Ending
-	}{{"ERROR", "22012", Refused}, {"ERROR", "40001", Again}, {"FATAL", "57P01", Unknown}, {"ERROR", "XXUUU", Unknown}} {
+	}{{"ERROR", "22012", Refused}, {"ERROR", "40001", Retry}, {"FATAL", "57P01", Indeterminate}, {"ERROR", "XXUUU", Indeterminate}} {
 		end, _ := Classify(BeforeCommit(&pgconn.PgError{Severity: c.severity, Code: c.code}))
 		require.Equal(t, c.want, end, "%s %s", c.severity, c.code)
 	}
 	end, _ := Classify(BeforeCommit(io.EOF))
-	require.Equal(t, Unknown, end)
+	require.Equal(t, Indeterminate, end)
 }
 
 // Errors that the driver may return for a lost connection. pgx reports some of them as safe to retry, even after COMMIT was sent.
@@ -101,9 +101,9 @@ func TestLostConnectionIsRetriedBeforeCommitAndUnknownAtCommit(t *testing.T) {
 		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}, safeToRetry{},
 	} {
 		end, _ := Classify(fmt.Errorf("wrapped: %w", lost))
-		require.Equal(t, AgainSlowly, end, "%v before COMMIT", lost)
+		require.Equal(t, RetrySlowly, end, "%v before COMMIT", lost)
 		end, _ = Classify(AtCommit(lost))
-		require.Equal(t, Unknown, end, "%v at COMMIT", lost)
+		require.Equal(t, Indeterminate, end, "%v at COMMIT", lost)
 	}
 	require.True(t, pgconn.SafeToRetry(safeToRetry{}), "or the above proves nothing")
 }
@@ -138,7 +138,7 @@ func TestCallerDeadlineIsUnknownAtCommitAndFinalBefore(t *testing.T) {
 		require.Equal(t, Refused, end)
 		require.True(t, ipam.IsCode(Refusal(t.Context(), "op", over), ipam.CodeDeadline))
 		end, _ = Classify(AtCommit(over))
-		require.Equal(t, Unknown, end)
+		require.Equal(t, Indeterminate, end)
 	}
 }
 
@@ -152,11 +152,11 @@ func TestErrorsNotFromTheDatabaseAreClassified(t *testing.T) {
 		"nothing":                       {nil, Committed},
 		"a refusal":                     {domain, Refused},
 		"a conflict":                    {conflict, Refused},
-		"a plan from a state that went": {fmt.Errorf("x: %w", write.ErrStale), Again},
+		"a plan from a state that went": {fmt.Errorf("x: %w", write.ErrStale), Retry},
 		"another error of a closure":    {&closureError{own}, Refused},
 		"COMMIT answered by ROLLBACK":   {pgx.ErrTxCommitRollback, Refused},
 		"no rows where one must be":     {pgx.ErrNoRows, Refused},
-		"a refusal that has a cause":    {ipam.Errorf(ipam.CodeOverlap, "x").Because(&pgconn.PgError{Code: "40001"}), Again},
+		"a refusal that has a cause":    {ipam.Errorf(ipam.CodeOverlap, "x").Because(&pgconn.PgError{Code: "40001"}), Retry},
 		"a conflict behind a statement": {errors.Join(conflict, &pgconn.PgError{Code: "40001"}), Refused},
 	} {
 		end, _ := Classify(c.err)
@@ -245,11 +245,11 @@ func TestConstraintOfAnOutdatedPlanIsRetried(t *testing.T) {
 			require.Equal(t, code, state)
 			expected := Refused
 			if want[constraint] == code {
-				expected = Again
+				expected = Retry
 			}
 			require.Equal(t, expected, end, "%s of %s", code, constraint)
 			end, _ = Classify(&unknownOutcome{pg})
-			require.Equal(t, Unknown, end, "but at COMMIT an unknown outcome stays one")
+			require.Equal(t, Indeterminate, end, "but at COMMIT an unknown outcome stays one")
 		}
 	}
 }
@@ -267,12 +267,12 @@ func TestDriverTextIsNotInPublicMessages(t *testing.T) {
 			for _, op := range []string{"claim_group", "project_delete"} {
 				found = append(found, Refusal(t.Context(), op, pg))
 			}
-			found = append(found, GaveUp(t.Context(), Again, pg), GaveUp(t.Context(), AgainSlowly, pg), Deadline(pg))
+			found = append(found, GaveUp(t.Context(), Retry, pg), GaveUp(t.Context(), RetrySlowly, pg), Deadline(pg))
 		}
 	}
 	late, cancel := context.WithCancel(t.Context())
 	cancel()
-	found = append(found, GaveUp(late, Again, errors.New("SECRET")), Refusal(late, "op", errors.New("SECRET")))
+	found = append(found, GaveUp(late, Retry, errors.New("SECRET")), Refusal(late, "op", errors.New("SECRET")))
 	for _, err := range found {
 		var e *ipam.Error
 		require.ErrorAs(t, err, &e)

@@ -13,7 +13,7 @@ import (
 var lists string
 
 //go:embed sure.txt
-var sureForm string
+var checkedForm string
 
 // Column is a column of a list, with its type.
 type Column struct {
@@ -58,8 +58,8 @@ func (s shape) named(name string) string {
 	return name + "_" + string(s)
 }
 
-// sure is what the name of a statement ends in that fails by itself unless it hits as many rows as it is told.
-const sure = "_sure"
+// checked is what the name of a statement ends in that fails by itself unless it hits as many rows as it is told.
+const checked = "_sure"
 
 // failing is a statement that divides by zero (22012, on both engines) unless it hits as many rows as its last argument says: for a transaction that is
 // sent whole, and that nobody can stop before its COMMIT.
@@ -73,7 +73,7 @@ func failing(text string) string {
 		body += len(line)
 	}
 	remarks, statement := text[:body], answering(strings.TrimRight(text[body:], "\n"))
-	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(sureForm)
+	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(checkedForm)
 }
 
 // parameters is how many arguments a statement takes.
@@ -169,7 +169,7 @@ func expand(name, text string) (map[string]statement, error) {
 		all[s.named(name)] = made
 		if surely {
 			made.text = failing(made.text)
-			all[s.named(name)+sure] = made
+			all[s.named(name)+checked] = made
 		}
 	}
 	return all, nil

@@ -76,7 +76,7 @@ func merge(names []string) string {
 		return text
 	}
 	for _, name := range names {
-		text, surely := known(strings.TrimSuffix(name, sure)).text, strings.HasSuffix(name, sure)
+		text, surely := known(strings.TrimSuffix(name, checked)).text, strings.HasSuffix(name, checked)
 		n := parameters(text)
 		switch table := fmt.Sprintf("part%d", len(tables)); {
 		case strings.HasPrefix(text, "SELECT "):
@@ -104,7 +104,7 @@ var target = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 // what the other did. Two that insert are no trouble to each other.
 func Apart(name string, others []string) bool {
 	of := func(name string) (does, table string) {
-		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, sure)).text); said != nil {
+		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); said != nil {
 			return said[1], said[2]
 		}
 		return "", ""

@@ -91,10 +91,10 @@ func ByKeys(name string, n int) (statement string, takes int) {
 	return "", 0
 }
 
-// Sure is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
-func Sure(name string) (string, bool) {
-	_, there := statements[name+sure]
-	return name + sure, there
+// Checked is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
+func Checked(name string) (string, bool) {
+	_, there := statements[name+checked]
+	return name + checked, there
 }
 
 func known(name string) statement {

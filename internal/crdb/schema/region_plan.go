@@ -112,7 +112,7 @@ func (o MigrateOptions) take(ctx context.Context, c *pgx.Conn, steps []ddl) (don
 func alter(ctx context.Context, c *pgx.Conn, sql string, args ...any) error {
 	for n := 0; ; n++ {
 		_, err := c.Exec(ctx, sql, args...)
-		if end, _ := outcome.Classify(err); err == nil || end != outcome.Again || n+1 >= outcome.MaxAttempts || c.IsClosed() || !outcome.Pause(ctx, n, end) {
+		if end, _ := outcome.Classify(err); err == nil || end != outcome.Retry || n+1 >= outcome.MaxAttempts || c.IsClosed() || !outcome.Pause(ctx, n, end) {
 			return err
 		}
 	}

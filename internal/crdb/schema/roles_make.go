@@ -132,7 +132,7 @@ func (o MigrateOptions) grant(ctx context.Context, eng engine, c *pgx.Conn) (don
 		done += taken
 		switch {
 		case err == nil:
-		case errors.Is(err, errRaced) && outcome.Pause(ctx, n, outcome.Again):
+		case errors.Is(err, errRaced) && outcome.Pause(ctx, n, outcome.Retry):
 		default:
 			return done, o.cannot(fmt.Sprintf("the user %q cannot change the roles", st.user), err)
 		}

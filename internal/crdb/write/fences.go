@@ -17,21 +17,21 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fencing collects the effects on fences, the containers' and projects' version rows. A mark is the version in such a row.
-type fencing struct {
-	changed map[lookup.Place]ipam.Stock // stock gained and lost
-	begins  map[lookup.Place]bool
-	ends    map[lookup.Place]bool
-	counted map[lookup.Place]ipam.Stock // new totals for containers that were read completely
-	moved   map[ipam.ID]bool            // containers with other changes, in all their regions, and projects
+// fenceChanges collects the effects on fences, the containers' and projects' version rows. A mark is the version in such a row.
+type fenceChanges struct {
+	changed map[lookup.FenceKey]ipam.Stock // stock gained and lost
+	begins  map[lookup.FenceKey]bool
+	ends    map[lookup.FenceKey]bool
+	counted map[lookup.FenceKey]ipam.Stock // new totals for containers that were read completely
+	moved   map[ipam.ID]bool               // containers with other changes, in all their regions, and projects
 }
 
-func fencingOf(ch storage.Changes) fencing {
-	f := fencing{map[lookup.Place]ipam.Stock{}, map[lookup.Place]bool{}, map[lookup.Place]bool{}, map[lookup.Place]ipam.Stock{}, map[ipam.ID]bool{}}
+func fenceChangesOf(ch storage.Changes) fenceChanges {
+	f := fenceChanges{map[lookup.FenceKey]ipam.Stock{}, map[lookup.FenceKey]bool{}, map[lookup.FenceKey]bool{}, map[lookup.FenceKey]ipam.Stock{}, map[ipam.ID]bool{}}
 	f.blocks(ch)
 	f.containers(ch)
 	if e := ch.EpochReset; e != nil {
-		f.counted[lookup.Place{Region: e.Region, ID: e.PoolID}] = e.Stock
+		f.counted[lookup.FenceKey{Region: e.Region, ID: e.PoolID}] = e.Stock
 	}
 	for at := range f.counted {
 		delete(f.changed, at)
@@ -50,7 +50,7 @@ func fencingOf(ch storage.Changes) fencing {
 }
 
 // projects adds projects with changed quotas or classes, because claims depend on them. The platform's classes count too.
-func (f fencing) projects(ch storage.Changes) {
+func (f fenceChanges) projects(ch storage.Changes) {
 	for _, q := range []*ipam.Quota{ch.QuotaInsert, ch.QuotaDelete} {
 		if q != nil {
 			f.moved[q.ProjectID] = true
@@ -68,19 +68,19 @@ func (f fencing) projects(ch storage.Changes) {
 }
 
 // blocks adds the changes to free and cooling blocks.
-func (f fencing) blocks(ch storage.Changes) {
+func (f fenceChanges) blocks(ch storage.Changes) {
 	for _, c := range ch.Free {
 		if len(c.Delete)+len(c.Insert) == 0 {
 			continue
 		}
-		stock := f.at(lookup.PlaceOf(c.Container))
+		stock := f.at(lookup.FenceKeyOf(c.Container))
 		count(stock.Free, -1, c.Delete...)
 		count(stock.Free, 1, c.Insert...)
 	}
 	cooling := func(n int64, list ...ipam.Allocation) {
 		for _, a := range list {
 			if a.Phase == ipam.PhaseCoolingDown {
-				count(f.at(lookup.Place{Region: a.Region, ID: a.ContainerID}).Cooling, n, a.Block)
+				count(f.at(lookup.FenceKey{Region: a.Region, ID: a.ContainerID}).Cooling, n, a.Block)
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (f fencing) blocks(ch storage.Changes) {
 	}
 }
 
-func (f fencing) at(place lookup.Place) ipam.Stock {
+func (f fenceChanges) at(place lookup.FenceKey) ipam.Stock {
 	stock, known := f.changed[place]
 	if !known {
 		stock = ipam.Stock{Free: map[int]int64{}, Cooling: map[int]int64{}}
@@ -110,7 +110,7 @@ func count(counts map[int]int64, n int64, blocks ...netip.Prefix) {
 }
 
 // containers adds new and deleted containers: pools in their regions, and both families of spaces.
-func (f fencing) containers(ch storage.Changes) {
+func (f fenceChanges) containers(ch storage.Changes) {
 	for _, p := range ch.PoolInsert {
 		all(f.begins, storage.PoolContainer(p))
 		all(f.begins, away(p, ch.PoolRegionInsert)...)
@@ -141,15 +141,15 @@ func away(p ipam.Pool, in []storage.PoolRegionChange) (list []storage.Container)
 	return list
 }
 
-func all(places map[lookup.Place]bool, containers ...storage.Container) {
+func all(places map[lookup.FenceKey]bool, containers ...storage.Container) {
 	for _, c := range containers {
-		places[lookup.PlaceOf(c)] = true
+		places[lookup.FenceKeyOf(c)] = true
 	}
 }
 
 // FencesMissing returns the containers without a fence in known, if the changes need their stock.
-func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Place) {
-	f := fencingOf(ch)
+func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.FenceKey) {
+	f := fenceChangesOf(ch)
 	for at := range f.changed {
 		if _, there := known[at]; !there && !f.begins[at] && !f.ends[at] {
 			missing = append(missing, at)
@@ -161,7 +161,7 @@ func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.Pl
 // fences replaces the marks on changed containers and projects, in the same order in all transactions, and writes the stocks. If a mark has changed
 // since it was read, the plan is stale.
 func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere []string) {
-	f := fencingOf(ch)
+	f := fenceChangesOf(ch)
 	for _, at := range inOrder(f.ends) {
 		delete(known, at)
 		w.hit("fence_delete", 1, at.Region, rows.ID(at.ID))
@@ -169,7 +169,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	if p := ch.ProjectDelete; p != nil {
 		w.any("fence_delete_all", rows.ID(p.UID))
 	}
-	next := func(at lookup.Place) lookup.Fence {
+	next := func(at lookup.FenceKey) lookup.Fence {
 		stock, err := known[at].Stock.Plus(f.at(at))
 		if err != nil {
 			w.err = errors.Join(w.err, fmt.Errorf("the stock of container %s in %s is too small for the change: %w: %w", at.ID, at.Region, err, ErrStale))
@@ -209,7 +209,7 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 		mark := ipam.NewID()
 		w.any("fence_move", rows.ID(id), rows.ID(mark))
 		for _, region := range everywhere { // the known regions; the statement also covers regions that this server does not know yet
-			at := lookup.Place{Region: region, ID: id}
+			at := lookup.FenceKey{Region: region, ID: id}
 			w.moved = append(w.moved, at)
 			if was, there := known[at]; there {
 				known[at] = lookup.Fence{Mark: mark, Stock: was.Stock}
@@ -218,25 +218,25 @@ func (w *Statements) fences(ch storage.Changes, known lookup.Fences, everywhere 
 	}
 }
 
-func inOrder[V any](places map[lookup.Place]V) []lookup.Place {
-	return slices.SortedFunc(maps.Keys(places), func(a, b lookup.Place) int {
+func inOrder[V any](places map[lookup.FenceKey]V) []lookup.FenceKey {
+	return slices.SortedFunc(maps.Keys(places), func(a, b lookup.FenceKey) int {
 		return cmp.Or(bytes.Compare(a.ID[:], b.ID[:]), cmp.Compare(a.Region, b.Region))
 	})
 }
 
 // Begin queues inserting fences for projects in regions, unless they exist.
-func (w *Statements) Begin(places []lookup.Place) {
+func (w *Statements) Begin(places []lookup.FenceKey) {
 	for _, at := range places {
 		w.any("fence_begin", at.Region, rows.ID(at.ID), rows.ID(ipam.NewID()), rows.EncodeStock(ipam.Stock{}))
 	}
 }
 
 // Begins returns Begin's statements alone.
-func Begins(places []lookup.Place) *Statements {
+func Begins(places []lookup.FenceKey) *Statements {
 	w := &Statements{batch: &pgx.Batch{}}
 	w.Begin(places)
 	return w
 }
 
 // Moved returns the places with new marks.
-func (w *Statements) Moved() []lookup.Place { return w.moved }
+func (w *Statements) Moved() []lookup.FenceKey { return w.moved }

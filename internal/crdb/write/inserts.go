@@ -56,7 +56,7 @@ func (w *Statements) claims(ch storage.Changes) {
 		w.claimUpdate(*u)
 		w.newNames(u.Now.Region, []*ipam.Claim{&u.Now})
 	}
-	if !w.sure { // otherwise the marks prove that the owners exist
+	if !w.checked { // otherwise the marks prove that the owners exist
 		w.owners(ch.ClaimInsert)
 	}
 	for region, part := range claimsByRegion(ch.ClaimInsert) {

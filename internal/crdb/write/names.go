@@ -106,7 +106,7 @@ func (w *Statements) placed(claims []ipam.Claim) {
 		}); err != nil {
 			return err
 		}
-		c.ClaimRefs = append(c.ClaimRefs, without(claims, project, func(id ipam.ID) bool {
+		c.ClaimRefs = append(c.ClaimRefs, missingIDs(claims, project, func(id ipam.ID) bool {
 			_, there := w.naming.regions[id]
 			return there
 		})...)
@@ -115,14 +115,14 @@ func (w *Statements) placed(claims []ipam.Claim) {
 }
 
 // Unplaced returns the projects for which a claim would be the first one in a region, or nil.
-func (n *Naming) Unplaced() (u *storage.Unplaced) {
+func (n *Naming) Unplaced() (u *storage.RegionNotRecorded) {
 	for i := range n.claims {
 		c := &n.claims[i]
 		if slices.Contains(n.regions[c.ProjectID], c.Region) {
 			continue
 		}
 		if u == nil {
-			u = &storage.Unplaced{Region: c.Region}
+			u = &storage.RegionNotRecorded{Region: c.Region}
 		}
 		if u.Region == c.Region && !slices.Contains(u.Projects, c.ProjectID) {
 			u.Projects = append(u.Projects, c.ProjectID)

@@ -30,7 +30,7 @@ func (w *Statements) owners(list []ipam.Claim) {
 	w.checks = append(w.checks, func(results pgx.BatchResults, c *storage.Conflict) error {
 		found, err := lookup.Rest(results, lookup.ScanID)
 		if err == nil {
-			c.ClaimRefs = append(c.ClaimRefs, without(list, class, func(id ipam.ID) bool { return slices.Contains(found, id) })...)
+			c.ClaimRefs = append(c.ClaimRefs, missingIDs(list, class, func(id ipam.ID) bool { return slices.Contains(found, id) })...)
 		}
 		return err
 	})
@@ -46,8 +46,8 @@ func idsOf(list []ipam.Claim, of func(*ipam.Claim) ipam.ID) (ids []ipam.ID) {
 	return ids
 }
 
-// without returns the new claims for which the id that of selects does not exist.
-func without(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
+// missingIDs returns the new claims for which the id that of selects does not exist.
+func missingIDs(list []ipam.Claim, of func(*ipam.Claim) ipam.ID, there func(ipam.ID) bool) (refs []storage.NameRef) {
 	for i := range list {
 		if id := of(&list[i]); !id.IsZero() && !there(id) {
 			refs = append(refs, claimRef(list[i]))

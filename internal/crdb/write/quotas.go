@@ -23,7 +23,7 @@ func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	for _, m := range ch.QuotaOverdrawn {
 		w.hit("quota_mark", 1, rows.ID(m.ProjectID), m.Name, m.Overdrawn)
 	}
-	for _, u := range inOneOrder(ch.ShardUpdate) {
+	for _, u := range sortedByKey(ch.ShardUpdate) {
 		was, now := u.Was, u.Now
 		w.hit("shard_update", 1, now.Region, rows.ID(now.QuotaID), now.Shard,
 			rows.Addresses(was.Used), was.Used.Claims, was.Used.Pools, rows.Addresses(was.Spare), was.Spare.Claims, was.Spare.Pools,
@@ -31,8 +31,8 @@ func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	}
 }
 
-// inOneOrder sorts by key, so that two transactions on the same rows wait for each other and do not deadlock.
-func inOneOrder(list []storage.ShardUpdate) []storage.ShardUpdate {
+// sortedByKey sorts by key, so that two transactions on the same rows wait for each other and do not deadlock.
+func sortedByKey(list []storage.ShardUpdate) []storage.ShardUpdate {
 	return slices.SortedFunc(slices.Values(list), func(a, b storage.ShardUpdate) int {
 		return cmp.Or(bytes.Compare(a.Now.QuotaID[:], b.Now.QuotaID[:]), strings.Compare(a.Now.Region, b.Now.Region), a.Now.Shard-b.Now.Shard)
 	})

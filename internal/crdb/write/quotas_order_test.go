@@ -17,6 +17,6 @@ func TestQuotaShardsAreUpdatedInOneOrder(t *testing.T) {
 		return storage.ShardUpdate{Now: ipam.QuotaShard{QuotaID: ipam.ID{quota}, Shard: shard}}
 	}
 	want := []storage.ShardUpdate{update(1, 0), update(1, 3), update(1, 15), update(2, 1), update(9, 0)}
-	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(9, 0), update(1, 15), update(2, 1), update(1, 0), update(1, 3)}))
-	require.Equal(t, want, inOneOrder([]storage.ShardUpdate{update(1, 3), update(9, 0), update(1, 0), update(1, 15), update(2, 1)}))
+	require.Equal(t, want, sortedByKey([]storage.ShardUpdate{update(9, 0), update(1, 15), update(2, 1), update(1, 0), update(1, 3)}))
+	require.Equal(t, want, sortedByKey([]storage.ShardUpdate{update(1, 3), update(9, 0), update(1, 0), update(1, 15), update(2, 1)}))
 }

@@ -84,22 +84,22 @@ type Statements struct {
 	checks []check
 	region string
 	naming *Naming // nil: no new claims
-	moved  []lookup.Place
+	moved  []lookup.FenceKey
 	err    error
 
 	several bool // the database has several regions
 	byKeys  bool // name rows by keys where a statement has that form
 
-	// For statements that are sent with their COMMIT: see Whole.
-	sure  bool
-	names []string // names of the statements that may still be merged
-	whole int      // how many statements are final
+	// For statements that are sent with their COMMIT: see OneRoundTrip.
+	checked bool
+	names   []string // names of the statements that may still be merged
+	whole   int      // how many statements are final
 }
 
 // hit queues a statement that must affect exactly want rows. Otherwise the plan is stale.
 func (w *Statements) hit(name string, want int, args ...any) {
-	if w.sure {
-		w.hitSurely(name, want, args...)
+	if w.checked {
+		w.hitChecked(name, want, args...)
 		return
 	}
 	w.batch.Queue(query.Get(name), args...)
@@ -168,8 +168,8 @@ func answered[V any, K comparable](
 ) {
 	name, columns, err := kind.Arrays(name, list)
 	w.err = errors.Join(w.err, err)
-	if w.sure {
-		w.hitSurely(name, len(list), append([]any{region}, columns...)...)
+	if w.checked {
+		w.hitChecked(name, len(list), append([]any{region}, columns...)...)
 		return
 	}
 	w.batch.Queue(query.Get(name), append([]any{region}, columns...)...)

@@ -6,12 +6,12 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 )
 
 // nth returns the n-th block of a length in a container.
 func nth(container string, bits int, n uint64) string {
-	b, ok := space.NthBlock(cidr(container), bits, n)
+	b, ok := freespace.NthBlock(cidr(container), bits, n)
 	if !ok {
 		panic("the container has no such block")
 	}
@@ -26,7 +26,7 @@ func someFree(r *rand.Rand, container netip.Prefix, splits int) []netip.Prefix {
 		if list[i].IsSingleIP() {
 			continue
 		}
-		low, high := space.Halves(list[i])
+		low, high := freespace.Halves(list[i])
 		list[i] = low
 		list = append(list, high)
 	}
@@ -34,7 +34,7 @@ func someFree(r *rand.Rand, container netip.Prefix, splits int) []netip.Prefix {
 }
 
 // firstOf returns the blocks that a scan must return: its first Limit matching blocks, in its order.
-func firstOf(free []netip.Prefix, q space.Scan) []netip.Prefix {
+func firstOf(free []netip.Prefix, q freespace.Scan) []netip.Prefix {
 	var fit []netip.Prefix
 	for _, p := range free {
 		if q.MinBits <= p.Bits() && p.Bits() <= q.MaxBits && q.From.Compare(p.Addr()) <= 0 {
@@ -44,9 +44,9 @@ func firstOf(free []netip.Prefix, q space.Scan) []netip.Prefix {
 	slices.SortFunc(fit, func(a, b netip.Prefix) int {
 		byAddress := a.Addr().Compare(b.Addr())
 		switch q.Order {
-		case space.TightestFirst:
+		case freespace.TightestFirst:
 			return cmp.Or(cmp.Compare(b.Bits(), a.Bits()), byAddress)
-		case space.LargestFirst:
+		case freespace.LargestFirst:
 			return cmp.Or(cmp.Compare(a.Bits(), b.Bits()), byAddress)
 		default:
 			return byAddress

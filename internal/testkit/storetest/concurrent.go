@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -23,12 +23,12 @@ var concurrent = map[string]func(*suite){
 		s.write(storage.Changes{Free: []storage.FreeChange{remove(w.c6, "2001:db8::/32")}})
 		release := func(block netip.Prefix) func(context.Context, storage.Tx, func()) error {
 			return func(ctx context.Context, tx storage.Tx, read func()) error {
-				buddies, err := tx.FreeRead(ctx, w.c6, space.Reads{Keys: space.MergeCandidates([]netip.Prefix{block}, w.c6.Block)})
+				buddies, err := tx.FreeRead(ctx, w.c6, freespace.Reads{Keys: freespace.MergeCandidates([]netip.Prefix{block}, w.c6.Block)})
 				if err != nil {
 					return err
 				}
 				read()
-				gone, merged := space.Merge([]netip.Prefix{block}, buddies, w.c6.Block)
+				gone, merged := freespace.Merge([]netip.Prefix{block}, buddies, w.c6.Block)
 				return tx.Write(ctx, storage.Changes{Free: []storage.FreeChange{{Container: w.c6, Delete: gone, Insert: merged}}})
 			}
 		}
@@ -60,13 +60,13 @@ var concurrent = map[string]func(*suite){
 		w := s.world()
 		var got []netip.Prefix
 		take := func(ctx context.Context, tx storage.Tx, read func()) error {
-			wish := []space.Wish{{Bits: 26}}
-			blocks, err := tx.FreeRead(ctx, w.c4, space.ReadsFor(w.c4.Block, wish))
+			wish := []freespace.BlockRequest{{Bits: 26}}
+			blocks, err := tx.FreeRead(ctx, w.c4, freespace.ReadsFor(w.c4.Block, wish))
 			if err != nil {
 				return err
 			}
 			read()
-			set, err := space.NewFreeSet(w.c4.Block, blocks)
+			set, err := freespace.NewFreeSet(w.c4.Block, blocks)
 			if err != nil {
 				return err
 			}

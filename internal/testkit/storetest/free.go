@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -86,10 +86,10 @@ var free = map[string]func(*suite){
 	},
 	"KeysReturnFreeBlocks": func(s *suite) {
 		w := s.world()
-		reads := space.Reads{Keys: []netip.Prefix{cidr("10.0.0.0/24"), cidr("10.0.0.0/25"), cidr("10.0.0.128/25"), cidr("10.0.0.128/26")}}
+		reads := freespace.Reads{Keys: []netip.Prefix{cidr("10.0.0.0/24"), cidr("10.0.0.0/25"), cidr("10.0.0.128/25"), cidr("10.0.0.128/26")}}
 		require.Equal(s, []string{"10.0.0.128/25"}, texts(s.freeRead(w.c4, reads)))
-		require.Empty(s, s.freeRead(w.c6, space.Reads{Keys: []netip.Prefix{cidr("2001:db8::/33")}}))
-		require.Empty(s, s.freeRead(w.c4, space.Reads{}))
+		require.Empty(s, s.freeRead(w.c6, freespace.Reads{Keys: []netip.Prefix{cidr("2001:db8::/33")}}))
+		require.Empty(s, s.freeRead(w.c4, freespace.Reads{}))
 	},
 	"ScansReturnTheFirstInOrderV4": func(s *suite) { s.scans("10.128.0.0/9", 4) },
 	"ScansReturnTheFirstInOrderV6": func(s *suite) { s.scans("2001:db9::/32", 6) },
@@ -114,18 +114,18 @@ var free = map[string]func(*suite){
 			require.Equal(s, list, pages)
 		}
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-			for _, q := range []space.Scan{
-				{Order: space.LowestFirst, From: netip.MustParseAddr("10.128.0.51")}, {Order: space.TightestFirst, From: netip.MustParseAddr("10.128.0.52")},
-				{Order: space.LargestFirst, From: c.Block.Addr()},
+			for _, q := range []freespace.Scan{
+				{Order: freespace.LowestFirst, From: netip.MustParseAddr("10.128.0.51")}, {Order: freespace.TightestFirst, From: netip.MustParseAddr("10.128.0.52")},
+				{Order: freespace.LargestFirst, From: c.Block.Addr()},
 			} { // from the second scan on, the stock is known
 				q.MinBits, q.MaxBits, q.Limit = 16, 32, 5
-				got, err := tx.FreeRead(ctx, c, space.Reads{Scans: []space.Scan{q}})
+				got, err := tx.FreeRead(ctx, c, freespace.Reads{Scans: []freespace.Scan{q}})
 				require.NoError(s, err)
 				require.Subset(s, got, firstOf(list, q), "%+v", q)
 				require.Less(s, len(got), 20)
 			}
 			for block, want := range map[netip.Prefix][]netip.Prefix{cidr("10.128.1.2/32"): {cidr("10.128.1.2/32")}, cidr("10.128.1.2/31"): nil, cidr("10.128.1.3/32"): nil} {
-				got, err := tx.FreeRead(ctx, c, space.Reads{Keys: []netip.Prefix{block}})
+				got, err := tx.FreeRead(ctx, c, freespace.Reads{Keys: []netip.Prefix{block}})
 				require.NoError(s, err)
 				require.Equal(s, want, got, "%s", block)
 			}
@@ -155,7 +155,7 @@ var free = map[string]func(*suite){
 	},
 	"PoolAndFreeBlocksAreReadTogether": func(s *suite) {
 		w := s.world()
-		reads := space.ReadsFor(w.c4.Block, []space.Wish{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
+		reads := freespace.ReadsFor(w.c4.Block, []freespace.BlockRequest{{Bits: 30}, {Exact: cidr("10.0.0.200/32")}})
 		require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 			got, err := tx.GroupRead(ctx, w.c4, reads, storage.GroupQuery{})
 			require.NoError(s, err)
@@ -164,7 +164,7 @@ var free = map[string]func(*suite){
 			require.NoError(s, err)
 			require.Equal(s, distinct(apart), distinct(got.Free))
 			require.Equal(s, []string{"10.0.0.128/25"}, distinct(got.Free))
-			got, err = tx.GroupRead(ctx, w.c6, space.Reads{}, storage.GroupQuery{})
+			got, err = tx.GroupRead(ctx, w.c6, freespace.Reads{}, storage.GroupQuery{})
 			require.Equal(s, storage.GroupFacts{Pool: w.v6}, got, "nothing is asked for, and nothing answered")
 			return err
 		}))
@@ -181,17 +181,17 @@ func (s *suite) scans(container string, seed uint64) {
 	c := storage.PoolContainer(pool)
 	list := someFree(r, c.Block, 300)
 	s.write(storage.Changes{PoolInsert: []ipam.Pool{pool}, Free: []storage.FreeChange{{Container: c, Insert: list}}})
-	orders := []space.Order{space.LowestFirst, space.TightestFirst, space.LargestFirst}
+	orders := []freespace.Order{freespace.LowestFirst, freespace.TightestFirst, freespace.LargestFirst}
 	width := c.Block.Addr().BitLen()
 	for range 60 {
 		lo := c.Block.Bits() + r.IntN(width-c.Block.Bits()+1)
-		var reads space.Reads
+		var reads freespace.Reads
 		for range 1 + r.IntN(3) {
 			from := list[r.IntN(len(list))].Addr()
 			if r.IntN(2) == 0 {
 				from = c.Block.Addr()
 			}
-			reads.Scans = append(reads.Scans, space.Scan{
+			reads.Scans = append(reads.Scans, freespace.Scan{
 				Order: orders[r.IntN(len(orders))], MinBits: lo, MaxBits: lo + r.IntN(width-lo+1), From: from, Limit: 1 + r.IntN(8),
 			})
 		}
@@ -205,7 +205,7 @@ func (s *suite) scans(container string, seed uint64) {
 	}
 }
 
-func (s *suite) freeRead(c storage.Container, reads space.Reads) (blocks []netip.Prefix) {
+func (s *suite) freeRead(c storage.Container, reads freespace.Reads) (blocks []netip.Prefix) {
 	s.Helper()
 	require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
 		var err error

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -137,7 +137,7 @@ var grants = map[string]func(*suite){
 		read := func(consumers []string, want map[string]bool) {
 			s.Helper()
 			require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-				got, err := tx.GroupRead(ctx, e.c4, space.ReadsFor(e.c4.Block, []space.Wish{{Bits: 30}}), storage.GroupQuery{Consumers: consumers})
+				got, err := tx.GroupRead(ctx, e.c4, freespace.ReadsFor(e.c4.Block, []freespace.BlockRequest{{Bits: 30}}), storage.GroupQuery{Consumers: consumers})
 				require.NoError(s, err)
 				require.Equal(s, e.v4, got.Pool)
 				require.Equal(s, []string{"10.0.0.128/25"}, distinct(got.Free))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -53,7 +53,7 @@ var missing = map[string]func(*suite){
 		gone := w.c4
 		gone.ID = ipam.NewID()
 		err := s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-			_, err := tx.GroupRead(ctx, gone, space.ReadsFor(gone.Block, []space.Wish{{Bits: 32}}), storage.GroupQuery{})
+			_, err := tx.GroupRead(ctx, gone, freespace.ReadsFor(gone.Block, []freespace.BlockRequest{{Bits: 32}}), storage.GroupQuery{})
 			return err
 		})
 		require.True(s, ipam.IsCode(err, ipam.CodeNotFound), "%v", err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/carve-ipam/carve/internal/alloc/space"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
 	"github.com/carve-ipam/carve/internal/alloc/storage"
 	"github.com/carve-ipam/carve/internal/ipam"
 )
@@ -101,7 +101,7 @@ var quotas = map[string]func(*suite){
 				require.NoError(s, err)
 				require.ElementsMatch(s, c.want, named(got))
 				require.NoError(s, s.Store.InTx(s.ctx, "storetest_read", storage.Locks{}, func(ctx context.Context, tx storage.Tx) error {
-					facts, err := tx.GroupRead(ctx, e.c4, space.Reads{}, storage.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
+					facts, err := tx.GroupRead(ctx, e.c4, freespace.Reads{}, storage.GroupQuery{Projects: c.projects, Shard: n, Consumers: []string{"red"}})
 					require.NoError(s, err)
 					require.ElementsMatch(s, c.want, named(facts.Quotas))
 					require.Equal(s, map[string]bool{"red": true}, facts.Granted)

@@ -18,8 +18,8 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 	ctx, cancel := within(ctx, plan, "create")
 	defer cancel()
 	path, h := r.at(config), newHolding()
-	defer r.ledger.lock(path)()
-	if err := r.ledger.begin(path, h.Token, r.called(config)); err != nil {
+	defer r.registry.lock(path)()
+	if err := r.registry.begin(path, h.Token, r.called(config)); err != nil {
 		r.refused(ctx, &resp.Diagnostics, nil, err)
 		return
 	}
@@ -28,7 +28,7 @@ func (r *managed) Create(ctx context.Context, req resource.CreateRequest, resp *
 		d, err = r.change(ctx, d, config, d.text("/metadata/uid"), h)
 	}
 	if err != nil {
-		r.ledger.end(path, h.Token)
+		r.registry.end(path, h.Token)
 		r.refused(ctx, &resp.Diagnostics, config, err)
 		return
 	}
@@ -49,7 +49,7 @@ func (r *managed) complete(config, plan values) {
 
 // create creates an object or takes over the existing one.
 func (r *managed) create(ctx context.Context, config values, h holding) (document, error) {
-	ctx, silent := counting(ctx)
+	ctx, silent := withCounter(ctx)
 	var d document
 	var err error
 	switch at := r.at(config); {
@@ -61,7 +61,7 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 		d, err = r.api.call(ctx, http.MethodPut, at, "*", r.body(config, nil))
 	}
 	if err != nil {
-		if d = r.inTheWay(ctx, config, err); d == nil {
+		if d = r.existing(ctx, config, err); d == nil {
 			return nil, err
 		}
 	}
@@ -70,12 +70,12 @@ func (r *managed) create(ctx context.Context, config values, h holding) (documen
 	}
 	if err == nil && !r.marked || r.marked && d.annotation(holder) == h.Mark {
 		if r.secret() != "" && d[r.secret()] == nil {
-			return r.again(ctx, d, config, h)
+			return r.recreate(ctx, d, config, h)
 		}
 		return d, nil
 	}
 	taken, refused := r.takeOver(ctx, d, config, h, silent.Load() > 0)
-	if exists, ok := refused.(*existsError); ok && exists.strange() && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
+	if exists, ok := refused.(*existsError); ok && exists.isForeign() && err != nil && !slices.Contains(nameIsTaken, client.CodeOf(err)) { //nolint:errorlint // takeOver wraps nothing
 		return nil, err
 	}
 	return taken, refused
@@ -86,8 +86,8 @@ var nameIsTaken = []client.ProblemCode{
 	client.ProblemCodeAlreadyExists, client.ProblemCodePreconditionFailed, client.ProblemCodeOverlap, client.ProblemCodeBlockTaken,
 }
 
-// inTheWay reads the existing object of the name after the server refused to create another one. It returns nil if no object can be in the way.
-func (r *managed) inTheWay(ctx context.Context, config values, refused error) document {
+// existing reads the existing object of the name after the server refused to create another one. It returns nil if no object can be in the way.
+func (r *managed) existing(ctx context.Context, config values, refused error) document {
 	p, ok := client.AsProblem(refused)
 	if !ok || p.Status >= http.StatusInternalServerError {
 		return nil
@@ -107,7 +107,7 @@ func (r *managed) inTheWay(ctx context.Context, config values, refused error) do
 // notices.
 func (r *managed) takeOver(ctx context.Context, d document, config values, h holding, silent bool) (document, error) {
 	for attempt := 1; ; attempt++ {
-		mine, err := r.mine(ctx, d, config, silent)
+		mine, err := r.isOwn(ctx, d, config, silent)
 		switch {
 		case err != nil:
 			return nil, err
@@ -136,11 +136,11 @@ func (r *managed) takeOver(ctx context.Context, d document, config values, h hol
 	}
 }
 
-// mine reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
+// isOwn reports whether this configuration made the object. The annotations of a marked object name its owner. A grant, a quota, a member and a
 // consumer have no annotations. Such an object belongs to this configuration if the same credential made it, and if the provider has an owner or an
 // attempt of this call got no clear response. An attachment has no creator, so the same credential must have made its consumer; that credential may
 // end the consumer, and the attachment with it.
-func (r *managed) mine(ctx context.Context, d document, config values, silent bool) (bool, error) {
+func (r *managed) isOwn(ctx context.Context, d document, config values, silent bool) (bool, error) {
 	if r.marked {
 		return r.api.owner != "" && d.annotation(madeBy) == r.api.owner, nil
 	}
@@ -179,27 +179,27 @@ func (r *managed) secret() string {
 	return ""
 }
 
-// again deletes an object that this call made, because its secret was in a lost response, and creates it again.
-func (r *managed) again(ctx context.Context, d document, config values, h holding) (document, error) {
+// recreate deletes an object that this call made, because its secret was in a lost response, and creates it again.
+func (r *managed) recreate(ctx context.Context, d document, config values, h holding) (document, error) {
 	if _, err := r.api.call(ctx, http.MethodDelete, r.at(config), revision(d), nil); err != nil && !client.IsNotFound(err) {
 		return nil, err
 	}
 	return r.create(ctx, config, h)
 }
 
-// silentKey is the context key of the counter in [counting].
-type silentKey struct{}
+// unclearKey is the context key of the counter in [counting].
+type unclearKey struct{}
 
-// counting adds a counter to the context. [patient] counts in it the requests that failed without a clear response; the server may have carried them
+// withCounter adds a counter to the context. [patient] counts in it the requests that failed without a clear response; the server may have carried them
 // out.
-func counting(ctx context.Context) (context.Context, *atomic.Int64) {
+func withCounter(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := &atomic.Int64{}
-	return context.WithValue(ctx, silentKey{}, n), n
+	return context.WithValue(ctx, unclearKey{}, n), n
 }
 
-// silence increments the context's counter.
-func silence(ctx context.Context) {
-	if n, ok := ctx.Value(silentKey{}).(*atomic.Int64); ok {
+// countUnclear increments the context's counter.
+func countUnclear(ctx context.Context) {
+	if n, ok := ctx.Value(unclearKey{}).(*atomic.Int64); ok {
 		n.Add(1)
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// looked is the data source that reads one object of a kind.
-type looked struct {
+// objectData is the data source that reads one object of a kind.
+type objectData struct {
 	kind
 	api *api
 }
 
 // Metadata sets the data source's name.
-func (l *looked) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (l *objectData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + l.name
 }
 
 // Configure stores the provider's client.
-func (l *looked) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+func (l *objectData) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	l.api, _ = req.ProviderData.(*api)
 }
 
 // Schema builds the schema from the kind's fields.
-func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (l *objectData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.data() {
 		attributes[f.name] = f.shown(f.key && f.required, f.key && !f.required)
@@ -34,7 +34,7 @@ func (l *looked) Schema(_ context.Context, _ datasource.SchemaRequest, resp *dat
 }
 
 // ValidateConfig checks the keys.
-func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+func (l *objectData) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	config := read(req.Config.Raw)
 	for _, f := range l.fields {
 		if f.key {
@@ -46,7 +46,7 @@ func (l *looked) ValidateConfig(_ context.Context, req datasource.ValidateConfig
 }
 
 // Read reads the object.
-func (l *looked) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+func (l *objectData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	config := read(req.Config.Raw)
 	if !l.api.inProject(config, &resp.Diagnostics) {
 		return

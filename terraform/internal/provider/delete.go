@@ -24,9 +24,9 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 		return
 	}
 	at, h := r.at(prior), holdingOf(ctx, req.Private)
-	defer r.ledger.lock(at)()
+	defer r.registry.lock(at)()
 	taken := &takenError{kind: r.kind, id: r.id(prior)}
-	if r.ledger.taken(at, h.Token) {
+	if r.registry.taken(at, h.Token) {
 		resp.Diagnostics.AddWarning(taken.title(), taken.Error())
 		return
 	}
@@ -56,7 +56,7 @@ func (r *managed) Delete(ctx context.Context, req resource.DeleteRequest, resp *
 			r.refused(ctx, &resp.Diagnostics, nil, err)
 			return
 		}
-		r.ledger.end(at, h.Token)
+		r.registry.end(at, h.Token)
 		return
 	}
 }

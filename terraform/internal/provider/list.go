@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 )
 
-// listed is the data source that lists a kind's objects.
-type listed struct {
+// listData is the data source that lists a kind's objects.
+type listData struct {
 	kind
 	api *api
 }
@@ -92,17 +92,17 @@ func (k kind) item(d document, config values) values {
 }
 
 // Metadata sets the data source's name.
-func (l *listed) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (l *listData) Metadata(_ context.Context, req datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = req.ProviderTypeName + "_" + l.plural()
 }
 
 // Configure stores the provider's client.
-func (l *listed) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+func (l *listData) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	l.api, _ = req.ProviderData.(*api)
 }
 
 // Schema builds the schema: the filters and the objects.
-func (l *listed) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (l *listData) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{}
 	for _, f := range l.listAttributes() {
 		attributes[f.name] = f.shown(f.required, !f.required && (!f.computed || f.key))
@@ -111,7 +111,7 @@ func (l *listed) Schema(_ context.Context, _ datasource.SchemaRequest, resp *dat
 }
 
 // ValidateConfig refuses filters that the API would refuse.
-func (l *listed) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
+func (l *listData) ValidateConfig(_ context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	config := read(req.Config.Raw)
 	for _, f := range faults(kind{}, l.listFields(), config) {
 		resp.Diagnostics.AddAttributeError(f.at, "Invalid "+f.name, f.detail)
@@ -124,7 +124,7 @@ func (l *listed) ValidateConfig(_ context.Context, req datasource.ValidateConfig
 }
 
 // Read reads all pages of the list.
-func (l *listed) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+func (l *listData) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	config := read(req.Config.Raw)
 	if !l.api.inProject(config, &resp.Diagnostics) {
 		return
@@ -157,7 +157,7 @@ func (l *listed) Read(ctx context.Context, req datasource.ReadRequest, resp *dat
 	resp.State.Raw = write(ctx, req.Config.Raw.Type(), l.listAttributes(), asked)
 }
 
-func (l *listed) tooMany(to *diag.Diagnostics, most int64) {
+func (l *listData) tooMany(to *diag.Diagnostics, most int64) {
 	remedy := "Raise max_items."
 	if len(l.filters) > 0 {
 		var names []string

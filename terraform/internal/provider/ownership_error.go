@@ -21,8 +21,8 @@ type existsError struct {
 	lost           bool   // the state with the secret is lost
 }
 
-// strange reports whether another configuration or a person created the object.
-func (e *existsError) strange() bool { return !e.lost && e.differs == "" }
+// isForeign reports whether another configuration or a person created the object.
+func (e *existsError) isForeign() bool { return !e.lost && e.differs == "" }
 
 func (e *existsError) title() string { return "It exists already" }
 
@@ -90,7 +90,7 @@ func (e *sharedError) title() string {
 }
 
 func (e *sharedError) Error() string {
-	use := map[intent]string{keeps: "has", leaves: "destroys", makes: "creates"}
+	use := map[intent]string{intentKeep: "has", intentRelease: "destroys", intentCreate: "creates"}
 	return fmt.Sprintf("One resource %s the %s, and another one %s it. An object belongs to one resource. If the resource has a new address, add:\n\n"+
 		"  moved {\n    from = OLD ADDRESS\n    to   = NEW ADDRESS\n  }\n\n"+
 		"If they are two objects, give them different names. To create the object again, first apply the configuration without it. "+

@@ -78,7 +78,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 			r.protects(&resp.Diagnostics, prior)
 			return
 		}
-		r.enter(ctx, &resp.Diagnostics, prior, h, leaves, false)
+		r.enter(ctx, &resp.Diagnostics, prior, h, intentRelease, false)
 		return
 	}
 	config, plan := read(req.Config.Raw), read(req.Plan.Raw)
@@ -109,12 +109,12 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	}
 	switch {
 	case prior != nil && replaced:
-		r.enter(ctx, &resp.Diagnostics, prior, h, leaves, false)
+		r.enter(ctx, &resp.Diagnostics, prior, h, intentRelease, false)
 	case prior != nil:
-		r.enter(ctx, &resp.Diagnostics, plan, h, keeps, false)
+		r.enter(ctx, &resp.Diagnostics, plan, h, intentKeep, false)
 	default: // Terraform plans a replacement again, without its state but with its private part
 		r.incompatible(&resp.Diagnostics, config)
-		r.enter(ctx, &resp.Diagnostics, plan, h, makes, h.Token != "")
+		r.enter(ctx, &resp.Diagnostics, plan, h, intentCreate, h.Token != "")
 		if h.Token != "" && keysKnown(r.kind, plan) {
 			r.replaceable(ctx, &resp.Diagnostics, plan, h)
 		}
@@ -129,12 +129,12 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	}
 	e := entry{intent: as, replaces: replaces, what: r.called(v)}
 	p := planned{entry: e, path: r.at(v), token: h.Token, within: r.within(v)}
-	err := r.ledger.plan(p)
-	if shared, ok := err.(*sharedError); ok && shared.with != makes && as != makes { //nolint:errorlint // the ledger wraps nothing
-		err = r.settled(ctx, v, h, p, err)
+	err := r.registry.plan(p)
+	if shared, ok := err.(*sharedError); ok && shared.with != intentCreate && as != intentCreate { //nolint:errorlint // the ledger wraps nothing
+		err = r.resolveConflict(ctx, v, h, p, err)
 	}
-	if err == nil && r.slot != nil && as != leaves {
-		if slot := r.slot(v); slot != "" && r.ledger.plan(planned{entry: e, path: slot, token: h.Token}) != nil {
+	if err == nil && r.slot != nil && as != intentRelease {
+		if slot := r.slot(v); slot != "" && r.registry.plan(planned{entry: e, path: slot, token: h.Token}) != nil {
 			err = &defaultError{what: e.what}
 		}
 	}
@@ -143,9 +143,9 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	}
 }
 
-// settled decides a conflict in the ledger by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
+// resolveConflict decides a conflict in the ledger by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
 // object before it reads the object.
-func (r *managed) settled(ctx context.Context, v values, h holding, p planned, shared error) error {
+func (r *managed) resolveConflict(ctx context.Context, v values, h holding, p planned, shared error) error {
 	ctx, cancel := within(ctx, v, "read")
 	defer cancel()
 	d, err := r.fetch(ctx, r.api, v)
@@ -153,8 +153,8 @@ func (r *managed) settled(ctx context.Context, v values, h holding, p planned, s
 	case err != nil || mark == "" || h.Imported:
 		return shared
 	case mark == h.Mark:
-		return r.ledger.prefer(p)
-	case p.intent == leaves:
+		return r.registry.prefer(p)
+	case p.intent == intentRelease:
 		return nil // the deletion leaves the object alone
 	default:
 		return shared

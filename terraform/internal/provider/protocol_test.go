@@ -87,7 +87,7 @@ func TestAllRequestsWaitAfterARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sent atomic.Int64
 		began := time.Now()
-		p := &patient{next: answers(func(r *http.Request) *http.Response {
+		p := &retryTransport{next: answers(func(r *http.Request) *http.Response {
 			body, err := io.ReadAll(r.Body)
 			assert.NoError(t, err)
 			assert.Equal(t, "body", string(body))

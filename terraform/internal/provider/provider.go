@@ -26,15 +26,15 @@ const Address = "registry.terraform.io/carve-ipam/carve"
 
 // Provider implements the provider.
 type Provider struct {
-	version string
-	ledger  *ledger
+	version  string
+	registry *registry
 }
 
 var _ provider.ProviderWithEphemeralResources = &Provider{}
 
 // New returns a constructor for the provider with a version.
 func New(version string) func() provider.Provider {
-	return func() provider.Provider { return &Provider{version: version, ledger: newLedger()} }
+	return func() provider.Provider { return &Provider{version: version, registry: newRegistry()} }
 }
 
 // kinds returns all resource kinds.
@@ -139,14 +139,14 @@ func (p *Provider) connect(config values) (*api, error) {
 func patience(next http.RoundTripper) []client.Option {
 	retry := client.DefaultRetry()
 	retry.Attempts, retry.LongestPause, retry.AttemptTimeout = mostAttempts, longestPause, 0
-	return []client.Option{client.WithHTTP(&http.Client{Transport: &patient{next: next}}), client.WithRetry(retry), client.WithTimeout(0)}
+	return []client.Option{client.WithHTTP(&http.Client{Transport: &retryTransport{next: next}}), client.WithRetry(retry), client.WithTimeout(0)}
 }
 
 // Resources returns one resource for each kind.
 func (p *Provider) Resources(context.Context) []func() resource.Resource {
 	var makers []func() resource.Resource
 	for _, k := range kinds() {
-		makers = append(makers, func() resource.Resource { return &managed{kind: k, ledger: p.ledger} })
+		makers = append(makers, func() resource.Resource { return &managed{kind: k, registry: p.registry} })
 	}
 	return makers
 }
@@ -155,7 +155,7 @@ func (p *Provider) Resources(context.Context) []func() resource.Resource {
 func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 	makers := []func() datasource.DataSource{func() datasource.DataSource { return &explanation{} }}
 	for _, k := range append(kinds(), allocation()) {
-		makers = append(makers, func() datasource.DataSource { return &looked{kind: k} }, func() datasource.DataSource { return &listed{kind: k} })
+		makers = append(makers, func() datasource.DataSource { return &objectData{kind: k} }, func() datasource.DataSource { return &listData{kind: k} })
 	}
 	return makers
 }

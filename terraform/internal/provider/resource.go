@@ -16,8 +16,8 @@ import (
 // managed is the resource of a kind.
 type managed struct {
 	kind
-	api    *api
-	ledger *ledger
+	api      *api
+	registry *registry
 }
 
 // attempts bounds the attempts to change an object that other clients change at the same time.
@@ -59,7 +59,7 @@ func (r *managed) Read(ctx context.Context, req resource.ReadRequest, resp *reso
 		h.Imported, h.Mark = false, d.annotation(holder)
 		resp.Diagnostics.Append(h.store(ctx, resp.Private)...)
 	}
-	r.ledger.saw(r.at(prior))
+	r.registry.recordState(r.at(prior))
 	resp.State.Raw = write(ctx, req.State.Raw.Type(), r.all(), r.state(d, prior, r.all()))
 }
 

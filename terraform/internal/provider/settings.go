@@ -18,8 +18,8 @@ type settings struct {
 	server, project, owner, key, caFile string
 }
 
-// chosen is one ipamctl context.
-type chosen struct {
+// ipamctlContext is one ipamctl context.
+type ipamctlContext struct {
 	Server  string `yaml:"server"`
 	Project string `yaml:"project"`
 	CAFile  string `yaml:"caFile"`
@@ -88,7 +88,7 @@ func key(config values, env func(string) string) (string, error) {
 }
 
 // contextNamed reads a context from ipamctl's file: the named one, or the current one without a name.
-func contextNamed(name string, env func(string) string) (c chosen, err error) {
+func contextNamed(name string, env func(string) string) (c ipamctlContext, err error) {
 	file := env("CARVE_CONFIG")
 	if file == "" {
 		dir := env("XDG_CONFIG_HOME")
@@ -108,8 +108,8 @@ func contextNamed(name string, env func(string) string) (c chosen, err error) {
 		return c, fmt.Errorf("%s contains credentials, and other users can access it: run chmod 600 on it", file)
 	}
 	var all struct {
-		Current  string            `yaml:"current"`
-		Contexts map[string]chosen `yaml:"contexts"`
+		Current  string                    `yaml:"current"`
+		Contexts map[string]ipamctlContext `yaml:"contexts"`
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&all); err != nil {
 		return c, fmt.Errorf("%s is not a valid ipamctl configuration", file) // the reader's own error quotes the file

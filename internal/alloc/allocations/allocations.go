@@ -1,0 +1,251 @@
+package allocations
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/carve"
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/quota"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/trail"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// GetAllocation reads one allocation: in a project's pools, or held by the project in another's. Its name is its id.
+func (s *Allocations) GetAllocation(ctx context.Context, project, name string, r usecase.Reading) (ipam.Allocation, error) {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
+	if err != nil {
+		return ipam.Allocation{}, err
+	}
+	a, err := allocationOfBoth(ctx, s.View(r), key, name)
+	return seenBy(key, a), err
+}
+
+// allocationOfBoth finds an allocation for either of the two projects concerned: the pool's owner and the holder. An allocation that cools down has
+// no holder any more, so only the owner finds it.
+func allocationOfBoth(ctx context.Context, read storage.Reader, key storage.ProjectKey, name string) (ipam.Allocation, error) {
+	id, err := ipam.ParseID(name)
+	if err != nil {
+		return ipam.Allocation{}, AllocationNotFound(key, name)
+	}
+	a, found, err := storage.IgnoreNotFound(read.AllocationGetByID(ctx, key, id))
+	if err != nil {
+		return ipam.Allocation{}, err
+	}
+	holds := a.HolderProjectID == key.ID && a.Phase != ipam.PhaseCoolingDown
+	if !found || a.Purpose == ipam.PurposeRootPool || (a.ProjectID != key.ID && !holds) {
+		return ipam.Allocation{}, AllocationNotFound(key, name)
+	}
+	return a, nil
+}
+
+// seenBy hides fields of an allocation from a project. For another project's claim, the owner of the pool sees the block and the project, but not the
+// claim's name, its owner or its creator.
+func seenBy(project storage.ProjectKey, a ipam.Allocation) ipam.Allocation {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != project.ID {
+		a.Holder.Name, a.OwnerRef, a.CreatedBy = "", nil, ""
+	}
+	return a
+}
+
+// AllocationNotFound is the error for an allocation id that a project does not have.
+func AllocationNotFound(key storage.ProjectKey, name string) error {
+	return ipam.Errorf(ipam.CodeNotFound, "Allocation %q was not found in project %q.", name, key.Name)
+}
+
+// DeleteAllocation releases a retained block; the pool's owner and the holding project may do that. Or it ends the cool-down of a released block,
+// which only the owner may do. It refuses a bound allocation, which is released with its holder.
+func (s *Allocations) DeleteAllocation(ctx context.Context, project, name string, r usecase.Request) error {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsWrite, project)
+	if err != nil {
+		return err
+	}
+	first, err := allocationOfBoth(ctx, s.Store, key, name)
+	if err != nil {
+		return err
+	}
+	_, err = usecase.Placed(ctx, s.Core, func() (none struct{}, err error) { return none, s.deleteLocked(ctx, key, first, name, r) })
+	return err
+}
+
+// deleteLocked deletes an allocation in the turn of its container.
+func (s *Allocations) deleteLocked(ctx context.Context, key storage.ProjectKey, first ipam.Allocation, name string, r usecase.Request) error {
+	in := AllocationLocks(first)
+	release, err := s.Locks.Acquire(ctx, in...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	revision, now := ipam.NewID(), s.Now()
+	// The event goes to the audit trail of the caller's project: the other project must not learn the caller's name.
+	event := trail.Attempt(ctx, now, key.ID, trail.KindAllocation, name)
+	locks := storage.Locks{Alone: in, Shared: []ipam.ID{first.HolderProjectID}, InTurn: true}
+	_, err = usecase.RunWithReadBack(ctx, s.Core, "allocation_delete", locks, r.DryRun, func(ctx context.Context, tx storage.Tx) (struct{}, error) {
+		var none struct{}
+		a, err := allocationOfBoth(ctx, tx, key, name)
+		if err != nil {
+			return none, err
+		}
+		if err := r.IfMatch.Check(a.Revision); err != nil {
+			return none, err
+		}
+		event := event
+		event.At = tx.Now()
+		ch, err := planDelete(ctx, tx, key, a, event, revision)
+		if err != nil {
+			return none, err
+		}
+		if a.Phase == ipam.PhaseRetained && a.HolderProjectID != key.ID {
+			ch.Events = append(ch.Events, ownerReleaseEvent(ch.Events[0], a))
+		}
+		return none, tx.Write(ctx, ch)
+	}, func(ctx context.Context) (struct{}, bool, error) {
+		got, found, err := storage.IgnoreNotFound(s.Store.AllocationGetByID(ctx, key, first.ID))
+		return struct{}{}, !found || (got.Phase == ipam.PhaseCoolingDown && got.Revision == revision), err
+	})
+	return err
+}
+
+// AllocationLocks returns the lock keys for an allocation's container. The allocation does not show whether its region is the container's home, so it
+// returns both keys.
+func AllocationLocks(a ipam.Allocation) []ipam.ID {
+	return []ipam.ID{a.ContainerID, storage.AwayLock(a.ContainerID, a.Region)}
+}
+
+// PoolOwner is the subject in the holder's audit trail when the pool's owner releases the holder's retained block.
+const PoolOwner = "system:pool-owner"
+
+// ownerReleaseEvent returns the event for the holder's audit trail when the pool's owner releases its retained block.
+func ownerReleaseEvent(e ipam.Event, a ipam.Allocation) ipam.Event {
+	return ipam.Event{
+		ID: e.ID, ProjectID: a.HolderProjectID, At: e.At, Subject: PoolOwner, Operation: e.Operation,
+		Kind: e.Kind, Name: e.Name, Outcome: e.Outcome, Before: e.Before, After: e.After,
+	}
+}
+
+// planDelete plans the deletion of an allocation. If released blocks must cool down, a retained block that its holder releases must too; otherwise
+// retaining would avoid the cool-down. If the pool's owner releases it, it is free at once, because the owner could end the cool-down anyway.
+func planDelete(ctx context.Context, tx storage.Tx, key storage.ProjectKey, a ipam.Allocation, event ipam.Event, revision ipam.ID) (storage.Changes, error) {
+	switch {
+	case a.Phase == ipam.PhaseCoolingDown:
+		return pools.EndCooling(ctx, tx, a, event)
+	case a.Phase != ipam.PhaseRetained:
+		return storage.Changes{}, stillBound(key, a)
+	case a.ProjectID == key.ID:
+		return releaseRetained(ctx, tx, a, event)
+	}
+	after, err := reuseAfterOf(ctx, tx, a)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	if after == 0 {
+		return releaseRetained(ctx, tx, a, event)
+	}
+	return coolRetained(ctx, tx, a, event, after, revision)
+}
+
+// releaseRetained plans the release of a retained block. It returns the usage to the holding project's quotas.
+func releaseRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event) (storage.Changes, error) {
+	pool, err := tx.PoolGetByID(ctx, a.ContainerID)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	pool = storage.Placed(pool, a.Region)
+	c, freed := storage.PoolContainer(pool), []netip.Prefix{a.Block}
+	facts, err := tx.GroupRead(ctx, c, carve.Reads(c, freed, nil), storage.GroupQuery{Pool: pool, Projects: []ipam.ID{a.HolderProjectID}, Shard: quota.ShardOf(a.ContainerID)})
+	if err == nil {
+		err = regions.Fence(facts)
+	}
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	k, err := carve.NewCarver(c, freed, facts.Free)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	e, err := trail.Effected(event, trail.RecordedAllocation(a), nil)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	l := quota.NewLedger(tx, facts.Quotas)
+	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
+	ch := storage.Changes{
+		Free: []storage.FreeChange{k.Change()}, AllocationDelete: []ipam.Allocation{a},
+		Events: []ipam.Event{e}, History: []ipam.Hold{trail.EndedHold(a, event.At)},
+	}
+	l.Into(&ch)
+	return ch, nil
+}
+
+// coolRetained plans the start of a retained block's cool-down.
+func coolRetained(ctx context.Context, tx storage.Tx, a ipam.Allocation, event ipam.Event, after time.Duration, revision ipam.ID) (storage.Changes, error) {
+	quotas, err := tx.QuotaParts(ctx, []ipam.ID{a.HolderProjectID}, quota.ShardOf(a.ContainerID))
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	e, err := trail.Effected(event, trail.RecordedAllocation(a), nil)
+	if err != nil {
+		return storage.Changes{}, err
+	}
+	ended, next := trail.EndedHold(a, event.At), a
+	next.Phase, next.Since, next.CoolUntil = ipam.PhaseCoolingDown, ended.Until, event.At.Add(after)
+	next.Revision, next.UpdatedAt = revision, event.At
+	l := quota.NewLedger(tx, quotas)
+	l.Give(a.HolderProjectID, quota.AllocationPlace(a), ipam.Usage{Addresses: freespace.Size(a.Block)})
+	ch := storage.Changes{
+		AllocationUpdate: &storage.AllocationUpdate{Was: a.Revision, Now: next},
+		Events:           []ipam.Event{e}, History: []ipam.Hold{ended},
+	}
+	l.Into(&ch)
+	return ch, nil
+}
+
+// stillBound makes the refusal for a bound allocation, with the resource to delete instead.
+func stillBound(key storage.ProjectKey, a ipam.Allocation) error {
+	if a.Purpose == ipam.PurposeClaim && a.HolderProjectID != key.ID {
+		return ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: project %q has claimed it, and only that project can release it.", a.ID, a.Block, a.Holder.Project)
+	}
+	e := ipam.Errorf(ipam.CodeInUse, "Allocation %s (%s) is bound: delete its %s instead.", a.ID, a.Block, holderWord(a))
+	if a.Holder != (ipam.Ref{}) {
+		e.Figures.ConflictsWith = []string{a.Holder.String()}
+	}
+	return e
+}
+
+func holderWord(a ipam.Allocation) string {
+	switch a.Purpose {
+	case ipam.PurposeChildPool, ipam.PurposeRootPool:
+		return "pool " + a.Holder.String()
+	case ipam.PurposeReservation:
+		return "reservation, in the spec of pool " + a.Pool.String() + ","
+	case ipam.PurposeClaim:
+		return "claim " + a.Holder.String()
+	default:
+		return "holder"
+	}
+}
+
+// reuseAfterOf returns the cool-down for a retained block that its holder releases, from the class that served the claim, even if its visibility has
+// changed, and from the pool.
+func reuseAfterOf(ctx context.Context, read storage.Reader, a ipam.Allocation) (time.Duration, error) {
+	pool, err := read.PoolGetByID(ctx, a.ContainerID)
+	if err != nil || a.Class.IsZero() {
+		return resolve.Request{}.ReuseAfter(pool), err
+	}
+	owner, _, err := storage.IgnoreNotFound(read.ProjectGet(ctx, a.Class.Ref.Project))
+	if err != nil {
+		return 0, err
+	}
+	class, found, err := storage.IgnoreNotFound(read.ClassGet(ctx, storage.Key(owner), a.Class.Ref.Name))
+	if found = found && class.UID == a.Class.ID; !found {
+		return resolve.Request{}.ReuseAfter(pool), err
+	}
+	return resolve.Request{Class: &class}.ReuseAfter(pool), err
+}

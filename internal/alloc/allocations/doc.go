@@ -1,0 +1,2 @@
+// Package holdings has the use cases for allocations: the blocks that are held, and their holders.
+package allocations

@@ -1,0 +1,117 @@
+package allocations
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+	"github.com/carve-ipam/carve/internal/tenancy"
+)
+
+// MaxMapDepth is the maximum difference in length between a map's cells and its block, in bits.
+const MaxMapDepth = 8
+
+// Map is a block of a pool, cut into cells with one length.
+type Map struct {
+	Within netip.Prefix
+	Bits   int // length of the cells
+	Runs   []Run
+}
+
+// Run is a range of adjacent cells with the same state: all held by one block, all free, or all mixed.
+type Run struct {
+	First, Count int
+	By           *ipam.Allocation // the block that holds all of them
+	Mixed        bool             // each cell contains smaller held blocks
+}
+
+// GetPoolMap returns a block of a project's pool (zero: the whole pool) in cells that are depth bits longer, or as long as an address. A cell inside
+// a free block is free. For the other cells it looks up the first held block that begins in each, and the last one before all cells. That is enough
+// because held blocks are disjoint: a block that covers a cell and begins in an earlier one is the first that begins there.
+func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, within netip.Prefix, depth int, r usecase.Reading) (Map, error) {
+	_, key, err := s.Enter(ctx, tenancy.AllocationsRead, project)
+	if err != nil {
+		return Map{}, err
+	}
+	view := s.View(r)
+	pool, err := view.PoolGet(ctx, key, name)
+	if err != nil {
+		return Map{}, err
+	}
+	if !within.IsValid() {
+		within = pool.Block
+	}
+	if !freespace.Contains(pool.Block, within) {
+		return Map{}, ipam.Invalid("query:within", "must be inside %s, the block of pool %s.", pool.Block, pool.Ref())
+	}
+	if depth < 1 || depth > MaxMapDepth {
+		return Map{}, ipam.Invalid("query:depth", "must be 1 to %d.", MaxMapDepth)
+	}
+	cells := cellsOf(within, depth)
+	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(cells)})
+	return regions.AtOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
+		free, err := read.FreeCover(ctx, pool, within, cells[0].Bits())
+		if err != nil {
+			return Map{}, err
+		}
+		held, err := read.HeldUpTo(ctx, pool, outside(cells, free))
+		for i := range held {
+			held[i] = seenBy(key, held[i])
+		}
+		return Map{Within: within, Bits: cells[0].Bits(), Runs: runsOf(cells, held)}, err
+	})
+}
+
+// outside returns the cells that lie in none of the blocks; both are sorted by address.
+func outside(cells, blocks []netip.Prefix) (rest []netip.Prefix) {
+	for _, cell := range cells {
+		for len(blocks) > 0 && freespace.Last(blocks[0]).Less(cell.Addr()) {
+			blocks = blocks[1:]
+		}
+		if len(blocks) == 0 || !freespace.Contains(blocks[0], cell) {
+			rest = append(rest, cell)
+		}
+	}
+	return rest
+}
+
+// cellsOf cuts a block into cells, by address.
+func cellsOf(within netip.Prefix, depth int) []netip.Prefix {
+	bits := min(within.Bits()+depth, freespace.Width(within))
+	cells := make([]netip.Prefix, 1<<(bits-within.Bits()))
+	for i := range cells {
+		cells[i], _ = freespace.NthBlock(within, bits, uint64(i))
+	}
+	return cells
+}
+
+// runsOf determines the state of each cell, and joins adjacent equal ones. held has, sorted by address, the first block that begins in each cell, and the
+// last one before all cells.
+func runsOf(cells []netip.Prefix, held []ipam.Allocation) []Run {
+	var runs []Run
+	last := -1
+	for i, cell := range cells {
+		for last+1 < len(held) && held[last+1].Block.Addr().Compare(freespace.Last(cell)) <= 0 {
+			last++
+		}
+		run := Run{First: i, Count: 1}
+		if last >= 0 {
+			switch b := held[last].Block; {
+			case freespace.Contains(b, cell):
+				run.By = &held[last]
+			case cell.Contains(b.Addr()):
+				run.Mixed = true
+			}
+		}
+		if n := len(runs); n > 0 && runs[n-1].By == run.By && runs[n-1].Mixed == run.Mixed {
+			runs[n-1].Count++
+			continue
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}

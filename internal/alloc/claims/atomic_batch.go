@@ -1,0 +1,171 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// atomicBatch serves batches that are one request: it binds all orders in one transaction, or none.
+type atomicBatch struct {
+	*usecase.Core
+
+	loans  loans
+	shares *resolve.Shares
+}
+
+// bind binds all orders in a batch, or returns the first refusal. It borrows missing blocks from other regions.
+func (s *atomicBatch) bind(ctx context.Context, b *batch) ([]ipam.Claim, error) {
+	return s.bindWithRegions(ctx, b, -1)
+}
+
+// bindWithRegions retries while other regions can help. Each time the batch gets beyond furthest, an index in the batch, it starts a new count of rounds.
+func (s *atomicBatch) bindWithRegions(ctx context.Context, b *batch, furthest int) ([]ipam.Claim, error) {
+	return usecase.Rounds(func(int) (bound []ipam.Claim, again bool, err error) {
+		if err := s.loans.locateExact(ctx, b); err != nil {
+			return nil, false, err
+		}
+		bound, err = usecase.Placed(ctx, s.Core, func() ([]ipam.Claim, error) { return s.run(ctx, b) })
+		lack, lacking := errors.AsType[*refusals.Lacking](err)
+		if again, err = s.loans.borrowMissing(ctx, b, err); again && lacking && lack.Item > furthest {
+			bound, err = s.bindWithRegions(ctx, b, lack.Item)
+			again = false
+		}
+		return bound, again, err
+	})
+}
+
+// run runs the transaction for a batch with chosen pools.
+func (s *atomicBatch) run(ctx context.Context, b *batch) ([]ipam.Claim, error) {
+	locks, onlyLooks := b.locks(), b.dryRun() && len(s.Store.KnownRegions()) <= 1
+	if onlyLooks { // a dry run reads a snapshot of the pools, and locks none of them
+		locks = storage.Locks{}
+	} else {
+		release, err := s.Locks.AcquireFor(ctx, b.lockKind, locks.Alone...)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	bound, err := usecase.RunWithReadBack(ctx, s.Core, b.op, locks, b.dryRun(), func(ctx context.Context, tx storage.Tx) ([]ipam.Claim, error) {
+		bound, ch, err := plan(ctx, tx, b, s.Region)
+		switch {
+		case err != nil:
+			return nil, err
+		case onlyLooks:
+			return bound, b.free(ctx, tx)
+		default:
+			return bound, tx.Write(ctx, ch)
+		}
+	}, func(ctx context.Context) ([]ipam.Claim, bool, error) {
+		return s.readBack(ctx, b)
+	})
+	if usecase.NameTaken(err) && b.opensScope() {
+		return nil, &storage.Conflict{} // taken claim names come as conflicts, so this is a pool's name: another request has carved the scope's pool, and the look-up must be repeated
+	}
+	if err == nil && !b.dryRun() {
+		s.updateShares(b, bound)
+	}
+	return bound, err
+}
+
+// locks returns the batch's locks. They are exclusive for each choice's first pool and for new scopes. The transaction may open further pools and
+// waits for them. The project, and the classes for which it carves pools, must not be deleted meanwhile, so their locks are shared.
+func (b *batch) locks() storage.Locks {
+	locks := storage.Locks{Shared: []ipam.ID{b.key().ID}, InTurn: true}
+	for _, c := range b.choices {
+		if len(c.room) > 0 {
+			locks.Alone = append(locks.Alone, storage.PoolContainer(c.room[0]).Lock())
+		}
+		if c.First != nil {
+			locks.Alone = append(locks.Alone, c.First.ID())
+			locks.Shared = append(locks.Shared, c.First.Class.UID)
+		}
+	}
+	return locks
+}
+
+// plan returns the bound claims and the changes to write. It reads few free rows first, and all rows if those do not decide.
+func plan(ctx context.Context, tx storage.Tx, b *batch, region string) ([]ipam.Claim, storage.Changes, error) {
+	a := newAttempt(tx, b, region)
+	err := a.serveAll(ctx)
+	if errors.Is(err, errFewRead) {
+		a = newAttempt(tx, b, region)
+		a.readAll = true
+		err = a.serveAll(ctx)
+	}
+	if err != nil {
+		return nil, storage.Changes{}, err
+	}
+	ch, err := a.changes()
+	return a.bound, ch, err
+}
+
+// free returns a conflict if a name of the batch is in use, like the write would. A dry run must not write, because the rows stay locked until the
+// rollback and other claims in the pool would wait.
+func (b *batch) free(ctx context.Context, tx storage.Tx) error {
+	names := make([]storage.NameRef, len(b.orders))
+	for i, o := range b.orders {
+		names[i] = o.name()
+	}
+	taken, _, err := tx.Taken(ctx, names, nil) // a dry run stores no key
+	if err != nil {
+		return err
+	}
+	names = slices.DeleteFunc(names, func(n storage.NameRef) bool { return !taken[n] })
+	if len(names) > 0 {
+		return &storage.Conflict{ClaimRefs: names}
+	}
+	return nil
+}
+
+// updateShares updates the shares of the pools that served the batch. Pools in several spaces may cover the same addresses, so a share may be inexact.
+func (s *atomicBatch) updateShares(b *batch, bound []ipam.Claim) {
+	for i, o := range b.orders {
+		c := o.choice
+		for _, p := range c.room {
+			switch {
+			case c.First == nil && p.UID == bound[i].PoolID:
+				s.shares.Add(p, bound[i].Block.Bits())
+			case c.First != nil && c.items[0] == i && p.Block.Contains(bound[i].Block.Addr()):
+				s.shares.Add(p, *c.First.Class.Spec.PoolPrefixLength)
+			}
+		}
+	}
+}
+
+// readBack reports whether the batch was committed. It was committed as a whole or not at all, so one claim found by its id is proof. A claim of a
+// committed batch that is gone by now is returned as it was prepared, without a block.
+func (s *atomicBatch) readBack(ctx context.Context, b *batch) ([]ipam.Claim, bool, error) {
+	out := make([]ipam.Claim, len(b.orders))
+	var committed atomic.Bool
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(readBackParallel)
+	for i, o := range b.orders {
+		g.Go(func() error {
+			got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, o.key, o.claim.Name))
+			if err != nil {
+				return err
+			}
+			if out[i] = o.claim; found && got.UID == o.claim.UID {
+				out[i] = got
+				committed.Store(true)
+			}
+			return nil
+		})
+	}
+	err := g.Wait()
+	return out, committed.Load(), err
+}
+
+// readBackParallel is how many claims readBack reads concurrently.
+const readBackParallel = 8

@@ -1,0 +1,126 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
+	"github.com/carve-ipam/carve/internal/alloc/refusals"
+	"github.com/carve-ipam/carve/internal/alloc/regions"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// loans finds blocks in other regions for batches: exact CIDRs wherever they are, and missing blocks of any place.
+type loans struct {
+	*usecase.Core
+
+	regions *regions.Regions
+}
+
+// inTransitError is the refusal of a batch with an exact CIDR that is not free in its presumed region. The block may be in transit between regions.
+type inTransitError struct {
+	block   netip.Prefix
+	pools   []ipam.Pool
+	refusal error // if the block is held
+}
+
+// Error implements error.
+func (*inTransitError) Error() string { return "the exact block is not free there" }
+
+// refuseUnlessInTransit returns a inTransitError for an exact CIDR that may be in transit between regions, and else the refusal. A block cannot be in transit if
+// the batch itself has taken a part of it.
+func (a *attempt) refuseUnlessInTransit(refusal error, pools []ipam.Pool, block netip.Prefix) error {
+	err := &inTransitError{block: block, refusal: refusal}
+	for _, p := range pools {
+		if p.Several() && !a.holds(p.UID, block) {
+			err.pools = append(err.pools, p)
+		}
+	}
+	if a.batch.dryRun() || len(err.pools) == 0 {
+		return refusal
+	}
+	return err
+}
+
+// holds reports whether the batch has taken a part of the block from the pool, in any region.
+func (a *attempt) holds(pool ipam.ID, block netip.Prefix) bool {
+	return slices.ContainsFunc(a.drawn, func(src *openPool) bool {
+		return src.pool.UID == pool && slices.ContainsFunc(src.taken, func(g grantedBlock) bool { return freespace.Overlaps(g.block, block) })
+	})
+}
+
+// locateExact recalls the lent parts of each exact CIDR to its home, and sets the region of the orders' pools to the region of that block.
+func (s loans) locateExact(ctx context.Context, b *batch) error {
+	for _, c := range b.choices {
+		block := c.Ask.Spec.Exact()
+		if block.IsValid() && c.First != nil {
+			block = c.First.Block(c.Ask)
+		}
+		if !block.IsValid() || !slices.ContainsFunc(c.Pools, ipam.Pool.Several) {
+			continue
+		}
+		c.Pools = slices.Clone(c.Pools)
+		for i, p := range c.Pools {
+			var err error
+			if c.Pools[i], err = s.regions.LocateExact(ctx, p, block, b.dryRun()); err != nil {
+				return err
+			}
+		}
+		c.room = c.Pools
+	}
+	return nil
+}
+
+// borrowMissing tries to resolve a batch's refusal with blocks from other regions. It returns again if the batch must run again. Otherwise it returns the
+// refusal, and at that moment no region could have served the batch.
+func (s loans) borrowMissing(ctx context.Context, b *batch, refused error) (again bool, err error) {
+	if there, ok := errors.AsType[*inTransitError](refused); ok {
+		for _, p := range there.pools {
+			free, failed := s.regions.InTransit(ctx, p, there.block, false)
+			again = again || free && failed == nil
+		}
+		if again {
+			return true, nil
+		}
+		return false, there.refusal
+	}
+	if lack, ok := errors.AsType[*refusals.Lacking](refused); ok && len(lack.Demands) > 0 && !b.dryRun() {
+		return s.moveMissing(ctx, b)
+	}
+	return false, refused
+}
+
+// moveMissing checks in one transaction whether the batch still has no room and whether the regions have it together. If so, it moves the missing blocks.
+// It returns again if the batch must run again. Otherwise the error is the refusal, which is true in every region at that moment.
+func (s loans) moveMissing(ctx context.Context, b *batch) (again bool, err error) {
+	short, err := usecase.InTx(ctx, s.Core, "region_look", storage.Locks{}, true, func(ctx context.Context, tx storage.Tx) (*regions.Demand, error) {
+		a := newAttempt(tx, b, s.Region)
+		a.readAll = true // the missing blocks follow only from all free rows
+		err := a.serveAll(ctx)
+		lack, ok := errors.AsType[*refusals.Lacking](err)
+		if !ok {
+			return nil, err
+		}
+		for _, d := range lack.Demands {
+			has, failed := regions.ReadSupply(ctx, tx, d)
+			if l := has.Refused; l != nil && len(lack.Demands) == 1 && failed == nil {
+				return nil, a.lacking(l.Item, []ipam.Pool{d.Pool}, l.Bits)
+			}
+			if failed != nil || has.More() {
+				return &d, failed
+			}
+		}
+		return nil, err
+	})
+	if _, moves := errors.AsType[*inTransitError](err); moves {
+		return true, nil // the next attempt meets it again
+	}
+	if err == nil && short != nil {
+		err = s.regions.SupplyDemand(ctx, *short)
+	}
+	return err == nil, err
+}

@@ -1,0 +1,141 @@
+package claims
+
+import (
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"github.com/carve-ipam/carve/internal/alloc/resolve"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// Limits of the cache, in entries; an entry has about half a kilobyte.
+const (
+	maxCachedPools  = 16384
+	maxCachedClaims = 16384
+)
+
+// conflictAge is how long a project's claims are looked up before they are created, after one of them met a used name or key. A conflict in a
+// transaction makes its whole group retry, so a client that repeats names pays with a look-up instead.
+const conflictAge = 10 * time.Second
+
+// Cache is the server's cache of projects and of the pools that served their claims. No request trusts it. A request that begins with cached facts
+// ends in a transaction that reads the same facts again, or finds only rows under the cached id. If they differ, and before any refusal, the request
+// begins again with facts from the database. So the cache saves round trips and changes no result.
+type Cache struct {
+	sources   *lru.Cache[poolKey, ipam.Pool]
+	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools of released claims
+	claims    *lru.Cache[storage.NameRef, ipam.Claim] // claims created by this server
+	conflicts *lru.Cache[ipam.ID, time.Time]          // start of the doubt, by project
+}
+
+// poolKey is a pool by name as one project may use it. The project in the key keeps other projects from learning that the pool exists.
+type poolKey struct {
+	project ipam.ID
+	pool    ipam.Ref
+}
+
+// NewCache creates an empty cache.
+func NewCache() Cache {
+	return Cache{
+		sources:   usecase.NewLRU[poolKey, ipam.Pool](maxCachedPools),
+		pools:     usecase.NewLRU[ipam.ID, ipam.Pool](maxCachedPools),
+		claims:    usecase.NewLRU[storage.NameRef, ipam.Claim](maxCachedClaims),
+		conflicts: usecase.NewLRU[ipam.ID, time.Time](usecase.MaxCachedProjects),
+	}
+}
+
+// putPool caches a pool that a project may use.
+func (m Cache) putPool(key storage.ProjectKey, p ipam.Pool) {
+	m.sources.Add(poolKey{key.ID, p.Ref()}, slim(p))
+}
+
+// maxClaimText limits the texts in a cached claim, in bytes. Claims with longer texts are not cached.
+const maxClaimText = 1024
+
+// putClaim caches a claim that was made, until its release. The release deletes the claim at the cached revision, or reads it again. Claims with
+// consumers are not cached: their releases are refused, and only a read may decide that.
+func (m Cache) putClaim(c ipam.Claim) {
+	if c.Consumers == 0 && c.Spec.PoolSelector == nil && textOf(c.Labels)+textOf(c.Annotations)+textOf(c.Spec.Scope) <= maxClaimText {
+		m.claims.Add(storage.NameRef{ProjectID: c.ProjectID, Name: c.Name}, c)
+	}
+}
+
+func textOf(m map[string]string) (n int) {
+	for k, v := range m {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// removeClaim removes a claim that has changed.
+func (m Cache) removeClaim(key storage.ProjectKey, name string) {
+	m.claims.Remove(storage.NameRef{ProjectID: key.ID, Name: name})
+}
+
+// takeClaim returns a cached claim and removes it. ok is false if the claim is not cached or does not match.
+func (m Cache) takeClaim(key storage.ProjectKey, name string, match usecase.Match) (ipam.Claim, bool) {
+	ref := storage.NameRef{ProjectID: key.ID, Name: name}
+	c, known := m.claims.Peek(ref)
+	m.claims.Remove(ref)
+	return c, known && match.Check(c.Revision) == nil // no cached fact decides a refusal
+}
+
+// refresh replaces a pool in the cache. It adds none.
+func (m Cache) refresh(key storage.ProjectKey, p ipam.Pool) {
+	if ask := (poolKey{key.ID, p.Ref()}); m.sources.Contains(ask) {
+		m.sources.Add(ask, slim(p))
+	}
+	if m.pools.Contains(p.UID) {
+		m.pools.Add(p.UID, slim(p))
+	}
+}
+
+// slim drops fields that may be large and decide nothing about a claim. It also drops the region from which the pool was drawn, because each claim
+// chooses that itself.
+func slim(p ipam.Pool) ipam.Pool {
+	p.At = ""
+	p.Labels, p.Annotations, p.Spec.Description, p.Spec.Reservations = nil, nil, "", nil
+	return p
+}
+
+// fromCache returns the cached facts for a claim. It sets o.remembered if they are enough to begin with; the transaction must then find the same
+// facts.
+func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
+	since, doubted := s.cache.conflicts.Peek(o.key.ID)
+	spec, known := o.claim.Spec, false
+	switch {
+	case doubted && s.Ticks().Sub(since) < conflictAge, spec.AllocationRef != "", spec.PoolSelector != nil:
+	case spec.ByClass():
+		facts.Class, known = s.classes.Cached(o.key, *resolve.ClassQuery(spec))
+		known = known && !facts.Class.Found.Scoped() // a first claim carves a pool, in another kind of transaction
+	default:
+		var p ipam.Pool
+		p, known = s.cache.sources.Get(poolKey{o.key.ID, spec.PoolRef})
+		facts.Pool, facts.Granted = &p, true
+	}
+	o.cached, o.epochs = known, facts.Class.Epochs
+	return facts
+}
+
+// cacheIsCurrent reports whether the order's cached class and its pools are still current, and the pool is still drawn from the same region.
+func (o *order) cacheIsCurrent(src *openPool, region string) bool {
+	switch {
+	case !o.cached:
+		return true
+	case o.regionChanged(src, region):
+		return false
+	case o.choice.Ask.Class == nil:
+		return true
+	}
+	own, there := src.epochs[o.key.ID] // absent: the project is gone
+	return there && o.epochs == storage.ClassEpochs{Own: own, Platform: src.epochs[ipam.ID{}]}
+}
+
+// regionChanged reports whether the pool has changed since it was cached for an order, so that this server's region now draws from it in another
+// region. That is usually a nearer one.
+func (o *order) regionChanged(src *openPool, region string) bool {
+	return o.choice.room[0].Revision != src.pool.Revision && src.pool.In(region).Place() != src.pool.Place()
+}

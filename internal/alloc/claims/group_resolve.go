@@ -1,0 +1,134 @@
+package claims
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// resolveCommit reads each member back after an indeterminate COMMIT. A member that took effect is finished; the others go into the next round with the same
+// ids. settle has its own time limit, because the group's is often near its end.
+func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
+	defer cancel()
+	var done []bool
+	var claims []ipam.Claim
+	err := s.Durably(ctx, func(ctx context.Context) (found bool, err error) {
+		done, claims = make([]bool, len(members)), make([]ipam.Claim, len(members))
+		for i, m := range members {
+			if claims[i], done[i], err = s.committed(ctx, m); err != nil {
+				return false, err
+			}
+			found = found || done[i]
+		}
+		return found, nil
+	})
+	if err != nil {
+		finish(members, storage.OutcomeUnknown(err))
+		return nil
+	}
+	var again []*member
+	for i, m := range members {
+		if done[i] {
+			m.finish(claims[i], nil)
+			continue
+		}
+		m.commitUnknown = true
+		again = append(again, m)
+	}
+	return again
+}
+
+// committed reads back whether the member's request has taken effect.
+func (s *groups) committed(ctx context.Context, m *member) (ipam.Claim, bool, error) {
+	if !m.binds() {
+		released, err := s.released(ctx, m.order)
+		return m.claim, released, err
+	}
+	got, found, err := storage.IgnoreNotFound(s.Store.ClaimGet(ctx, m.key, m.claim.Name))
+	return got, found && got.UID == m.claim.UID, err
+}
+
+// released searches for the history row of this release. A missing claim is no proof: another request may have released it.
+func (s *groups) released(ctx context.Context, o *order) (bool, error) {
+	const page = 100 // blocks of this place since the claim was made: usually the claim alone
+	owner := storage.ProjectKey{ID: o.claim.PoolProjectID, Name: o.claim.Pool.Project}
+	for before := (storage.HistoryCursor{}); ; {
+		ended, err := s.Store.HistoryList(ctx, owner, []netip.Prefix{o.claim.Block}, before, page)
+		if err != nil {
+			return false, err
+		}
+		for _, h := range ended {
+			if h.ID == o.revision || h.Until.Before(o.claim.Allocation().Since) {
+				return h.ID == o.revision, nil
+			}
+			before = storage.HistoryCursor{Until: h.Until, ID: h.ID}
+		}
+		if len(ended) < page {
+			return false, nil
+		}
+	}
+}
+
+// committedLate finishes a member that is refused by its own first COMMIT, which took effect after settle had read it back as absent.
+func (s *groups) committedLate(ctx context.Context, m *member) bool {
+	if !m.commitUnknown {
+		return false
+	}
+	var got ipam.Claim
+	found, done := false, false
+	err := s.Durably(ctx, func(ctx context.Context) (_ bool, err error) {
+		got, done, err = s.committed(ctx, m)
+		found = found || done
+		return done, err
+	})
+	if !found || err == nil && !done {
+		return false
+	}
+	m.finish(got, err)
+	return true
+}
+
+// dropConflicts removes the members in conflict: their rows exist already (create) or are gone (release). They repeat their look-up.
+func (s *groups) dropConflicts(ctx context.Context, members []*member, c *storage.Conflict) []*member {
+	rest := make([]*member, 0, len(members))
+	for _, m := range members {
+		switch {
+		case !m.conflictsWith(c):
+			rest = append(rest, m)
+		case !s.committedLate(ctx, m):
+			m.finish(ipam.Claim{}, c)
+		}
+	}
+	if len(rest) == len(members) { // the conflict concerns no member: this cannot happen, and must not loop for ever
+		finish(rest, storage.Contention(c))
+		return nil
+	}
+	return rest
+}
+
+// dropUnrecorded removes the claims of projects without a recorded use of the region. The other members do not wait for the record.
+func dropUnrecorded(members []*member, u *storage.RegionNotRecorded) []*member {
+	return slices.DeleteFunc(members, func(m *member) bool {
+		leaves := m.binds() && slices.Contains(u.Projects, m.key.ID)
+		if leaves {
+			m.finish(ipam.Claim{}, &storage.RegionNotRecorded{Projects: []ipam.ID{m.key.ID}, Region: u.Region})
+		}
+		return leaves
+	})
+}
+
+// dropLocked removes the members of a project whose lock another transaction holds exclusively. They wait for it without the pool's lock.
+func dropLocked(members []*member, o *storage.LockBusy) []*member {
+	return slices.DeleteFunc(members, func(m *member) bool {
+		leaves := m.key.ID == o.ID
+		if leaves {
+			m.finish(ipam.Claim{}, o)
+		}
+		return leaves
+	})
+}

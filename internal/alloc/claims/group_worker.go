@@ -1,0 +1,116 @@
+package claims
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/alloc/usecase"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// poolGroup is a pool's next group.
+type poolGroup struct {
+	pool    ipam.Pool
+	lock    ipam.ID
+	members []*member
+	release func() // releases the pool's lock
+}
+
+// excludedFor is how long a pool goes alone after one round trip could not serve it, so that it does not delay other pools again and again.
+const excludedFor = time.Second
+
+// needsOwnTransaction reports whether a pool must not share a transaction with other pools.
+func (s *groups) needsOwnTransaction(pool ipam.Pool, lane ipam.ID) bool {
+	since, alone := s.excluded.Peek(lane)
+	return alone && s.Ticks().Sub(since) < excludedFor || !s.Store.HasCached(storage.PoolContainer(pool))
+}
+
+// runWorker is the shared worker: it serves the ready pools, many in one transaction, until none is ready. It waits for no pool. A locked pool goes
+// alone.
+func (s *groups) runWorker() {
+	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
+		var ours []*poolGroup
+		for _, l := range loads {
+			var free bool
+			if l.release, free = s.Locks.Try(l.lock); free {
+				ours = append(ours, l)
+				continue
+			}
+			go s.servePool(l)
+		}
+		if len(ours) > 0 {
+			s.serveGroups(ours)
+		}
+	}
+}
+
+// serveGroups runs one transaction for several pools in one round trip. If that fails, each pool goes alone.
+func (s *groups) serveGroups(loads []*poolGroup) {
+	ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
+	defer cancel()
+	done := s.tryOneTransaction(ctx, loads)
+	for _, l := range loads {
+		l.release()
+		if done {
+			s.waiting.served(l)
+		} else {
+			go s.servePool(l)
+		}
+	}
+}
+
+// tryOneTransaction reports whether all members have their outcome.
+func (s *groups) tryOneTransaction(ctx context.Context, loads []*poolGroup) (done bool) {
+	var members []*member
+	var pools []ipam.Pool
+	for _, l := range loads {
+		l.members = dropEnded(l.members)
+		if len(l.members) > 0 {
+			members, pools = append(members, l.members...), append(pools, l.pool)
+		}
+	}
+	if len(members) == 0 {
+		return true
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			finish(members, ipam.Errorf(ipam.CodeInternal, "The request could not be served; nothing was changed.").
+				Because(fmt.Errorf("panic in group: %v\n%s", r, debug.Stack())))
+			done = true
+		}
+	}()
+	singles, doubles := splitRepeats(members)
+	a, err := s.transactFromCache(ctx, singles, pools)
+	switch {
+	case err == nil:
+		s.Metrics.GroupRan(ctx, len(singles))
+		for _, l := range loads { // before finish: a finished request goes on at once and uses the cache
+			if len(l.members) > 0 {
+				s.refresh(&l.pool, l.members, a)
+			}
+		}
+		for i, m := range singles {
+			m.finish(a.bound[i], a.refused[i])
+		}
+		finish(doubles, &storage.Conflict{}) // when the first has its outcome, the others read it
+		return true
+	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
+		s.resolveCommit(ctx, singles)
+	}
+	for _, l := range loads {
+		l.members = unfinished(l.members)
+	}
+	return false
+}
+
+func unfinished(members []*member) (rest []*member) {
+	for _, m := range members {
+		if !m.finished {
+			rest = append(rest, m)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,228 @@
+package freespace
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// FreeListCache caches a container's free list between transactions: for each length, all rows that begin in one range of addresses. It serves reads without
+// the store as long as no other process has changed the free list; its owner must verify that. It is for one goroutine.
+type FreeListCache struct {
+	container netip.Prefix
+	lengths   []cachedRange
+}
+
+// cachedRange holds the free blocks with one length that begin in a range of addresses, both ends included.
+type cachedRange struct {
+	bounded  bool
+	from, to uint128
+	bases    []uint128 // ascending
+}
+
+// MaxCachedBlocks limits the cached rows for one container. When it is exceeded, trim shortens the longest stretch.
+const MaxCachedBlocks = 1024
+
+// NewFreeListCache returns an empty cache for a container.
+func NewFreeListCache(container netip.Prefix) *FreeListCache {
+	return &FreeListCache{container: container, lengths: make([]cachedRange, Width(container)+1)}
+}
+
+// Fill caches the result of reads. rows must have all rows that the reads ask for, and may have more. The reads must have seen the same free list
+// version that is in the cache.
+func (k *FreeListCache) Fill(reads Reads, rows []netip.Prefix) {
+	byLength := make([][]uint128, len(k.lengths))
+	for _, p := range slices.SortedFunc(slices.Values(rows), Compare) {
+		l := &byLength[p.Bits()]
+		if base := numberOf(p.Addr()); len(*l) == 0 || (*l)[len(*l)-1] != base {
+			*l = append(*l, base)
+		}
+	}
+	for _, scan := range reads.Scans {
+		k.fill(scan, byLength)
+	}
+	k.trim()
+}
+
+// fill adds the range that one scan proves. A scan returns the first rows in an order, so no other rows exist before the last returned row.
+func (k *FreeListCache) fill(scan Scan, rows [][]uint128) {
+	from, end := numberOf(scan.From), lastOf(k.container)
+	if scan.Order == LowestFirst {
+		var all []uint128
+		for bits := scan.MinBits; bits <= scan.MaxBits; bits++ {
+			all = append(all, after(rows[bits], from)...)
+		}
+		if len(all) >= scan.Limit {
+			slices.SortFunc(all, uint128.compare)
+			end = all[scan.Limit-1]
+		}
+		for bits := scan.MinBits; bits <= scan.MaxBits; bits++ {
+			k.lengths[bits].join(from, end, rows[bits])
+		}
+		return
+	}
+	left := scan.Limit
+	for bits := range scan.lengths {
+		l := after(rows[bits], from)
+		if len(l) >= left {
+			k.lengths[bits].join(from, l[left-1], rows[bits])
+			return
+		}
+		k.lengths[bits].join(from, end, rows[bits])
+		left -= len(l)
+	}
+}
+
+// lengths yields the lengths in the order of the scan; for LowestFirst, which orders by base alone, the longest first.
+func (s Scan) lengths(yield func(int) bool) {
+	for n := range s.MaxBits - s.MinBits + 1 {
+		bits := s.MaxBits - n
+		if s.Order == LargestFirst {
+			bits = s.MinBits + n
+		}
+		if !yield(bits) {
+			return
+		}
+	}
+}
+
+// after returns the ascending bases that are at least from.
+func after(bases []uint128, from uint128) []uint128 {
+	i, _ := slices.BinarySearchFunc(bases, from, uint128.compare)
+	return bases[i:]
+}
+
+// within returns the ascending bases in a range, both ends included.
+func within(bases []uint128, from, to uint128) []uint128 {
+	bases = after(bases, from)
+	i, found := slices.BinarySearchFunc(bases, to, uint128.compare)
+	if found {
+		i++
+	}
+	return bases[:i]
+}
+
+// join adds a range for which rows are complete. If the range does not touch the stretch, it replaces the stretch.
+func (s *cachedRange) join(from, to uint128, rows []uint128) {
+	if to.less(from) {
+		return
+	}
+	if !s.bounded || to.less(s.from) || s.to.less(from) {
+		*s = cachedRange{true, from, to, slices.Clone(within(rows, from, to))}
+		return
+	}
+	bases := slices.Concat(s.bases, within(rows, from, to))
+	slices.SortFunc(bases, uint128.compare)
+	s.bases = slices.Compact(bases)
+	if from.less(s.from) {
+		s.from = from
+	}
+	if s.to.less(to) {
+		s.to = to
+	}
+}
+
+// Read returns the rows that reads ask for from the cache, in the form that Fill takes; false if the cache does not cover them.
+func (k *FreeListCache) Read(reads Reads) (rows []netip.Prefix, ok bool) {
+	for _, key := range reads.Keys {
+		s, base := &k.lengths[key.Bits()], numberOf(key.Addr())
+		if !s.covers(base) {
+			return nil, false
+		}
+		if _, free := slices.BinarySearchFunc(s.bases, base, uint128.compare); free {
+			rows = append(rows, key)
+		}
+	}
+	for _, scan := range reads.Scans {
+		if rows, ok = k.read(scan, rows); !ok {
+			return nil, false
+		}
+	}
+	return rows, true
+}
+
+// read appends one scan's rows.
+func (k *FreeListCache) read(scan Scan, rows []netip.Prefix) (_ []netip.Prefix, ok bool) {
+	from, end, width, left := numberOf(scan.From), lastOf(k.container), Width(k.container), scan.Limit
+	if scan.Order == LowestFirst {
+		end = k.horizon(scan, end)
+	}
+	for bits := range scan.lengths {
+		s := &k.lengths[bits]
+		if !s.covers(from) {
+			return nil, false
+		}
+		l := within(s.bases, from, end)
+		l = l[:min(len(l), scan.Limit)]
+		for _, base := range l {
+			rows = append(rows, block(base, bits, width))
+		}
+		left -= len(l)
+		switch {
+		case scan.Order == LowestFirst:
+		case left <= 0:
+			return rows, true
+		case s.to.less(end): // the store may have more rows with this length
+			return nil, false
+		}
+	}
+	return rows, left <= 0 || end == lastOf(k.container)
+}
+
+// horizon returns the last base up to which the cache covers all lengths of a scan, end at most.
+func (k *FreeListCache) horizon(scan Scan, end uint128) uint128 {
+	for bits := range scan.lengths {
+		if s := &k.lengths[bits]; s.to.less(end) {
+			end = s.to
+		}
+	}
+	return end
+}
+
+// covers reports whether the stretch has all blocks that begin at a base.
+func (s *cachedRange) covers(base uint128) bool {
+	return s.bounded && !base.less(s.from) && !s.to.less(base)
+}
+
+// Apply repeats a change to the free list in the cache.
+func (k *FreeListCache) Apply(remove, insert []netip.Prefix) {
+	for _, p := range remove {
+		s, base := &k.lengths[p.Bits()], numberOf(p.Addr())
+		if !s.covers(base) {
+			continue
+		}
+		i, there := slices.BinarySearchFunc(s.bases, base, uint128.compare)
+		if !there { // the cache was wrong: drop the stretch
+			*s = cachedRange{}
+			continue
+		}
+		s.bases = slices.Delete(s.bases, i, i+1)
+	}
+	for _, p := range insert {
+		s, base := &k.lengths[p.Bits()], numberOf(p.Addr())
+		if i, there := slices.BinarySearchFunc(s.bases, base, uint128.compare); s.covers(base) && !there {
+			s.bases = slices.Insert(s.bases, i, base)
+		}
+	}
+	k.trim()
+}
+
+// trim drops the longest stretch's upper half until the cache has at most MaxCachedBlocks rows.
+func (k *FreeListCache) trim() {
+	for {
+		total, longest := 0, 0
+		for bits := range k.lengths {
+			if n := len(k.lengths[bits].bases); n > 0 {
+				total += n
+				if n > len(k.lengths[longest].bases) {
+					longest = bits
+				}
+			}
+		}
+		if total <= MaxCachedBlocks {
+			return
+		}
+		s := &k.lengths[longest]
+		s.bases = slices.Clone(s.bases[:len(s.bases)/2])
+		s.to = s.bases[len(s.bases)-1]
+	}
+}

@@ -1,2 +1,0 @@
-// Package holdings has the use cases for allocations: the blocks that are held, and their holders.
-package holdings

@@ -1,0 +1,63 @@
+package locks
+
+import "slices"
+
+// WorkKind is the kind of work for which a request locks a pool.
+type WorkKind int
+
+// The kinds of work under a pool's lock.
+const (
+	Short WorkKind = iota // a group of claims and releases, or a change to the pool
+	Long                  // a batch, which holds the lock many times as long
+	kinds
+)
+
+// queue is the queue for one lock. Within a kind, requests are served as they came. Between the two kinds the lock alternates: a single claim waits
+// for one batch at most, however many batches wait, and a stream of single claims does not block batches.
+type waitQueue struct {
+	busy    bool
+	last    WorkKind // kind of the last owner
+	waiting [kinds][]*queuedRequest
+}
+
+// queuedRequest is a request for the lock.
+type queuedRequest struct {
+	kind    WorkKind
+	granted chan struct{}
+}
+
+// request requests the lock. It gets a free lock at once, and otherwise waits in its kind's queue.
+func (t *waitQueue) request(kind WorkKind) *queuedRequest {
+	mine := &queuedRequest{kind: kind, granted: make(chan struct{})}
+	if t.busy {
+		t.waiting[kind] = append(t.waiting[kind], mine)
+		return mine
+	}
+	t.busy, t.last = true, kind
+	close(mine.granted)
+	return mine
+}
+
+// withdraw cancels a waiting request. It returns false if the request has got the lock meanwhile.
+func (t *waitQueue) withdraw(mine *queuedRequest) bool {
+	at := slices.Index(t.waiting[mine.kind], mine)
+	if at < 0 {
+		return false
+	}
+	t.waiting[mine.kind] = slices.Delete(t.waiting[mine.kind], at, at+1)
+	return true
+}
+
+// pass gives the lock to a waiting request of the other kind, or else to the next one of the same kind.
+func (t *waitQueue) pass() {
+	for _, kind := range [kinds]WorkKind{kinds - 1 - t.last, t.last} {
+		if queue := t.waiting[kind]; len(queue) > 0 {
+			next := queue[0]
+			queue[0] = nil
+			t.waiting[kind], t.last = queue[1:], kind
+			close(next.granted)
+			return
+		}
+	}
+	t.busy = false
+}

@@ -1,2 +1,0 @@
-// Package turns contains the per-pool locks of a process, and limits for slow work.
-package turns

@@ -1,0 +1,9 @@
+package codec
+
+// ValueOr returns the value of an optional parameter, or absent without one.
+func ValueOr[T any](p *T, absent T) T {
+	if p == nil {
+		return absent
+	}
+	return *p
+}

@@ -1,0 +1,74 @@
+package snapshot
+
+import (
+	"encoding/json"
+
+	"github.com/carve-ipam/carve/client"
+	"github.com/carve-ipam/carve/internal/cli/show"
+)
+
+// Spec is a spec by its members.
+type Spec = map[string]json.RawMessage
+
+// ClaimRest returns the spec of a claim without its block and pool. It keeps a class of the claim's own project; for any other class only the pool
+// counts.
+func ClaimRest(c client.IPClaim) (Spec, error) {
+	spec, err := Whole(c.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return claimRest(spec, c.Metadata.Project, c.Status.ClassName, c.Status.ClassProject)
+}
+
+// claimRest is ClaimRest for a claim of a project with its spec by members and its class.
+func claimRest(spec Spec, project, class, classProject string) (rest Spec, err error) {
+	spec = without(spec, "cidr", "address", "prefixLength", "ipFamily", "poolRef", "poolSelector", "allocationRef", "consumers", "className")
+	if classProject != project || class == "" {
+		delete(spec, "scope")
+		return spec, nil
+	}
+	spec["className"], err = show.Marshal(class)
+	return spec, err
+}
+
+// PoolRest returns the spec of a pool without its position.
+func PoolRest(p client.IPPool) (Spec, error) {
+	return Rest(p.Spec, "cidr", "prefixLength", "parentRef", "spaceRef", "description", "drain")
+}
+
+// Whole returns a spec with all of its members.
+func Whole(spec any) (all Spec, err error) {
+	text, err := show.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(text, &all)
+	return all, err
+}
+
+// Rest returns a spec without some members, and without the server's defaults.
+func Rest(spec any, but ...string) (Spec, error) {
+	all, err := Whole(spec)
+	if err != nil {
+		return nil, err
+	}
+	return without(all, but...), nil
+}
+
+// without removes some members of a spec, and the server's defaults.
+func without(all Spec, but ...string) Spec {
+	for _, name := range but {
+		delete(all, name)
+	}
+	for name, preset := range map[string]string{"visibility": `"consumer"`, "allocation": `{"strategy":"BestFit"}`, "region": `"local"`} {
+		if string(all[name]) == preset {
+			delete(all, name)
+		}
+	}
+	for name, value := range all {
+		if text := string(value); text == `""` || text == "null" || text == "[]" || text == "{}" {
+			delete(all, name)
+		}
+	}
+	return all
+}

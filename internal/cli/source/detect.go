@@ -1,0 +1,104 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// detectFormat describes the probable content of a file, for the refusal of an unknown one.
+func (f File) detectFormat() string {
+	text, err := f.whole()
+	if err != nil {
+		return "a file that cannot be read"
+	}
+	trimmed := bytes.TrimSpace(text)
+	switch {
+	case len(trimmed) == 0:
+		return "an empty file"
+	case trimmed[0] == '[':
+		var list []map[string]json.RawMessage
+		if json.Unmarshal(trimmed, &list) != nil || len(list) == 0 {
+			return "a JSON list that is empty or has no known objects"
+		}
+		return "a JSON list of objects with the members " + namesOf(list[0])
+	case trimmed[0] == '{':
+		var doc map[string]json.RawMessage
+		if json.Unmarshal(trimmed, &doc) != nil {
+			return "a JSON document"
+		}
+		return detectJSON(doc)
+	case bytes.Contains(trimmed[:min(len(trimmed), 4096)], []byte("header-")):
+		return "the CSV of Infoblox NIOS (import infoblox)"
+	}
+	return f.detectTable(trimmed)
+}
+
+// detectJSON describes the probable content of a JSON object.
+func detectJSON(doc map[string]json.RawMessage) string {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { _, found := doc[name]; return found })
+	}
+	switch {
+	case has(awsLists...):
+		return "a response of AWS (import aws) without rows or without addresses"
+	case has("results", "records"):
+		var list []map[string]json.RawMessage
+		for _, name := range []string{"results", "records"} {
+			if json.Unmarshal(doc[name], &list) == nil && len(list) > 0 {
+				return "a list of NetBox or Nautobot (import netbox) with " + memberOf(list[0], "url", "model")
+			}
+		}
+		return "a list without rows, as NetBox and Nautobot return it"
+	case has("items", "apiVersion"):
+		return "an object of Kubernetes, of kind " + strings.Trim(string(doc["kind"]), `"`) + " (import whereabouts reads IPPools)"
+	case has("pools", "claims", "spaces"):
+		return "an address plan of Carve (import plan)"
+	case len(doc) == 0:
+		return "an empty JSON document"
+	}
+	return "a JSON document with the members " + namesOf(doc)
+}
+
+// memberOf returns the first of some members that an object has, or else the names of all its members.
+func memberOf(object map[string]json.RawMessage, names ...string) string {
+	for _, name := range names {
+		if value := strings.Trim(string(object[name]), `"`); value != "" {
+			return name + " " + shown(value)
+		}
+	}
+	return "the members " + namesOf(object)
+}
+
+// namesOf returns the names of an object's members.
+func namesOf(doc map[string]json.RawMessage) string {
+	const most = 8
+	names := slices.Sorted(maps.Keys(doc))
+	if len(names) > most {
+		names = append(names[:most], "...")
+	}
+	return strings.Trim(shown(strings.Join(names, ", ")), `"`)
+}
+
+// detectTable describes the probable content of a text that is not JSON.
+func (f File) detectTable(text []byte) string {
+	unnamed := f
+	unnamed.Columns = nil
+	h, err := linesOf(unnamed).header()
+	switch {
+	case err != nil || len(h.names) < 2:
+		return "no table: its first line is " + shown(string(bytes.SplitN(text, []byte("\n"), 2)[0]))
+	case h.has("kind") && h.has("spec"):
+		return "an export of ipamctl (import csv)"
+	case fromConsole(h):
+		return "an export of the console (import csv)"
+	case h.has("subnet", "ip_address") && h.has("section", "master_subnet"):
+		return "a table of phpIPAM (import phpipam)"
+	case h.has("prefix", "ip_address", "address") && h.has("vrf", "tenant", "role"):
+		return "a table of NetBox (import netbox)"
+	}
+	return fmt.Sprintf("a table with the titles %s", shown(strings.Join(h.titles, ", ")))
+}

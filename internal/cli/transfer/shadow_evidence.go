@@ -1,0 +1,78 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/carve-ipam/carve/internal/cli/show"
+	"github.com/carve-ipam/carve/internal/cli/source"
+)
+
+// missingTables identifies the tables of a pass that no longer had something. The next pass compares it with its own.
+type missingTables struct {
+	Content string `json:"content"`
+	Written string `json:"written"` // time
+}
+
+// judgeEvidence decides whether files prove that rows are gone. Files that state that rows are missing prove nothing. One table proves nothing either,
+// because a truncated table is valid too: the mirror releases only when the same table was written a second time.
+func (m *mirror) judgeEvidence(reading *source.Reading, v *view) (*view, error) {
+	var why string
+	var now *missingTables
+	switch {
+	case len(reading.Missing) > 0:
+		why = reading.Missing[0]
+	case reading.Table:
+		now = &missingTables{Content: reading.Sum, Written: m.written()}
+		if last := m.lastNote().Missed; last != nil && last.Content == now.Content && last.Written != now.Written {
+			return v, nil
+		}
+		why = fmt.Sprintf("the table no longer has %s, and may be truncated; the mirror releases the missing objects when the same table is written a second time",
+			show.CountOf(len(v.releases), "thing"))
+	default:
+		return v, nil
+	}
+	held, err := m.settle(&reading.Records, protected{sure: map[string]bool{}, otherwise: "it waits for a second reading"})
+	if err != nil {
+		return nil, err
+	}
+	held.safety, held.missed = why, now
+	return held, nil
+}
+
+// written returns the times at which the files were written. A file with the same time is the same reading.
+func (m *mirror) written() string {
+	times := make([]string, len(m.paths))
+	for n, path := range m.paths {
+		when := m.Clock() // standard input is new each time
+		if is, err := os.Stat(path); path != "-" && err == nil {
+			when = is.ModTime()
+		}
+		times[n] = strconv.FormatInt(when.UnixNano(), 10)
+	}
+	return strings.Join(times, " ")
+}
+
+// lastNote returns the note of the previous pass. It ignores a note that cannot be read, so that nothing is released because of it.
+func (m *mirror) lastNote() (n passNote) {
+	text := m.states[m.Project].Spaces["default"].Metadata.Annotations[shadowNote+m.name]
+	if json.Unmarshal([]byte(text), &n) != nil {
+		return passNote{}
+	}
+	return n
+}
+
+// announce lists the things to be released.
+func (m *mirror) announce(gone []*item) {
+	const most = 50
+	for n, e := range gone {
+		if n == most {
+			m.Remark("and %d more are going to be released", len(gone)-most)
+			return
+		}
+		m.Remark("going to release %s %s in space %s: %s", e.where(), e.target(), e.space, e.why)
+	}
+}

@@ -1,0 +1,130 @@
+package crdb
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/carve-ipam/carve/internal/alloc/freespace"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/catalogcache"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/write"
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// fill collects the facts that a transaction has read, for the cache recall.Memory. They stay valid as long as no other transaction changes them.
+type cacheFill struct {
+	memory   *catalogcache.Cache
+	region   string
+	pools    map[lookup.FenceKey]*catalogcache.Pool
+	projects map[ipam.ID]catalogcache.Project
+	platform ipam.ID
+	asked    []lookup.FenceKey // projects with fences that were read (a fence is a version row)
+	free     []storage.FreeChange
+	moved    []lookup.FenceKey
+}
+
+// preamble extends the reads from a pool that is to be cached. wanted is false if the cache does not want the pool.
+func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
+	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
+		return reads, false
+	}
+	switch short := l.memory.IsShort(lookup.FenceKeyOf(c)); {
+	case short && len(reads.Scans) == 0:
+		return reads.Whole(c.Block, catalogcache.Short), true
+	case short:
+		return reads.Ahead(catalogcache.Short), true
+	default:
+		return reads.Ahead(catalogcache.PrefetchLength), true
+	}
+}
+
+// of returns the projects for which the transaction reads fences with a group.
+func (l *cacheFill) of(q storage.GroupQuery) []ipam.ID {
+	ids := q.Projects
+	if platform := l.memory.Platform(); len(q.Classes) > 0 && !platform.IsZero() {
+		ids = append(slices.Clip(ids), platform)
+	}
+	l.asked = nil
+	for _, id := range ids {
+		l.asked = append(l.asked, lookup.FenceKey{Region: l.region, ID: id})
+	}
+	return ids
+}
+
+// read takes a group's facts.
+func (l *cacheFill) read(c storage.Container, reads freespace.Reads, q storage.GroupQuery, facts storage.GroupFacts, fence lookup.Fence) {
+	free := freespace.NewFreeListCache(c.Block)
+	free.Fill(reads, facts.Free)
+	granted := make(map[string]bool, len(q.Consumers))
+	for _, consumer := range q.Consumers {
+		granted[consumer] = facts.Granted[consumer]
+	}
+	l.pools[lookup.FenceKeyOf(c)] = &catalogcache.Pool{Fence: fence, Pool: facts.Pool, Granted: granted, Free: free}
+	for _, id := range q.Projects {
+		p := catalogcache.Project{Parts: map[int][]storage.QuotaPart{q.Shard: nil}}
+		for _, part := range facts.Quotas {
+			if part.Quota.ProjectID == id {
+				p.Parts[q.Shard] = append(p.Parts[q.Shard], part)
+			}
+		}
+		l.projects[id] = p
+	}
+	for id, epoch := range facts.Epochs {
+		if !id.IsZero() {
+			p := l.projects[id]
+			p.Epoch = &epoch
+			l.projects[id] = p
+		}
+	}
+	l.platform = facts.Platform
+}
+
+// wrote takes the transaction's changes, which count if it commits.
+func (l *cacheFill) wrote(ch storage.Changes, statements *write.Statements) {
+	l.free, l.moved = append(l.free, ch.Free...), append(l.moved, statements.Moved()...)
+	if n := statements.Naming(); n != nil {
+		for id, regions := range n.Placed() {
+			if p, known := l.projects[id]; known {
+				p.Regions = regions
+				l.projects[id] = p
+			}
+		}
+	}
+}
+
+// committed puts the facts into the cache.
+func (l *cacheFill) committed(t *tx) {
+	for _, at := range l.moved {
+		if l.pools[at] == nil {
+			l.memory.Remove(at)
+			l.memory.RemoveProject(at.ID)
+		}
+	}
+	for _, f := range l.free {
+		if p := l.pools[lookup.FenceKeyOf(f.Container)]; p != nil {
+			p.Free.Apply(f.Delete, f.Insert)
+		}
+	}
+	for at, p := range l.pools {
+		fence, moved := t.fences[at], slices.Contains(l.moved, at)
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // a restore may bring back a mark (version) that was read before the rest, if the pool is in several regions
+			continue
+		}
+		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same mark stay valid
+			maps.Copy(was.Granted, p.Granted)
+			p.Granted = was.Granted
+		}
+		p.Fence, p.At = fence, t.Now()
+		l.memory.Put(at, p)
+	}
+	if !l.platform.IsZero() {
+		l.memory.SetPlatform(l.platform)
+	}
+	for id, p := range l.projects {
+		if fence, there := t.fences[lookup.FenceKey{Region: l.region, ID: id}]; there {
+			p.Mark = fence.Mark
+			l.memory.PutProject(id, p)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package crdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/carve-ipam/carve/internal/alloc/pools"
+	"github.com/carve-ipam/carve/internal/alloc/storage"
+	"github.com/carve-ipam/carve/internal/crdb/lookup"
+	"github.com/carve-ipam/carve/internal/crdb/outcome"
+)
+
+// Stale reads have their own connections, so that long lists do not delay claims: a quarter of the store's number, within these bounds.
+const (
+	minStaleConnections = 2
+	maxStaleConnections = 16
+)
+
+func newStaleConnections(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+	own := cfg.Copy()
+	own.MaxConns = min(max(cfg.MaxConns/4, minStaleConnections), maxStaleConnections)
+	return pgxpool.NewWithConfig(ctx, own)
+}
+
+// staleView implements storage.View with stale reads.
+type staleView struct {
+	lookup.Reader
+	store *Store
+	at    *storage.Moment // the earliest time among its reads
+}
+
+// Behind implements storage.Store.
+func (s *Store) Behind(at *storage.Moment) storage.View { return s.stalePool(at) }
+
+// Samples returns a store for the pool sampler. Its reads may be some seconds old, and take no connections from claims.
+func (s *Store) Samples() pools.SampleStore { return s.stalePool(new(storage.Moment)) }
+
+func (s *Store) stalePool(at *storage.Moment) *staleView {
+	f := &staleView{store: s, at: at}
+	f.Reader = s.readerBy(f.read)
+	return f
+}
+
+// read runs fn like Store.read, but at a moment that the engine chooses and in a read-only transaction. It notes that moment: the read sees every
+// commit before it.
+func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+	err := f.readOnly(ctx, op, fn)
+	if beforeSchema(err) {
+		return f.store.readNow(ctx, op, fn)
+	}
+	return err
+}
+
+// OneMoment implements storage.View.
+func (f *staleView) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	err := f.readOnly(ctx, op, func(q lookup.Querier) error { return fn(ctx, f.store.readerOn(q)) })
+	if beforeSchema(err) {
+		return f.store.OneMoment(ctx, op, fn)
+	}
+	return err
+}
+
+func (f *staleView) readOnly(ctx context.Context, op string, fn func(lookup.Querier) error) error {
+	s := f.store
+	return s.repeat(ctx, op, true, func(ctx context.Context) error {
+		leave, err := enter(ctx, s.shares.behind)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		c, err := s.stale.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		at, err := s.beginStale(ctx, c)
+		if err == nil {
+			err = fn(s.inAttempt(ctx, c))
+		}
+		if err != nil {
+			endStale(ctx, c, "rollback")
+			return outcome.OfClosure(err, c.Conn())
+		}
+		endStale(ctx, c, "commit") // a read has nothing to lose
+		f.at.Note(at)
+		return nil
+	})
+}
+
+func (s *Store) beginStale(ctx context.Context, c *pgxpool.Conn) (at time.Time, err error) {
+	begin, ask := s.engine.behind()
+	b := &pgx.Batch{}
+	b.Queue(begin)
+	b.Queue(ask)
+	results := c.SendBatch(ctx, b)
+	if _, err = results.Exec(); err == nil {
+		at, err = s.engine.moment(results.QueryRow())
+	}
+	return at, errors.Join(err, results.Close())
+}
+
+// endStale ends a transaction, within rollbackLimit. If it fails, the pool discards the connection.
+func endStale(ctx context.Context, c *pgxpool.Conn, how string) {
+	if c.Conn().IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+	defer cancel()
+	_, _ = c.Exec(ctx, how)
+}
+
+// beforeSchema reports whether a stale read failed because the database's tables or columns did not exist at its moment: a migration ran some seconds
+// ago.
+func beforeSchema(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains([]string{"3D000", "42P01", "42703", "42704"}, pg.Code)
+}

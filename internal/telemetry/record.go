@@ -1,0 +1,71 @@
+package telemetry
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// bound is the outcome of a claim that succeeded.
+const bound = "bound"
+
+// ClaimDecided counts a claim. class is project/name, or "" without a class; refusal is "" for a bound claim.
+func (m *Metrics) ClaimDecided(ctx context.Context, class string, refusal ipam.Code) {
+	outcome := string(refusal)
+	if outcome == "" {
+		outcome = bound
+	}
+	m.claims.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelClass.String(m.classes.bounded(class)), labelOutcome.String(outcome))))
+}
+
+// GroupRan records the number of requests that one transaction served.
+func (m *Metrics) GroupRan(ctx context.Context, members int) { m.groups.Record(ctx, int64(members)) }
+
+// LoanMoved counts a finished attempt to move a block between regions.
+func (m *Metrics) LoanMoved(ctx context.Context, move, outcome string) {
+	m.loans.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelMove.String(move), labelOutcome.String(outcome))))
+}
+
+// ConsumersEnded counts ended consumers.
+func (m *Metrics) ConsumersEnded(ctx context.Context, because ipam.EndReason, n int) {
+	m.ended.Add(ctx, int64(n), metric.WithAttributeSet(attribute.NewSet(labelReason.String(string(because)))))
+}
+
+// RealmHeld counts a realm whose consumers expired in large numbers at once.
+func (m *Metrics) RealmHeld(ctx context.Context) { m.held.Add(ctx, 1) }
+
+// WebhookTried counts a delivery attempt to a webhook, by outcome.
+func (m *Metrics) WebhookTried(ctx context.Context, outcome string) {
+	m.tried.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOutcome.String(outcome))))
+}
+
+// WebhookGaveUp counts a webhook delivery that the server gave up.
+func (m *Metrics) WebhookGaveUp(ctx context.Context) { m.gaveUp.Add(ctx, 1) }
+
+// AttemptEnded counts one attempt at a transaction or read. sqlState is "" if the database reported no error.
+func (m *Metrics) AttemptEnded(ctx context.Context, op, end, sqlState string) {
+	m.attempts.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(labelOp.String(op), labelEnd.String(end), labelSQLState.String(sqlState))))
+}
+
+// RequestServed records a response and its duration. route is the matched template or ""; operation is the contract's operationId, or "" outside of
+// the contract.
+func (m *Metrics) RequestServed(ctx context.Context, method, route, operation string, status int, took time.Duration) {
+	m.requests.Record(ctx, took.Seconds(), m.served.of(responseKey{knownMethod(method), route, operation, status})...)
+}
+
+// knownMethod limits the values of the method label, as the conventions require.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+		http.MethodConnect, http.MethodTrace:
+		return method
+	default:
+		return semconv.HTTPRequestMethodOther.Value.AsString()
+	}
+}

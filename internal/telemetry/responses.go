@@ -1,0 +1,34 @@
+package telemetry
+
+import (
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+)
+
+// responseKey is a response's label values.
+type responseKey struct {
+	method, route, operation string
+	status                   int
+}
+
+// responseAttributes caches the label sets of responses. Making a label set costs more than counting, because it is sorted and copied several times. The cache
+// has a few hundred entries at most, because all values are fixed in this build.
+type responseAttributes struct {
+	kept sync.Map // from answered to []metric.RecordOption
+}
+
+func (k *responseAttributes) of(a responseKey) []metric.RecordOption {
+	if options, ok := k.kept.Load(a); ok {
+		options, _ := options.([]metric.RecordOption)
+		return options
+	}
+	options := []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(
+		semconv.HTTPRequestMethodKey.String(a.method), semconv.HTTPRoute(a.route), semconv.HTTPResponseStatusCode(a.status),
+		labelOperation.String(a.operation),
+	))}
+	k.kept.Store(a, options)
+	return options
+}

@@ -1,0 +1,82 @@
+package tenancy
+
+import (
+	"context"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// RequestContext is the context of one request with the facts found during its processing. It replaces nested contexts from WithOrigin, WithAttempts, WithoutCache
+// and WithPrincipal, each of which would be another context (and, over HTTP, another copy of the request).
+//
+// The goroutine that serves the request writes it, before other goroutines may read it.
+type RequestContext struct {
+	context.Context //nolint:containedctx // RequestContext is a context
+
+	origin    Origin
+	attempts  Attempts
+	skipCache bool
+	known     bool
+	who       Principal
+	budget    Budget
+	payer     ipam.ID
+}
+
+// NewRequestContext makes the context of a request with an origin.
+func NewRequestContext(ctx context.Context, o Origin) RequestContext {
+	return RequestContext{Context: ctx, origin: o}
+}
+
+// SetAttempts is WithAttempts and, if now is set, WithoutCache.
+func (v *RequestContext) SetAttempts(a Attempts, now bool) { v.attempts, v.skipCache = a, now }
+
+// SetPrincipal is WithPrincipal; it also clears the attempts, which authentication no longer needs.
+func (v *RequestContext) SetPrincipal(p Principal) {
+	v.who, v.known = p, true
+	v.attempts, v.skipCache = nil, false
+}
+
+// SetBudget is WithBudget.
+func (v *RequestContext) SetBudget(b Budget) { v.budget = b }
+
+// SetPayer is WithPayer.
+func (v *RequestContext) SetPayer(project ipam.ID) { v.payer = project }
+
+// RequestContextOf returns the visit of a context, through all wrappers; ok is false outside a request.
+func RequestContextOf(ctx context.Context) (v *RequestContext, ok bool) {
+	v, ok = ctx.Value(requestContextKey{}).(*RequestContext)
+	return v, ok
+}
+
+type requestContextKey struct{}
+
+// Value implements context.Context.
+func (v *RequestContext) Value(key any) any {
+	switch key.(type) {
+	case requestContextKey:
+		return v
+	case originKey:
+		return &v.origin
+	case principalKey:
+		if v.known {
+			return &v.who
+		}
+	case budgetKey:
+		if v.budget != nil {
+			return v.budget
+		}
+	case payerKey:
+		if !v.payer.IsZero() {
+			return v.payer
+		}
+	case attemptsKey:
+		if v.attempts != nil {
+			return v.attempts
+		}
+	case withoutCacheKey:
+		if v.skipCache {
+			return true
+		}
+	}
+	return v.Context.Value(key)
+}

@@ -1,0 +1,130 @@
+package tenancy
+
+import (
+	"context"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/carve-ipam/carve/internal/ipam"
+)
+
+// ttlCache is a cache of database reads. An entry is valid for ttl from the beginning of its read, so that ttl limits the data's age rather than the
+// entry's.
+//
+// Found and missing keys have separate caches: anyone can ask for missing keys, and must not evict the existing ones.
+type ttlCache[V any] struct {
+	clock   func() time.Time
+	ttl     time.Duration
+	found   *lru.Cache[string, reading[V]]
+	missing *lru.Cache[string, time.Time]
+	flights singleflight.Group
+}
+
+// reading is a value and the time when its read began.
+type reading[V any] struct {
+	value V
+	at    time.Time
+}
+
+func newTTLCache[V any](clock func() time.Time, ttl time.Duration, size int) *ttlCache[V] {
+	r := &ttlCache[V]{clock: clock, ttl: ttl}
+	r.found, _ = lru.New[string, reading[V]](size) // fails only for a size below 1
+	r.missing, _ = lru.New[string, time.Time](size)
+	return r
+}
+
+// last returns the last value found, however old it is.
+func (r *ttlCache[V]) last(key string) (V, bool) {
+	got, ok := r.found.Get(key)
+	return got.value, ok
+}
+
+// markMissing marks a key as missing.
+func (r *ttlCache[V]) markMissing(key string) {
+	r.found.Remove(key)
+	r.missing.Add(key, r.clock())
+}
+
+// get returns the cached value, or looks it up. At most one look-up of a key runs at a time, and concurrent callers wait for it. It does not end with
+// the request that started it, because others may wait.
+//
+// The request that starts a look-up calls admit once, before it. A context from WithoutCache gets its own look-up, which starts now.
+func (r *ttlCache[V]) get(ctx context.Context, key string, admit func() error, load loader[V]) (value V, found bool, err error) {
+	if skipsCache(ctx) {
+		got, err := r.read(ctx, key, admit, load)
+		return got.value, got.found, err
+	}
+	for {
+		if value, found, known := r.fresh(key); known {
+			return value, found, nil
+		}
+		mine := false
+		flight := r.flights.DoChan(key, func() (any, error) {
+			mine = true
+			return r.look(ctx, key, admit, load)
+		})
+		select {
+		case <-ctx.Done():
+			return value, false, ctx.Err()
+		case end := <-flight:
+			if !mine && ipam.IsCode(end.Err, ipam.CodeRateLimited) {
+				continue // the limit of the first caller does not apply to this one
+			}
+			if got, ok := end.Val.(answer[V]); ok && end.Err == nil {
+				return got.value, got.found, nil
+			}
+			return value, false, end.Err
+		}
+	}
+}
+
+// loader reads one value from the database; found is false if it does not exist.
+type loader[V any] func(ctx context.Context) (value V, found bool, err error)
+
+type answer[V any] struct {
+	value V
+	found bool
+}
+
+func (r *ttlCache[V]) look(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
+	if value, found, known := r.fresh(key); known { // another request was faster
+		return answer[V]{value, found}, nil
+	}
+	return r.read(ctx, key, admit, load)
+}
+
+// read looks up a key and caches the result.
+func (r *ttlCache[V]) read(ctx context.Context, key string, admit func() error, load loader[V]) (answer[V], error) {
+	if err := admit(); err != nil {
+		return answer[V]{}, err
+	}
+	at := r.clock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.ttl)
+	defer cancel()
+	value, found, err := load(ctx)
+	switch {
+	case err != nil:
+		return answer[V]{}, err
+	case found:
+		r.missing.Remove(key)
+		r.found.Add(key, reading[V]{value, at})
+	default:
+		r.found.Remove(key)
+		r.missing.Add(key, at)
+	}
+	return answer[V]{value, found}, nil
+}
+
+// fresh returns the cached result for a key if it is still valid.
+func (r *ttlCache[V]) fresh(key string) (value V, found, known bool) {
+	now := r.clock()
+	if got, ok := r.found.Get(key); ok && now.Sub(got.at) < r.ttl {
+		return got.value, true, true
+	}
+	if at, ok := r.missing.Get(key); ok && now.Sub(at) < r.ttl {
+		return value, false, true
+	}
+	return value, false, false
+}

@@ -1,0 +1,199 @@
+package provider
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// intent is the use of an object that a resource plans.
+type intent int
+
+const (
+	intentKeep    intent = iota + 1 // the resource has the object and keeps it
+	intentRelease                   // the resource has the object and gives it up
+	intentCreate                    // the resource creates the object or takes it over
+)
+
+// registry records which resource has which object, as far as one process has seen. Terraform starts one process for the plan and another for the
+// apply. The plan shows every resource to its process, so the ledger can refuse a plan in which two resources have one object.
+type registry struct {
+	mu      sync.Mutex
+	objects map[string]map[string]entry // by the object's path, then by the resource's token
+	inside  map[string]map[string]entry // kept objects, by container path, then by their own path
+	read    map[string]bool
+	locks   map[string]*sync.Mutex
+}
+
+// entry is the intent of one resource for an object.
+type entry struct {
+	intent   intent
+	replaces bool // the plan destroys the object and creates it again
+	done     bool // the resource has created the object in this process
+	what     string
+}
+
+// planned is an entry with the paths and the token that it concerns.
+type planned struct {
+	entry
+	path, token string
+	within      []string // paths of the object's containers
+}
+
+func newRegistry() *registry {
+	return &registry{
+		objects: map[string]map[string]entry{}, inside: map[string]map[string]entry{}, read: map[string]bool{}, locks: map[string]*sync.Mutex{},
+	}
+}
+
+// pending is the token prefix for a resource that has no object yet.
+const pending = "pending:"
+
+// recordState records that a state has the object. Terraform reads a tainted resource and then plans it as if it had no state.
+func (l *registry) recordState(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.read[path] = true
+}
+
+// plan records an entry. It refuses an entry that contradicts an earlier one.
+func (l *registry) plan(p planned) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.token == "" {
+		p.token = pending + uuid.NewString()
+		p.replaces = l.read[p.path]
+	}
+	for token, other := range l.objects[p.path] {
+		if p.intent == intentRelease && other.done {
+			return nil // the deletion leaves the object to the resource that created it
+		}
+		if token != p.token && (p.intent != intentRelease || other.intent != intentRelease) {
+			return &sharedError{what: p.what, with: other.intent, as: p.intent}
+		}
+	}
+	if p.intent == intentKeep {
+		for _, path := range p.within {
+			for _, container := range l.objects[path] {
+				if container.isDestroyed() {
+					return &insideError{container: container.what, what: p.what}
+				}
+			}
+		}
+	} else if p.isDestroyed() {
+		for _, kept := range l.inside[p.path] {
+			return &insideError{container: p.what, what: kept.what}
+		}
+	}
+	put(l.objects, p.path, p.token, p.entry)
+	for _, path := range p.within {
+		if p.intent == intentKeep {
+			put(l.inside, path, p.path, p.entry)
+		} else {
+			delete(l.inside[path], p.path)
+		}
+	}
+	return nil
+}
+
+// prefer records the entry of the resource that has the object, and removes the entries of resources that have lost it.
+func (l *registry) prefer(p planned) error {
+	l.mu.Lock()
+	delete(l.objects, p.path)
+	l.mu.Unlock()
+	return l.plan(p)
+}
+
+// isDestroyed reports whether the existing object is destroyed.
+func (e entry) isDestroyed() bool {
+	return e.intent == intentRelease || e.intent == intentCreate && e.replaces
+}
+
+func put(in map[string]map[string]entry, key, inner string, e entry) {
+	if in[key] == nil {
+		in[key] = map[string]entry{}
+	}
+	in[key][inner] = e
+}
+
+// lock serializes an object's creation and deletion.
+func (l *registry) lock(path string) (unlock func()) {
+	l.mu.Lock()
+	if l.locks[path] == nil {
+		l.locks[path] = &sync.Mutex{}
+	}
+	lock := l.locks[path]
+	l.mu.Unlock()
+	lock.Lock()
+	return lock.Unlock
+}
+
+// begin records that a resource creates the object. It fails if another resource has the object.
+func (l *registry) begin(path, token, what string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for other, e := range l.objects[path] {
+		if !strings.HasPrefix(other, pending) && other != token {
+			return &sharedError{what: what, with: e.intent, as: intentCreate}
+		}
+		delete(l.objects[path], other)
+	}
+	put(l.objects, path, token, entry{intent: intentCreate, done: true, what: what})
+	return nil
+}
+
+// end records that a resource no longer has the object.
+func (l *registry) end(path, token string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.objects[path], token)
+}
+
+// taken reports whether another resource has created the object or taken it over in this process.
+func (l *registry) taken(path, token string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for other, e := range l.objects[path] {
+		if other != token && e.done {
+			return true
+		}
+	}
+	return false
+}
+
+// containers returns the paths of all containers on a path.
+func containers(path string) []string {
+	steps := strings.Split(path, "/") // "", "v1", "projects", P, collection, name, ...
+	var found []string
+	for end := 4; end < len(steps); end += 2 {
+		found = append(found, strings.Join(steps[:end], "/"))
+	}
+	return found
+}
+
+// within returns the paths of an object's containers: those on its path, and those that its attributes name.
+func (k kind) within(v values) []string {
+	found := containers(k.at(v))
+	for _, f := range k.fields {
+		if f.of == "" || !known(v[f.name]) {
+			continue
+		}
+		names, _ := v[f.name].([]any)
+		if name := v.text(f.name); name != "" {
+			names = append(names, name)
+		}
+		for _, name := range names {
+			project := v.text("project")
+			text, ok := name.(string)
+			if !ok {
+				continue // the name is known only after apply
+			}
+			if of, rest, named := strings.Cut(text, "/"); named {
+				project, text = of, rest
+			}
+			found = append(found, "/v1/projects/"+project+"/"+fill(f.of, v)+"/"+text)
+		}
+	}
+	return found
+}
