@@ -17,11 +17,11 @@
 //
 // A use case prepares every value that a retry must not change (ids, names, the time) before the transaction. After an indeterminate COMMIT it reads
 // back by the prepared id. If it finds the row, the request is done; if not, it runs again. The unique name prevents a duplicate even if the first
-// COMMIT takes effect late (usecase/settle.go).
+// COMMIT takes effect late (usecase/read_back.go).
 //
 // # Order of locks
 //
-// In one process at most one transaction works on a container at a time (turns/lanes.go). A transaction that needs several containers locks them in
+// In one process at most one transaction works on a container at a time (locks/container_locks.go). A transaction that needs several containers locks them in
 // order of id. Between processes the database decides: a transaction waits for its named locks (storage/locks.go), or the loser of a conflict runs
 // again from other random places.
 //
@@ -29,9 +29,9 @@
 //
 // Each package imports only packages that come before it in this list:
 //
-//	space       arithmetic on blocks
+//	freespace   arithmetic on blocks
 //	storage     the database interface: transactions, reads, changes as data
-//	turns       per-pool locks of a process, and limits for slow work
+//	locks       per-pool locks of a process, and limits for slow work
 //	paging      filters, pages, cursors
 //	usecase     access to a project, preconditions, repeats, indeterminate commits, limits of all retries
 //	carve       takes blocks from free rows, and returns the changed rows
@@ -45,7 +45,7 @@
 //	pools       pools, classes, cool-down, the sampler
 //	utilization records of the use of pools over time
 //	resolve     finds the pools that may serve a claim
-//	holdings    allocations and their holders
+//	allocations allocations and their holders
 //	search      search by text and address in several projects
 //	claims      claims, one by one, in groups and in batches
 //	consumers   attachment, renewal and end of consumers, and their background jobs

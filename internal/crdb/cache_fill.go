@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// fill collects the facts that a transaction has read, for the cache recall.Memory. They stay valid as long as no other transaction changes them.
+// cacheFill collects the facts that a transaction has read, for the cache catalogcache.Cache. They stay valid as long as no other transaction changes them.
 type cacheFill struct {
 	memory   *catalogcache.Cache
 	region   string
@@ -24,7 +24,7 @@ type cacheFill struct {
 	moved    []lookup.FenceKey
 }
 
-// preamble extends the reads from a pool that is to be cached. wanted is false if the cache does not want the pool.
+// ahead extends the reads from a pool that is to be cached. wanted is false if the cache does not want the pool.
 func (l *cacheFill) ahead(c storage.Container, reads freespace.Reads) (_ freespace.Reads, wanted bool) {
 	if !l.memory.MayCache(lookup.FenceKeyOf(c)) {
 		return reads, false

@@ -18,7 +18,7 @@ import (
 
 // cachedTx plans a transaction from cached facts and sends it in one round trip.
 type cachedTx struct {
-	lookup.Reader // uses no cache: its reads return storage.ErrForgotten
+	lookup.Reader // uses no cache: its reads return storage.ErrCacheMiss
 
 	region    string
 	read      func(context.Context, func(lookup.Querier) error) error // runs a read outside the transaction
@@ -101,7 +101,7 @@ func (s *Store) InOneRoundTrip(
 	return t.failed(s.conflictOf(ctx, err), end)
 }
 
-// failed returns the error for a transaction that did not commit: the conflict itself, so that the requests get it, or storage.ErrForgotten, which
+// failed returns the error for a transaction that did not commit: the conflict itself, so that the requests get it, or storage.ErrCacheMiss, which
 // makes the caller use InTx.
 func (t *cachedTx) failed(conflict error, end outcome.Ending) error {
 	switch c, is := storage.AsConflict(conflict); {

@@ -71,7 +71,7 @@ func (s *lockSet) take() (keys []int64, alone []bool) {
 	return keys, alone
 }
 
-// busyError returns *storage.Occupied if another transaction held a lock in tryShared, and otherwise nil.
+// busyError returns *storage.LockBusy if another transaction held a lock in tryShared, and otherwise nil.
 func (s *lockSet) busyError() error {
 	for _, id := range s.tryShared {
 		if s.busy != nil && lockKey(id) == *s.busy {

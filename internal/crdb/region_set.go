@@ -24,7 +24,7 @@ const (
 	recordLimit  = 10 * time.Second // for a note on which several requests may wait
 )
 
-// regions caches the database's regions.
+// regionSet caches the database's regions.
 type regionSet struct {
 	own       string
 	all       atomic.Pointer[[]ipam.Region]

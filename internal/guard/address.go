@@ -16,7 +16,7 @@ type addressConns struct {
 
 const sharedIPv6 = 64
 
-// addressConns returns the crowd of an address.
+// connsOf returns the crowd of an address.
 func (c *Clients) connsOf(remote net.Addr) *addressConns {
 	address := addressOf(remote)
 	found, ok := c.byWaiting[address]

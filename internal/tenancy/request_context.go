@@ -27,7 +27,7 @@ func NewRequestContext(ctx context.Context, o Origin) RequestContext {
 	return RequestContext{Context: ctx, origin: o}
 }
 
-// SetAttempts is WithAttempts and, if now is set, WithoutCache.
+// SetAttempts is WithAttempts and, if skipCache is set, WithoutCache.
 func (v *RequestContext) SetAttempts(a Attempts, now bool) { v.attempts, v.skipCache = a, now }
 
 // SetPrincipal is WithPrincipal; it also clears the attempts, which authentication no longer needs.

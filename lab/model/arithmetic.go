@@ -143,7 +143,7 @@ func (a *arithmetic) exact(free mask, b node) mask {
 	return left
 }
 
-// grant does what a transaction does to grant one wish: it reads only the rows that space.ReadsFor names.
+// grant does what a transaction does to grant one wish: it reads only the rows that freespace.ReadsFor names.
 func (a *arithmetic) grant(free mask, w freespace.BlockRequest) (plan, bool) {
 	set, err := freespace.NewFreeSet(a.pool, read(a.blocks(free), freespace.ReadsFor(a.pool, []freespace.BlockRequest{w})))
 	if err != nil {

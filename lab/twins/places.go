@@ -13,28 +13,28 @@ var places = []place{
 		[]string{"no-key"}, "internal/crdb/write/write.go",
 		"\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)",
 	},
-	{[]string{"no-key"}, "internal/crdb/write/whole.go", "\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)"},
+	{[]string{"no-key"}, "internal/crdb/write/one_round_trip.go", "\tw.answers(ch.Answers)", "\tif LACKS {\n\t\tch.Answers = nil\n\t}\n\tw.answers(ch.Answers)"},
 	{
 		// A statement may miss the rows that it should change.
 		[]string{"no-must-hit"}, "internal/crdb/write/write.go",
 		"got != int64(want) {", "got != int64(want) && !LACKS {",
 	},
 	{
-		[]string{"no-must-hit"}, "internal/crdb/write/whole.go",
+		[]string{"no-must-hit"}, "internal/crdb/write/one_round_trip.go",
 		"\tw.guard(surely, append(args, want)...)\n", "\tif LACKS {\n\t\tw.guard(name, args...)\n\t\treturn\n\t}\n\tw.guard(surely, append(args, want)...)\n",
 	},
 	// The server trusts its cache: it does not compare versions (marks).
-	{[]string{"no-marks"}, "internal/crdb/write/whole.go", "\tw.guard(\"mark_is\",", "\tif LACKS {\n\t\treturn\n\t}\n\tw.guard(\"mark_is\","},
+	{[]string{"no-marks"}, "internal/crdb/write/one_round_trip.go", "\tw.guard(\"mark_is\",", "\tif LACKS {\n\t\treturn\n\t}\n\tw.guard(\"mark_is\","},
 	{
 		[]string{"no-marks"}, "internal/crdb/write/fences.go",
 		"\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n",
-		"\t\tif w.sure && LACKS {\n\t\t\tfor _, m := range moves[:n] {\n\t\t\t\tw.guard(\"fence_put\", regions[0], rows.ID(m.ID), rows.ID(m.Mark), m.Stock)\n\t\t\t}\n\t\t} else {\n" +
+		"\t\tif w.checked && LACKS {\n\t\t\tfor _, m := range moves[:n] {\n\t\t\t\tw.guard(\"fence_put\", regions[0], rows.ID(m.ID), rows.ID(m.Mark), m.Stock)\n\t\t\t}\n\t\t} else {\n" +
 			"\t\t\thitRows(w, \"fence_update\", rows.FenceMoves, moves[:n], regions[0])\n\t\t}\n",
 	},
 	{
 		// The server treats a COMMIT without a response as failed.
 		[]string{"no-read-back"}, "internal/crdb/runner.go",
-		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Again, err)\n\t}\n",
+		"state string, err error) error {\n", "state string, err error) error {\n\tif LACKS {\n\t\treturn outcome.GaveUp(ctx, outcome.Retry, err)\n\t}\n",
 	},
 	// Later attempts continue with the reads of the first attempt.
 	{[]string{"stale-plan"}, "internal/crdb/runner.go", "\tnumber := 0\n", "\tnumber, first := 0, new(*storage.GroupFacts)\n"},
@@ -42,7 +42,7 @@ var places = []place{
 		[]string{"stale-plan"}, "internal/crdb/runner.go",
 		"\t\t\tt := newTx(s, cn, number, dry)\n", "\t\t\tt := newTx(s, cn, number, dry)\n\t\t\tt.first = first\n",
 	},
-	{[]string{"stale-plan"}, "internal/crdb/tx.go", "\tnumber int\n", "\tnumber int\n\tfirst  **storage.GroupFacts\n"},
+	{[]string{"stale-plan"}, "internal/crdb/tx.go", "\tnumber  int\n", "\tnumber  int\n\tfirst   **storage.GroupFacts\n"},
 	{
 		[]string{"stale-plan"}, "internal/crdb/tx_group.go",
 		"\tt.conn.lock(pool.Lock())\n", "\tt.conn.lock(pool.Lock())\n\tif LACKS {\n\t\tif *t.first != nil {\n\t\t\treturn **t.first, nil\n\t\t}\n" +
@@ -54,7 +54,7 @@ var places = []place{
 	{[]string{"no-second-look"}, "internal/alloc/claims/group.go", "w.Exact.IsValid() || m.request.DryRun {", "w.Exact.IsValid() || m.request.DryRun || LACKS {"},
 	// The server does not compare the epochs of a region's stock.
 	{[]string{"no-epoch"}, "internal/alloc/regions/fence.go", "\tif !facts.Fenced {", "\tif !facts.Fenced || LACKS {"},
-	{[]string{"no-epoch"}, "internal/crdb/write/whole.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
+	{[]string{"no-epoch"}, "internal/crdb/write/one_round_trip.go", "\tfor _, c := range r.Several {\n", "\tfor _, c := range r.Several {\n\t\tif LACKS {\n\t\t\tbreak\n\t\t}\n"},
 	// A role applies to any project of the same name (lab/e2e/remade_test.go fails, too).
 	{[]string{"roles-by-name"}, "internal/tenancy/principal.go", "held.Project == project.ID {", "held.Project == project.ID || LACKS {"},
 	// If a claim's pool is missing, a release fails without a second read.

@@ -26,7 +26,7 @@ type podAssessment struct {
 	again time.Duration
 }
 
-// reconcile judges a pod that uses a claim, by the given interface. It reads the cache first. It confirms a verdict that would release the claim with a
+// assessPod judges a pod that uses a claim, by the given interface. It reads the cache first. It confirms a verdict that would release the claim with a
 // read from the API server, as the cache may be older than the pod.
 func (r *Reconciler) assessPod(ctx context.Context, claim *ipam.IPClaim, user ipam.PodReference, by string) (podAssessment, error) {
 	var s podAssessment

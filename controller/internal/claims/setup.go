@@ -162,7 +162,7 @@ func requestsChanged(e event.UpdateEvent) bool {
 	return before[ipam.ClaimsAnnotation] != after[ipam.ClaimsAnnotation] || before[ipam.NetworkStatusAnnotation] != after[ipam.NetworkStatusAnnotation]
 }
 
-// startedRunning reports whether a pod has begun to run. A node writes the pod's network status earlier, but judge.Network reads it only while the pod runs.
+// startedRunning reports whether a pod has begun to run. A node writes the pod's network status earlier, but podstate.Network reads it only while the pod runs.
 func startedRunning(e event.UpdateEvent) bool {
 	before, ok := e.ObjectOld.(*core.Pod)
 	after, also := e.ObjectNew.(*core.Pod)

@@ -1,4 +1,4 @@
-// Package judge decides whether a pod still uses its claims. The verdict depends only on the given objects and options.
+// Package podstate decides whether a pod still uses its claims. The verdict depends only on the given objects and options.
 package podstate
 
 import (

@@ -41,10 +41,10 @@ func TestFaultyControllersAreDetected(t *testing.T) {
 		machines int
 	}{
 		"takes what it has not seen yet for gone": {twin{
-			"internal/claims/look.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
+			"internal/claims/assess.go", "[]client.Reader{r.Client, r.Live}", "[]client.Reader{r.Client}",
 		}, "while its pod", 0},
 		"takes a pod of the same name for the same": {twin{
-			"internal/judge/judge.go", "case pod.UID != uid:", "case pod.UID != uid && uid == \"\":",
+			"internal/podstate/podstate.go", "case pod.UID != uid:", "case pod.UID != uid && uid == \"\":",
 		}, "no pod that lives has it", 0},
 		"releases the block of a claim that moves": {twin{
 			"internal/claims/lineage.go", "claim.Status.Claim == nil || !durable(claim)", "claim.Status.Claim == nil || !durable(claim) || true",

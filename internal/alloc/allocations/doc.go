@@ -1,2 +1,2 @@
-// Package holdings has the use cases for allocations: the blocks that are held, and their holders.
+// Package allocations has the use cases for allocations: the blocks that are held, and their holders.
 package allocations

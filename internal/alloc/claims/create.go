@@ -226,7 +226,7 @@ type preparer struct {
 	regions *regions.Regions
 }
 
-// recordClaim validates a claim and fixes every value that must be the same in each attempt.
+// claim validates a claim and fixes every value that must be the same in each attempt.
 func (s preparer) claim(c ipam.Claim, key storage.ProjectKey, who tenancy.Principal) (ipam.Claim, error) {
 	if err := usecase.CheckNew(&c.Metadata, c.Spec.CheckNew()); err != nil {
 		return c, err

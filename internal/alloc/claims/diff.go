@@ -55,7 +55,7 @@ func (d *claimComparison) add(pointer, there, asked string) {
 	d.fields = append(d.fields, ipam.Field{Pointer: pointer, Detail: detail})
 }
 
-// openPool compares the blocks' sources. The request may name the class that served as the default.
+// source compares the blocks' sources. The request may name the class that served as the default.
 func (d *claimComparison) source() {
 	have, want := d.have.Spec, d.want.Spec
 	byDefault := have.ByClass() && have.ClassName == "" && want.ClassName == d.have.Class.Ref.Name

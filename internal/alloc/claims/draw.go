@@ -63,7 +63,7 @@ func (a *attempt) draw(ctx context.Context, i int, src *openPool) (refused, err 
 	return nil, nil
 }
 
-// poolDecision decides whether a pool may serve a choice.
+// decide decides whether a pool may serve a choice.
 func (a *attempt) decide(c *choice, src *openPool) *poolDecision {
 	if d := src.draws[c]; d != nil {
 		return d

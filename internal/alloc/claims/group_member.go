@@ -25,7 +25,7 @@ type member struct {
 	err           error
 }
 
-// trace returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
+// traceGroup returns a traced context for a group's transaction. The caller calls ended when the transaction is over.
 func (s *groups) traceGroup(ctx context.Context, pool ipam.Pool, members []*member) (_ context.Context, ended func()) {
 	if s.Tracer == nil {
 		return ctx, func() {}

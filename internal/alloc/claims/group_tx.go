@@ -34,7 +34,7 @@ func (s *groups) transact(ctx context.Context, members []*member, pool ipam.Pool
 	})
 }
 
-// transactFromCache serves members from cached pools in one round trip, or returns storage.ErrForgotten. It serves all members or refuses all. No cached
+// transactFromCache serves members from cached pools in one round trip, or returns storage.ErrCacheMiss. It serves all members or refuses all. No cached
 // fact decides a refusal, except for lack of room after a read has proved that the cached state is current.
 func (s *groups) transactFromCache(ctx context.Context, members []*member, pools []ipam.Pool) (*attempt, error) {
 	b := groupOf(members)

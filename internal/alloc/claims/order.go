@@ -73,7 +73,7 @@ var (
 	batchTx = txOptions{op: "claim_batch", lockKind: locks.Long, allOrNone: true, indexed: true}
 )
 
-// recordBatch is the orders that one transaction serves.
+// batch is the orders that one transaction serves.
 type batch struct {
 	txOptions
 

@@ -19,7 +19,7 @@ type Queue struct {
 	limit   int // limit for the members that wait for one pool
 	mu      sync.Mutex
 	pending map[ipam.ID][]*member // by the pool's lock; a pool in it is ready, or a worker serves it
-	ready   []ipam.Pool           // pools that wait for a worker (carrier), as they came
+	ready   []ipam.Pool           // pools that wait for a worker, as they came
 	workers int                   // workers at work
 	refused int64                 // members that were refused because the queue was full
 }

@@ -132,7 +132,7 @@ type answerText struct {
 	bad  bool
 }
 
-// recordClaim decodes one claim. c starts as the requested claim.
+// claim decodes one claim. c starts as the requested claim.
 func (t *answerText) claim(c, before *ipam.Claim) {
 	has := t.number()
 	c.UID, c.Revision = t.id(), t.id()

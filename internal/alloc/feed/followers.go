@@ -21,7 +21,7 @@ func (all *followers) remove(f *Follower) {
 	}
 }
 
-// offer announces a part to the followers that it may concern.
+// publish announces a part to the followers that it may concern.
 func (all *followers) publish(p part, number int) {
 	for f := range all.named[""] {
 		f.offer(number)

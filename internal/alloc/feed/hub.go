@@ -211,7 +211,7 @@ func leading(rows []storage.FeedRow) []storage.FeedRow {
 	return rows
 }
 
-// offer sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
+// setPositions sets the positions after each change in a part that begins at a position; the last change in a pass leads to the next place.
 func setPositions(changes []*Change, at position, more bool) {
 	for len(changes) > 0 {
 		n := 1

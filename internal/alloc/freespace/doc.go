@@ -1,4 +1,4 @@
-// Package space is carving arithmetic: from free blocks and requests it computes which blocks to grant and which stay free.
+// Package freespace is carving arithmetic: from free blocks and requests it computes which blocks to grant and which stay free.
 //
 // # Words
 //

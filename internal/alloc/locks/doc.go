@@ -1,2 +1,2 @@
-// Package turns contains the per-pool locks of a process, and limits for slow work.
+// Package locks contains the per-pool locks of a process, and limits for slow work.
 package locks

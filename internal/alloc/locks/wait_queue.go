@@ -12,7 +12,7 @@ const (
 	kinds
 )
 
-// queue is the queue for one lock. Within a kind, requests are served as they came. Between the two kinds the lock alternates: a single claim waits
+// waitQueue is the queue for one lock. Within a kind, requests are served as they came. Between the two kinds the lock alternates: a single claim waits
 // for one batch at most, however many batches wait, and a stream of single claims does not block batches.
 type waitQueue struct {
 	busy    bool

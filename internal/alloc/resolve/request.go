@@ -20,7 +20,7 @@ type Request struct {
 	Kept ipam.ReclaimPolicy // policy from the allocation that is bound again; "": a new allocation
 }
 
-// BlockSpec is an Ask's request in one pool.
+// BlockSpec is a Request's block in one pool.
 type BlockSpec struct {
 	Exact    netip.Prefix
 	Bits     int
@@ -178,7 +178,7 @@ func (a Request) ReuseAfter(p ipam.Pool) time.Duration {
 	}
 }
 
-// Request returns the request to a pool in the form that package space needs.
+// Request returns the request to a pool in the form that package freespace needs.
 func (w BlockSpec) Request(p ipam.Pool, random ipam.ID, attempt int) freespace.BlockRequest {
 	return carve.RequestFor(w.Exact, w.Bits, w.strategy, random, p.Block, attempt)
 }

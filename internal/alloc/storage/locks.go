@@ -21,7 +21,7 @@ type Locks struct {
 	Busy []Container
 
 	// InTurn reports that other requests wait for this one's pool lock in the process. So the transaction does not wait for its Shared locks: it ends in
-	// LockBusy if another transaction holds one of them exclusively. It ends in RegionNotRecorded if Store.FeedPosition has work to do first. The caller releases the
+	// LockBusy if another transaction holds one of them exclusively. It ends in RegionNotRecorded if Store.Place has work to do first. The caller releases the
 	// pool lock, waits, and tries again.
 	InTurn bool
 }

@@ -26,7 +26,7 @@ func LockTimeout(ctx context.Context) error {
 }
 
 // RegionNotRecorded ends a transaction under a pool lock when its claims or consumers would be the first of their projects in a region. The caller then
-// records the project's region with Store.FeedPosition and retries.
+// records the project's region with Store.Place and retries.
 type RegionNotRecorded struct {
 	Projects []ipam.ID
 	Region   string

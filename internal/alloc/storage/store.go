@@ -22,7 +22,7 @@ type Store interface {
 	// dependencies in locks. fn may run several times, each time in a fresh transaction. So fn must touch only tx and its own arguments, and each run
 	// must overwrite its effects outside. InTx ends in one of three ways: nil (committed); an error of fn, returned unchanged (rolled back); or an
 	// *ipam.Error with code contention, deadline or unavailable (rolled back, gave up) or outcome_unknown (indeterminate COMMIT, which
-	// usecase.Settled resolves).
+	// usecase.RunWithReadBack resolves).
 	InTx(ctx context.Context, op string, locks Locks, fn func(ctx context.Context, tx Tx) error) error
 
 	// InOneRoundTrip runs fn on cached containers and projects. It commits the writes of fn in one round trip if the cached data is still current. It is
@@ -45,7 +45,7 @@ type Store interface {
 	// KnownRegions returns the database's cached regions, in the order of their addition. The list may be a moment old. Empty means unknown.
 	KnownRegions() []ipam.Region
 
-	// FeedPosition records that a project may have claims in a region. If all regions share this data and write it together, that takes about a second.
+	// Place records that a project may have claims in a region. If all regions share this data and write it together, that takes about a second.
 	// Concurrent calls for the same record share one write.
 	Place(ctx context.Context, project ipam.ID, region string) error
 

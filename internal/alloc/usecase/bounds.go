@@ -67,8 +67,8 @@ const MaxGroup = 64
 // MaxPools limits the pools of one transaction.
 const MaxPools = 32
 
-// Placed is Rounds for a try that may hold a pool's lock in the process. When try returns *storage.Unplaced, Placed records the region. When try returns
-// *storage.Occupied, Placed waits for the lock; such a wait counts as no round, because a project may change its quotas all the time, and ctx limits it.
+// Placed is Rounds for a try that may hold a pool's lock in the process. When try returns *storage.RegionNotRecorded, Placed records the region. When try returns
+// *storage.LockBusy, Placed waits for the lock; such a wait counts as no round, because a project may change its quotas all the time, and ctx limits it.
 // Then Placed retries. No other request waits meanwhile, because try has released the pool's lock.
 func Placed[T any](ctx context.Context, s *Core, try func() (T, error)) (T, error) {
 	return Rounds(func(int) (v T, again bool, err error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/carve-ipam/carve/internal/api/fastvalidate"
 )
 
-// fast is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt; they skip checkJSON and the
+// fastChecks is the fast path of validation for one operation. It recognizes requests that are valid beyond doubt; they skip checkJSON and the
 // validator. All other requests pass both, which produce the refusals (ADR 18).
 type fastChecks struct {
 	body   *fastvalidate.Checker // nil: bodies have no fast path

@@ -1,4 +1,4 @@
-// Package stock reads a project's content, for an import's comparison and for an export.
+// Package snapshot reads a project's content, for an import's comparison and for an export.
 package snapshot
 
 import (

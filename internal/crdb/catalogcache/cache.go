@@ -1,4 +1,4 @@
-// Package recall caches the facts about pools, and about the projects that claim from them, between transactions. Each entry belongs to a mark, the
+// Package catalogcache caches the facts about pools, and about the projects that claim from them, between transactions. Each entry belongs to a mark, the
 // version in the pool's or project's fence (version row). A stale entry does no harm: the transaction that was planned from it replaces the cached
 // marks, and fails if they have changed.
 package catalogcache
@@ -17,7 +17,7 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for cached pools and projects. A pool takes 16 bytes for each free block, and has at most space.MaxKnown.
+// Limits for cached pools and projects. A pool takes 16 bytes for each free block, and has at most freespace.MaxCachedBlocks.
 const (
 	maxPools    = 4096
 	maxProjects = 4096
