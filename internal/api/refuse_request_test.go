@@ -71,7 +71,7 @@ func TestBadParametersAreRefused(t *testing.T) {
 		{"RefusesABadOutcome", "GET", events + "?outcome=OK", "query:outcome", "must be one of ok, permission_denied, not_found."},
 		{"RefusesAnUnknownKind", "GET", events + "?resourceKind=Foo", "query:resourceKind", "must be one of Project, "},
 		{"RefusesAnUnknownOperation", "GET", events + "?operation=nope", "query:operation", "must be one of createProject, "},
-		{"RefusesAnEndBeforeTheBeginning", "GET", events + "?since=2026-03-03T00:00:00Z&until=2026-03-02T00:00:00Z", "query:until", "is before since"},
+		{"RefusesAnEndBeforeTheBeginning", "GET", events + "?since=2026-03-03T00:00:00Z&until=2026-03-02T00:00:00Z", "query:until", "must not be before since"},
 		{"RefusesANonUUIDAllocation", "GET", "/v1/projects/team-a/allocations/xyz", "path:allocation", "must be a UUID in lower case."},
 		{"RefusesAnotherConsistency", "GET", poolsPath + "?consistency=eventual", "query:consistency", "strong, stale"},
 		{"RefusesAConsistencyOfOtherCase", "GET", poolsPath + "/p?consistency=Stale", "query:consistency", "strong, stale"},

@@ -15,7 +15,7 @@ import (
 func Authorize(ctx context.Context, action Action, project string) (Pass, error) {
 	p, ok := From(ctx)
 	if !ok || p.Subject == "" {
-		return Pass{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials. Send an API key or a token in the Authorization header.")
+		return Pass{}, ipam.Errorf(ipam.CodeUnauthenticated, "This request carries no valid credentials; send an API key or a token in the header Authorization, as Bearer.")
 	}
 	if err := decide(p, action, project, p.RoleIn(project)); err != nil {
 		return Pass{}, err
