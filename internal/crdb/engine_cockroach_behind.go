@@ -10,7 +10,7 @@ import (
 )
 
 // A read at a past time, which the nearest replica can serve because nothing can be written at that time any more. BEGIN fixes the timestamp for the
-// runWhole transaction. The timestamp is in nanoseconds; its fraction counts events within one nanosecond.
+// whole transaction. The timestamp is in nanoseconds; its fraction counts events within one nanosecond.
 const (
 	beginStaleRead = "begin transaction isolation level serializable, read only, as of system time follower_read_timestamp()"
 	clockStatement = "SELECT cluster_logical_timestamp()"

@@ -117,7 +117,7 @@ func (s *Store) Place(ctx context.Context, project ipam.ID, region string) error
 }
 
 // recordRegion records, in its own transaction, that a project may have claims in a region, before the project's first claim there. Under locks it is
-// inMaintenanceTx with the project: a transaction that has not seen the record has committed by then, and every later one sees it. So if two claims in two
+// alone with the project: a transaction that has not seen the record has committed by then, and every later one sees it. So if two claims in two
 // regions have one name, at least one looks in the other's region.
 func (s *Store) recordRegion(ctx context.Context, project ipam.ID, region string) error {
 	const op = "project_place"

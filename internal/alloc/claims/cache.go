@@ -28,7 +28,7 @@ type Cache struct {
 	sources   *lru.Cache[poolKey, ipam.Pool]
 	pools     *lru.Cache[ipam.ID, ipam.Pool]          // pools of released claims
 	claims    *lru.Cache[storage.NameRef, ipam.Claim] // claims created by this server
-	conflicts *lru.Cache[ipam.ID, time.Time]          // start of the doubt, by project
+	conflicts *lru.Cache[ipam.ID, time.Time]          // time of the last conflict, by project
 }
 
 // poolKey is a pool by name as one project may use it. The project in the key keeps other projects from learning that the pool exists.
@@ -104,10 +104,10 @@ func slim(p ipam.Pool) ipam.Pool {
 // fromCache returns the cached facts for a claim. It sets o.remembered if they are enough to begin with; the transaction must then find the same
 // facts.
 func (s *creator) fromCache(o *order) (facts storage.ClaimFacts) {
-	since, doubted := s.cache.conflicts.Peek(o.key.ID)
+	since, conflicted := s.cache.conflicts.Peek(o.key.ID)
 	spec, known := o.claim.Spec, false
 	switch {
-	case doubted && s.Ticks().Sub(since) < conflictAge, spec.AllocationRef != "", spec.PoolSelector != nil:
+	case conflicted && s.Ticks().Sub(since) < conflictAge, spec.AllocationRef != "", spec.PoolSelector != nil:
 	case spec.ByClass():
 		facts.Class, known = s.classes.Cached(o.key, *resolve.ClassQuery(spec))
 		known = known && !facts.Class.Found.Scoped() // a first claim carves a pool, in another kind of transaction

@@ -111,7 +111,7 @@ func (m *creation) try(ctx context.Context, round int) (answer usecase.Result[ip
 	return usecase.Result[ipam.Claim]{Value: bound}, err
 }
 
-// handleConflict handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, doubt
+// handleConflict handles a conflict. If the facts came from the cache, the next attempts read them and the project from the database. If they were read, it
 // checks whether the project still exists.
 func (m *creation) handleConflict(ctx context.Context, conflict error) error {
 	if m.order.cached {

@@ -14,7 +14,7 @@ import (
 )
 
 // differing returns the fields in which an existing claim differs from a request. It compares the request with the claim's actual values, however the
-// recordClaim got them. It ignores labels and annotations, because others may have changed them since.
+// claim got them. It ignores labels and annotations, because others may have changed them since.
 func differing(have, want ipam.Claim) []ipam.Field {
 	d := claimComparison{have: have, want: want}
 	d.source()

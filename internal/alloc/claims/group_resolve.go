@@ -11,7 +11,7 @@ import (
 )
 
 // resolveCommit reads each member back after an indeterminate COMMIT. A member that took effect is finished; the others go into the next round with the same
-// ids. settle has its own time limit, because the group's is often near its end.
+// ids. resolveCommit has its own time limit, because the group's is often near its end.
 func (s *groups) resolveCommit(ctx context.Context, members []*member) []*member {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usecase.ReadBackLimit)
 	defer cancel()
@@ -74,7 +74,7 @@ func (s *groups) released(ctx context.Context, o *order) (bool, error) {
 	}
 }
 
-// committedLate finishes a member that is refused by its own first COMMIT, which took effect after settle had read it back as absent.
+// committedLate finishes a member that is refused by its own first COMMIT, which took effect after resolveCommit had read it back as absent.
 func (s *groups) committedLate(ctx context.Context, m *member) bool {
 	if !m.commitUnknown {
 		return false

@@ -23,17 +23,17 @@ type poolGroup struct {
 const excludedFor = time.Second
 
 // needsOwnTransaction reports whether a pool must not share a transaction with other pools.
-func (s *groups) needsOwnTransaction(pool ipam.Pool, lane ipam.ID) bool {
-	since, alone := s.excluded.Peek(lane)
+func (s *groups) needsOwnTransaction(pool ipam.Pool, lock ipam.ID) bool {
+	since, alone := s.excluded.Peek(lock)
 	return alone && s.Ticks().Sub(since) < excludedFor || !s.Store.HasCached(storage.PoolContainer(pool))
 }
 
 // runWorker is the shared worker: it serves the ready pools, many in one transaction, until none is ready. It waits for no pool. A locked pool goes
 // alone.
 func (s *groups) runWorker() {
-	for loads := s.waiting.next(); loads != nil; loads = s.waiting.next() {
+	for poolGroups := s.waiting.next(); poolGroups != nil; poolGroups = s.waiting.next() {
 		var ours []*poolGroup
-		for _, l := range loads {
+		for _, l := range poolGroups {
 			var free bool
 			if l.release, free = s.Locks.Try(l.lock); free {
 				ours = append(ours, l)
@@ -48,11 +48,11 @@ func (s *groups) runWorker() {
 }
 
 // serveGroups runs one transaction for several pools in one round trip. If that fails, each pool goes alone.
-func (s *groups) serveGroups(loads []*poolGroup) {
+func (s *groups) serveGroups(poolGroups []*poolGroup) {
 	ctx, cancel := context.WithTimeout(context.Background(), usecase.GroupDeadline)
 	defer cancel()
-	done := s.tryOneTransaction(ctx, loads)
-	for _, l := range loads {
+	done := s.tryOneTransaction(ctx, poolGroups)
+	for _, l := range poolGroups {
 		l.release()
 		if done {
 			s.waiting.served(l)
@@ -63,10 +63,10 @@ func (s *groups) serveGroups(loads []*poolGroup) {
 }
 
 // tryOneTransaction reports whether all members have their outcome.
-func (s *groups) tryOneTransaction(ctx context.Context, loads []*poolGroup) (done bool) {
+func (s *groups) tryOneTransaction(ctx context.Context, poolGroups []*poolGroup) (done bool) {
 	var members []*member
 	var pools []ipam.Pool
-	for _, l := range loads {
+	for _, l := range poolGroups {
 		l.members = dropEnded(l.members)
 		if len(l.members) > 0 {
 			members, pools = append(members, l.members...), append(pools, l.pool)
@@ -87,7 +87,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, loads []*poolGroup) (don
 	switch {
 	case err == nil:
 		s.Metrics.GroupRan(ctx, len(singles))
-		for _, l := range loads { // before finish: a finished request goes on at once and uses the cache
+		for _, l := range poolGroups { // before finish: a finished request goes on at once and uses the cache
 			if len(l.members) > 0 {
 				s.refresh(&l.pool, l.members, a)
 			}
@@ -100,7 +100,7 @@ func (s *groups) tryOneTransaction(ctx context.Context, loads []*poolGroup) (don
 	case ipam.IsCode(err, ipam.CodeOutcomeUnknown):
 		s.resolveCommit(ctx, singles)
 	}
-	for _, l := range loads {
+	for _, l := range poolGroups {
 		l.members = unfinished(l.members)
 	}
 	return false

@@ -66,7 +66,7 @@ type txOptions struct {
 }
 
 // A group contains orders from many requests on one pool, each with its own outcome. A scope's first claim also carves the scope's pool. A list is a
-// recordBatch in one request.
+// batch in one request.
 var (
 	groupTx = txOptions{op: "claim_group"}
 	scopeTx = txOptions{op: "claim_first", allOrNone: true}

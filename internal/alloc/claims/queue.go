@@ -39,7 +39,7 @@ var maxWorkers = max(2, runtime.GOMAXPROCS(0))
 // add puts a member into its pool's next group. first means that the caller must start a worker: a shared one with carry, and otherwise one for this
 // pool alone, as alone decides. add refuses a member when the queue is full: a later member would be served after its deadline, and would delay all
 // members behind it.
-func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane ipam.ID) bool) (first, carry bool, err error) {
+func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lock ipam.ID) bool) (first, carry bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	pending, known := q.pending[m.lock]
@@ -59,22 +59,22 @@ func (q *Queue) add(pool ipam.Pool, m *member, alone func(pool ipam.Pool, lane i
 }
 
 // next takes the pools that have been ready longest, and their members, for one worker. It returns nil when none is left, which ends the worker.
-func (q *Queue) next() (loads []*poolGroup) {
+func (q *Queue) next() (groups []*poolGroup) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	members := 0
-	for len(q.ready) > 0 && len(loads) < usecase.MaxPools && members < usecase.MaxGroup {
+	for len(q.ready) > 0 && len(groups) < usecase.MaxPools && members < usecase.MaxGroup {
 		l := &poolGroup{pool: q.ready[0], lock: storage.PoolContainer(q.ready[0]).Lock()}
 		q.ready[0] = ipam.Pool{} // drop the reference without moving the other entries
 		q.ready = q.ready[1:]
 		l.members = q.collect(l.lock, usecase.MaxGroup-members)
 		members += len(l.members)
-		loads = append(loads, l)
+		groups = append(groups, l)
 	}
-	if loads == nil {
+	if groups == nil {
 		q.workers--
 	}
-	return loads
+	return groups
 }
 
 // served gives a pool back after its transaction. The pool becomes ready again if members wait for it.

@@ -11,7 +11,7 @@ import (
 )
 
 // ContainerLocks lets at most one transaction in this process work on a container at a time. Without it, the process's own transactions would conflict with
-// projectLimit other and retry. Between processes the database decides.
+// each other and retry. Between processes the database decides.
 type ContainerLocks struct {
 	mu   sync.Mutex
 	open map[ipam.ID]*containerLock

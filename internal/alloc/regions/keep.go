@@ -17,7 +17,7 @@ const servedPage = 200
 type keeper struct{ *mover }
 
 // RebalanceStocks maintains this region's stock for the pools that are at home elsewhere. It borrows for a pool with low stock, and returns stock that was
-// idleStock for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
+// idle for long. It returns how many blocks it moved. Each pool costs two probes, however large or full it is, and each page with pools three round
 // trips; a pool with low stock costs one more, to its home. Several servers may run it at once: if they find the same shortage, one server moves a
 // block.
 func (s *keeper) RebalanceStocks(ctx context.Context) (moved int, err error) {

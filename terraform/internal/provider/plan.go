@@ -122,7 +122,7 @@ func (r *managed) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest
 	resp.Plan.Raw = write(ctx, req.Plan.Raw.Type(), r.all(), plan)
 }
 
-// enter records a resource's intent in the ledger if its object's keys are known.
+// enter records a resource's intent in the registry if its object's keys are known.
 func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h holding, as intent, replaces bool) {
 	if !keysKnown(r.kind, v) {
 		return
@@ -130,7 +130,7 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	e := entry{intent: as, replaces: replaces, what: r.called(v)}
 	p := planned{entry: e, path: r.at(v), token: h.Token, within: r.within(v)}
 	err := r.registry.plan(p)
-	if shared, ok := err.(*sharedError); ok && shared.with != intentCreate && as != intentCreate { //nolint:errorlint // the ledger wraps nothing
+	if shared, ok := err.(*sharedError); ok && shared.with != intentCreate && as != intentCreate { //nolint:errorlint // the registry wraps nothing
 		err = r.resolveConflict(ctx, v, h, p, err)
 	}
 	if err == nil && r.slot != nil && as != intentRelease {
@@ -143,7 +143,7 @@ func (r *managed) enter(ctx context.Context, to *diag.Diagnostics, v values, h h
 	}
 }
 
-// resolveConflict decides a conflict in the ledger by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
+// resolveConflict decides a conflict in the registry by the object itself, whose annotation names its resource. Terraform may plan a resource that has lost its
 // object before it reads the object.
 func (r *managed) resolveConflict(ctx context.Context, v values, h holding, p planned, shared error) error {
 	ctx, cancel := within(ctx, v, "read")

@@ -17,7 +17,7 @@ const (
 )
 
 // registry records which resource has which object, as far as one process has seen. Terraform starts one process for the plan and another for the
-// apply. The plan shows every resource to its process, so the ledger can refuse a plan in which two resources have one object.
+// apply. The plan shows every resource to its process, so the registry can refuse a plan in which two resources have one object.
 type registry struct {
 	mu      sync.Mutex
 	objects map[string]map[string]entry // by the object's path, then by the resource's token
@@ -51,21 +51,21 @@ func newRegistry() *registry {
 const pending = "pending:"
 
 // recordState records that a state has the object. Terraform reads a tainted resource and then plans it as if it had no state.
-func (l *registry) recordState(path string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.read[path] = true
+func (r *registry) recordState(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read[path] = true
 }
 
 // plan records an entry. It refuses an entry that contradicts an earlier one.
-func (l *registry) plan(p planned) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (r *registry) plan(p planned) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if p.token == "" {
 		p.token = pending + uuid.NewString()
-		p.replaces = l.read[p.path]
+		p.replaces = r.read[p.path]
 	}
-	for token, other := range l.objects[p.path] {
+	for token, other := range r.objects[p.path] {
 		if p.intent == intentRelease && other.done {
 			return nil // the deletion leaves the object to the resource that created it
 		}
@@ -75,34 +75,34 @@ func (l *registry) plan(p planned) error {
 	}
 	if p.intent == intentKeep {
 		for _, path := range p.within {
-			for _, container := range l.objects[path] {
+			for _, container := range r.objects[path] {
 				if container.isDestroyed() {
 					return &insideError{container: container.what, what: p.what}
 				}
 			}
 		}
 	} else if p.isDestroyed() {
-		for _, kept := range l.inside[p.path] {
+		for _, kept := range r.inside[p.path] {
 			return &insideError{container: p.what, what: kept.what}
 		}
 	}
-	put(l.objects, p.path, p.token, p.entry)
+	put(r.objects, p.path, p.token, p.entry)
 	for _, path := range p.within {
 		if p.intent == intentKeep {
-			put(l.inside, path, p.path, p.entry)
+			put(r.inside, path, p.path, p.entry)
 		} else {
-			delete(l.inside[path], p.path)
+			delete(r.inside[path], p.path)
 		}
 	}
 	return nil
 }
 
 // prefer records the entry of the resource that has the object, and removes the entries of resources that have lost it.
-func (l *registry) prefer(p planned) error {
-	l.mu.Lock()
-	delete(l.objects, p.path)
-	l.mu.Unlock()
-	return l.plan(p)
+func (r *registry) prefer(p planned) error {
+	r.mu.Lock()
+	delete(r.objects, p.path)
+	r.mu.Unlock()
+	return r.plan(p)
 }
 
 // isDestroyed reports whether the existing object is destroyed.
@@ -118,43 +118,43 @@ func put(in map[string]map[string]entry, key, inner string, e entry) {
 }
 
 // lock serializes an object's creation and deletion.
-func (l *registry) lock(path string) (unlock func()) {
-	l.mu.Lock()
-	if l.locks[path] == nil {
-		l.locks[path] = &sync.Mutex{}
+func (r *registry) lock(path string) (unlock func()) {
+	r.mu.Lock()
+	if r.locks[path] == nil {
+		r.locks[path] = &sync.Mutex{}
 	}
-	lock := l.locks[path]
-	l.mu.Unlock()
+	lock := r.locks[path]
+	r.mu.Unlock()
 	lock.Lock()
 	return lock.Unlock
 }
 
 // begin records that a resource creates the object. It fails if another resource has the object.
-func (l *registry) begin(path, token, what string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for other, e := range l.objects[path] {
+func (r *registry) begin(path, token, what string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other, e := range r.objects[path] {
 		if !strings.HasPrefix(other, pending) && other != token {
 			return &sharedError{what: what, with: e.intent, as: intentCreate}
 		}
-		delete(l.objects[path], other)
+		delete(r.objects[path], other)
 	}
-	put(l.objects, path, token, entry{intent: intentCreate, done: true, what: what})
+	put(r.objects, path, token, entry{intent: intentCreate, done: true, what: what})
 	return nil
 }
 
 // end records that a resource no longer has the object.
-func (l *registry) end(path, token string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.objects[path], token)
+func (r *registry) end(path, token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.objects[path], token)
 }
 
 // taken reports whether another resource has created the object or taken it over in this process.
-func (l *registry) taken(path, token string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for other, e := range l.objects[path] {
+func (r *registry) taken(path, token string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for other, e := range r.objects[path] {
 		if other != token && e.done {
 			return true
 		}
