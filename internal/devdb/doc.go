@@ -1,5 +1,5 @@
-// Package devdb is the embedded database: it starts a private database server in a data directory, finds it again on the next start, and stops it.
-// A Carve server without --database-url uses one.
+// Package devdb runs the embedded database: a private database server for one data directory. It starts the server and stops it. It also stops a server
+// that an earlier run left behind. A Carve server without --database-url uses an embedded database.
 //
 // # Guarantees
 //
@@ -32,6 +32,6 @@
 //	run.path       in that case, the directory of the socket
 //	cockroach/     the CockroachDB store, cockroach.log, cockroach.url
 //
-// The directory may be moved or copied while no server uses it. CockroachDB, which has no socket-only mode for its own needs, listens on a loopback
-// port chosen by the kernel, without authentication: it is for single-user machines.
+// The directory may be moved or copied while no server uses it. CockroachDB cannot run with a unix socket alone. So it listens on a loopback port that
+// the kernel chooses, without authentication. Use it only on single-user machines.
 package devdb

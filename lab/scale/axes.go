@@ -86,7 +86,7 @@ func ParseSize(size string) (int, error) {
 	return n * factor, nil
 }
 
-// fillCells fills a pool from its front, and at random.
+// fillCells makes two cells for a percentage: one fills the pool from the front, the other at random. An empty pool needs only one cell.
 func fillCells(size string) ([]cell, error) {
 	percent, err := strconv.ParseFloat(size, 64)
 	if err != nil || percent < 0 || percent > 99.9 {

@@ -34,12 +34,12 @@ type Reconciler struct {
 	Realm *realm.Realm
 	// Judge has the options for the verdict on pods.
 	Judge podstate.Options
-	// Between is the pause between two reads of a pod's network status. The controller reads it twice before it treats the address as missing.
+	// Between is the pause between two reads of a pod's network status. The controller treats a claim's address as missing only if both reads lack it.
 	Between time.Duration
 	// Events records events for users.
 	Events events.EventRecorder
-	// Shown returns the addresses that objects of other kinds show to their users. For each address it returns the UIDs of the objects' controllers.
-	// It is nil if no such kind exists.
+	// Shown returns the addresses that objects of other kinds, such as Cluster API's IPAddress, show to their users. For each address it returns the
+	// UIDs of these objects' controllers (owner references). It is nil if no such kind exists.
 	Shown func(context.Context) (map[Place][]types.UID, error)
 
 	feed  *feed
@@ -52,7 +52,7 @@ type Reconciler struct {
 const (
 	// recheckAfter is the pause before the next look at a claim that waits for consumers of other clusters, or for pods that expire.
 	recheckAfter = 15 * time.Second
-	// maxRetryPause is the pause before the retry of a refused claim. An event may cause an earlier one.
+	// maxRetryPause is the pause before the retry of a refused claim. An event may cause an earlier retry.
 	maxRetryPause = time.Minute
 )
 
@@ -134,7 +134,7 @@ func (r *Reconciler) own(ctx context.Context, claim *ipam.IPClaim, owner *meta.O
 	return withinPause(result, s.again), err
 }
 
-// withinPause shortens a result's pause; 0 means none.
+// withinPause reduces a result's RequeueAfter to at most pause. A pause of 0 changes nothing, and a RequeueAfter of 0 means that none is set.
 func withinPause(result ctrl.Result, pause time.Duration) ctrl.Result {
 	if pause > 0 && (result.RequeueAfter == 0 || pause < result.RequeueAfter) {
 		result.RequeueAfter = pause

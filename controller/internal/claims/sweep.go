@@ -16,7 +16,7 @@ import (
 	"github.com/carve-ipam/carve/controller/internal/podstate"
 )
 
-// Sweep releases consumers and claims that the reconciler has missed: pods that live only in Carve, and claims in Carve without an IPClaim. The
+// Sweep cleans up in Carve what the reconciler has missed. It ends consumers whose pod no longer exists, and releases claims that have no IPClaim. The
 // manager runs it on the leader.
 type Sweep struct {
 	// Of is the reconciler with the realm to sweep.
@@ -30,8 +30,8 @@ func (s *Sweep) Start(ctx context.Context) error {
 	return repeat(ctx, s.Every, "cannot sweep for missed changes", s.sweep)
 }
 
-// sweep reads from Carve first and from the API server afterwards. An object that Carve has and the API server lacks is therefore gone, as no UID
-// comes back. sweep stops at the first list that fails.
+// sweep reads from Carve first and from the API server afterwards. Therefore an object that only Carve has was deleted, and it cannot come back, because
+// Kubernetes does not reuse UIDs. sweep stops at the first list that fails.
 func (s *Sweep) sweep(ctx context.Context) error {
 	pods, err := s.Of.Realm.Live(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ type inventory struct {
 	recorded map[string]bool
 	// used has each pod's IPClaims.
 	used map[types.UID][]types.NamespacedName
-	// shown has the addresses that other kinds show.
+	// shown has the result of Reconciler.Shown.
 	shown map[Place][]types.UID
 }
 
@@ -132,8 +132,8 @@ const (
 
 func many(missing, all int) bool { return missing > massDeleteMinimum && missing*manyInAll >= all }
 
-// end ends the consumers in Carve that have no pod. If IPClaims name the pod, end only has them reconciled. If many pods are missing, it lets them
-// expire, so that Carve's breaker decides.
+// end ends the consumers in Carve that have no pod. If IPClaims name the pod, end only queues these IPClaims for the reconciler. If many pods are
+// missing, it lets them expire, so that Carve's breaker decides.
 func (s *Sweep) end(ctx context.Context, pods []string, verdicts map[types.UID]podstate.Verdict, used map[types.UID][]types.NamespacedName) error {
 	var gone, lost []types.UID
 	for _, text := range pods {

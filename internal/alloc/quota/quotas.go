@@ -14,7 +14,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// quotas describes quotas as a kind, with one caller's permissions.
+// quotas returns the kind.Kind that describes quotas. It contains the caller's permissions.
 func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 	return kind.Kind[ipam.Quota]{
 		Core: s.Core, Name: trail.KindQuota, Op: "quota", Reads: tenancy.QuotasRead, Writes: tenancy.QuotasWrite,
@@ -50,9 +50,9 @@ func (s *Quotas) GetQuota(ctx context.Context, project, name string) (ipam.Quota
 	return s.quotas(tenancy.Principal{}).Get(ctx, project, name)
 }
 
-// PutQuota creates a quota, and counts the project's existing usage; or it replaces the limits and the description in an existing quota (Existed).
-// Limits may be below the usage; PutQuota takes nothing away. It writes nothing if spec and owner stay the same. A quota that a platform admin sets
-// belongs to the platform from then on, and no one else may change it.
+// PutQuota creates a quota and counts the project's existing usage. If the quota exists, PutQuota replaces its limits and its description, and sets
+// Existed in the result. The limits may be below the usage, and PutQuota then releases nothing. It writes nothing if spec and owner stay the same. A
+// quota that a platform admin sets belongs to the platform from then on, and no one else may change it.
 func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r usecase.Request) (usecase.Result[ipam.Quota], error) {
 	who, key, err := s.Enter(ctx, tenancy.QuotasWrite, project)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 	}
 	made := ipam.Quota{Metadata: s.Fresh(ipam.Metadata{Name: q.Name}, project, "", who), ProjectID: key.ID, Owner: quotaOwner(who), Spec: q.Spec}
 	locks := storage.Locks{Alone: []ipam.ID{key.ID}} // no usage changes while it is counted
-	// A project's own admin may change only the project's own quotas, so an owner can only change to the platform.
+	// The owner can change from the project to the platform, but not back: a project admin may not change the platform's quotas.
 	over := func(was ipam.Quota) ipam.Quota {
 		was.Spec, was.Owner = made.Spec, made.Owner
 		return was
@@ -85,7 +85,7 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	return ipam.QuotaOfProject
 }
 
-// mayChangeQuota refuses a project's own admin a change to the platform's quotas, which would otherwise limit nothing.
+// mayChangeQuota returns an error if a project admin wants to change a quota of the platform. Otherwise the project could lift the platform's limits.
 func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
 	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
@@ -107,7 +107,8 @@ func (s *Quotas) deniedQuota(ctx context.Context, project string, err error) err
 	return err
 }
 
-// count sets a new quota's usage to the project's usage at this moment. Claims do not know the quota yet, so the lock keeps them out meanwhile.
+// count sets a new quota's usage to the project's usage at this moment. The caller holds the project's exclusive lock, because transactions that create
+// claims do not see the new quota yet.
 func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKey, made *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
@@ -142,8 +143,8 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	return storage.Changes{QuotaChanges: storage.QuotaChanges{ShardInsert: sharded(made.UID, made.Spec.Limits, used, places)}}, nil
 }
 
-// counted counts a project's claims and pools. The cost grows with their number, which is known only afterwards, so counting does not start while the
-// caller or its project is over its budget.
+// counted counts a project's claims and pools. The cost depends on their number, which is known only after the count. So counted charges the cost
+// afterwards, and does not start if the budget of the caller or its project is used up.
 func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope ipam.QuotaScope) (ipam.Usage, error) {
 	budget := tenancy.BudgetOf(ctx)
 	if err := budget.Charge(tenancy.Work{Rows: 1}); err != nil {
@@ -170,7 +171,7 @@ func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return nil
 }
 
-// recount spreads the spare under new limits over a quota's shards.
+// recount divides the unused part of a quota's new limits among the shards. It does not count the usage again: it adds up the shards.
 func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if was.Spec.Scope != now.Spec.Scope {
@@ -231,7 +232,7 @@ func sameLimits(a, b ipam.QuotaLimits) bool {
 		same(a.Claims, b.Claims) && same(a.Pools, b.Pools)
 }
 
-// shardUpdates returns the shards that have another spare in the second state.
+// shardUpdates compares two states of the same shards, and returns the shards whose spare differs.
 func shardUpdates(was, now []ipam.QuotaShard) []storage.ShardUpdate {
 	var out []storage.ShardUpdate
 	for i := range was {

@@ -10,7 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Nearby places pools in this server's region if they serve it, and puts those first: the others cost a round trip to their home.
+// Nearby sets the region in which each pool is used: this server's region if the pool serves it, otherwise the pool's home. It puts the pools of this
+// server's region first, because the others cost a round trip to their home.
 func (s *directory) Nearby(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools
@@ -30,7 +31,7 @@ func (s *directory) remote(p ipam.Pool) int {
 	return 1
 }
 
-// WhereLent returns a pool placed in the region that has a held block: the region that borrowed the block, in one piece or several, or else the home.
+// WhereLent returns a pool as used in the region to which the pool has lent a block, or a part of it. Without such a loan, that is the pool's home.
 func WhereLent(ctx context.Context, read storage.Reader, p ipam.Pool, block netip.Prefix) (ipam.Pool, error) {
 	if !p.Several() {
 		return storage.Placed(p, p.Region), nil

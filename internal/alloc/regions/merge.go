@@ -27,8 +27,8 @@ func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch
 	return all[:min(n, len(all))], nil
 }
 
-// InOneMoment returns a page with a pool's rows that takes one statement in each region. Rows can move between a pool's regions from one read to the
-// next, so InOneMoment reads them all, and the pool, in one snapshot. A pool with one region needs no snapshot.
+// InOneMoment calls page, which reads one page of a pool's rows with one statement for each region. Rows can move between a pool's regions from one read
+// to the next. So InOneMoment reads the pool and all its rows in one snapshot. A pool with one region needs no snapshot.
 func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	if !pool.Several() {
@@ -37,7 +37,8 @@ func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool 
 	return AtOneMoment(ctx, view, op, pool, page)
 }
 
-// AtOneMoment returns a page with a pool's rows that takes several statements, all in one snapshot, which includes the pool itself.
+// AtOneMoment calls page, which reads one page of a pool's rows with several statements. All statements, and the read of the pool itself, use one
+// snapshot.
 func AtOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	err = view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {

@@ -25,7 +25,7 @@ const (
 	MaxReleases      = 1000            // claims released by one request
 	maxPreviewed     = 10_000          // claims counted by a dry run
 	releasePage      = 100             // claims read and released before the request checks whether to continue
-	parallelReleases = 32              // concurrent releases in one request: half a group, so that other requests share its groups
+	parallelReleases = 32              // concurrent releases in one request: half of usecase.MaxGroup, so that transactions have room for other requests
 	releaseMargin    = 2 * time.Second // a request stops this long before its deadline to return its result
 )
 
@@ -36,7 +36,7 @@ type Releasing struct {
 	Names  []string
 	Limit  int // limit for this request; 0: MaxReleases
 
-	Token   string    // of a dry run: release only claims that it has shown, and none if the selection has changed
+	Token   string    // from a dry run: release only claims that the dry run counted, and none if the selection has changed
 	Before  time.Time // only claims created before
 	Cursor  string    // the position where an earlier request stopped
 	Preview int       // how many claims a dry run shows
@@ -66,8 +66,8 @@ type releasePlace struct {
 	At     string    `json:"a,omitempty"` // position in the list
 	Name   int       `json:"n,omitempty"` // position in the names
 	Before time.Time `json:"b"`           // only claims created before
-	Strict bool      `json:"s,omitempty"` // and unchanged since
-	Seen   string    `json:"h,omitempty"` // in a token: hash of the shown claims
+	Strict bool      `json:"s,omitempty"` // only claims that are unchanged since Before
+	Seen   string    `json:"h,omitempty"` // in a token: hash of the counted claims
 }
 
 // Releases contains the use case that releases many claims in one request.
@@ -83,9 +83,9 @@ func New(core *usecase.Core, c *claims.Claims) *Releases {
 	return &Releases{core, c, locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject)}
 }
 
-// ReleaseClaims releases claims one by one like DeleteClaim; those of one pool share transactions. It stops at the limit or shortly before its
-// deadline, and another request can continue from there. However often a request is repeated, it releases no claim that was created after Before or
-// after the token's dry run. With a token it releases no claim that has changed since, and none at all if the selection differs from the dry run.
+// ReleaseClaims releases each claim as DeleteClaim does, but claims of one pool share transactions. It stops at the limit or shortly before its deadline,
+// and another request can continue from there. However often a request is repeated, it releases no claim that was created after Before or after the
+// token's dry run. With a token it releases no claim that has changed since, and none at all if the selection differs from the dry run.
 func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasing, r usecase.Request) (Released, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
@@ -117,7 +117,9 @@ type releasing struct {
 	asked Releasing
 	of    paging.List // the list to which tokens and cursors are bound
 	place releasePlace
-	shown map[ipam.ID]ipam.ID // with a token, at the beginning: shown claims and their revisions. A claim carries the time of its transaction's start, so it may become visible later
+	// shown contains the claims that the dry run counted, with their revisions. Only a request that begins with a token has it. It is necessary because
+	// CreatedAt is the start of the claim's transaction: a claim may become visible after the dry run and still have an earlier CreatedAt.
+	shown map[ipam.ID]ipam.ID
 
 	mu  sync.Mutex
 	out Released
@@ -256,13 +258,13 @@ func (s *releasing) page(ctx context.Context, limit int) (found []ipam.Claim, ne
 	return found, next, nil
 }
 
-// releaseEach releases claims concurrently, so that those of one pool share groups. It returns only errors that do not concern a single claim.
+// releaseEach releases claims concurrently, so that claims of one pool share transactions. It returns only errors that do not concern a single claim.
 func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallelReleases)
 	for _, c := range found {
 		if _, shown := s.shown[c.UID]; c.CreatedAt.After(s.place.Before) || s.shown != nil && !shown && s.inUse(c) == nil {
-			continue // created since
+			continue // created after Before, or not visible in the dry run
 		}
 		g.Go(func() error {
 			err := s.releaseOne(ctx, c)
@@ -285,7 +287,7 @@ func (s *releasing) releaseEach(ctx context.Context, found []ipam.Claim) error {
 	return g.Wait()
 }
 
-// releaseOne releases a claim as it was read. With a consumer in the filter, it also deletes the consumer's attachment.
+// releaseOne releases a claim, unless it has changed since it was read. With a consumer in the filter, it also deletes the consumer's attachment.
 func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	if revision, shown := s.shown[c.UID]; s.place.Strict && (c.UpdatedAt.After(s.place.Before) || shown && revision != c.Revision) {
 		return claims.ChangedSince(c)
@@ -300,7 +302,7 @@ func (s *releasing) releaseOne(ctx context.Context, c ipam.Claim) error {
 	return s.claims.ReleaseAsRead(ctx, s.key, c, because)
 }
 
-// inUse returns the refusal to release a claim for a consumer that shares it with others, and nil if no other uses it.
+// inUse returns an error if the filter has a consumer and other consumers also use the claim. Otherwise it returns nil.
 func (s *releasing) inUse(c ipam.Claim) *ipam.Error {
 	by := s.asked.Filter.Consumer
 	if by == (ipam.ConsumerRef{}) || c.Consumers < 2 {

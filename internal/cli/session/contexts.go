@@ -41,7 +41,7 @@ func (p *Program) contextsPath() string {
 	if path := p.Env("CARVE_CONFIG"); path != "" {
 		return path
 	}
-	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the specification ignores relative ones
+	if dir := p.Env("XDG_CONFIG_HOME"); filepath.IsAbs(dir) { // the XDG specification says to ignore relative paths
 		return filepath.Join(dir, "carve", "config.yaml")
 	}
 	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows

@@ -14,23 +14,23 @@ import (
 // largestPage is the contract's maximum for a page's items.
 const largestPage = 500
 
-// Paging are every list's flags.
+// Paging contains the flags that all list commands have.
 type Paging struct {
 	Limit       int
 	Cursor      string
 	Consistency string
 
-	// Total counts the items of lists that are read concurrently. The caller ends their progress.
+	// Total is a common count of items for lists that are read concurrently. If it is set, the caller must call ProgressEnds after the last list.
 	Total *atomic.Int64
 	// Drop discards the items: only the watchers see the pages.
 	Drop bool
 }
 
-// Fetch reads one page; paging are its parameters besides the filters.
+// Fetch reads one page. paging contains the query parameters for the page: limit, cursor and consistency.
 type Fetch func(ctx context.Context, paging Query) (Answer, error)
 
-// Pages reads page after page up to the end or the limit; NextCursor is then the rest's position. It passes each page's document to the
-// watchers.
+// Pages reads pages up to the end of the list or the limit. If it stops at the limit, NextCursor is the position of the next item. Pages passes each
+// page's document to the watchers.
 func (s *Session) Pages(ctx context.Context, l Paging, fetch Fetch, watch ...func(doc json.RawMessage) error) (show.Page, error) {
 	if l.Limit < 0 {
 		return show.Page{}, exit.Usagef("--limit must not be negative")

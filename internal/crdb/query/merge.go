@@ -9,19 +9,21 @@ import (
 	"sync"
 )
 
-// merged are the statements that Merged has made: their texts by their names, and their names by their texts.
+// merged caches the statements that Merged has built: texts maps a name to its SQL text, names maps a text to its name.
 var merged = struct {
 	sync.RWMutex
 
 	texts, names map[string]string
 }{texts: map[string]string{}, names: map[string]string{}}
 
-// together is between the names of statements that were merged.
+// together separates the names of the parts in the name of a merged statement.
 const together = "+"
 
-// Merged is one statement that does what some others do, for which it takes the arguments of all, in their order. It is planned, sent and answered once, and all
-// its parts see one state of the database: Apart says which cannot be parts of it. It fails unless each part hits what it must: those that look fail by
-// themselves, changes are in their sure form, and inserts add as many rows as they are given.
+// Merged returns one SQL statement that does the work of all named statements. Its arguments are the arguments of its parts, in the same order. The
+// database plans, runs and answers it once. All parts read the same state of the database, so statements that Apart rejects must not be merged.
+//
+// The result does not report the rows of each part. Therefore each part must fail by itself if it does not find its rows: a SELECT must raise an error,
+// and an UPDATE or DELETE must be in its checked form ("_sure"). An INSERT must add all its rows or fail.
 func Merged(names []string) string {
 	name := strings.Join(names, together)
 	merged.RLock()
@@ -37,7 +39,7 @@ func Merged(names []string) string {
 	return text
 }
 
-// Name is the name of a statement that Get or Merged has answered: of a merged one those of its parts, with a + between them.
+// Name returns the name of a statement by its text, and false for an unknown text. The name of a merged statement is the names of its parts, joined by +.
 func Name(text string) (string, bool) {
 	if name, known := byText()[text]; known {
 		return name, true
@@ -48,7 +50,7 @@ func Name(text string) (string, bool) {
 	return name, made
 }
 
-// Made answers the statements that Merged has made so far, by name.
+// Made returns the texts of all statements that Merged has built so far, by name.
 func Made() map[string]string {
 	merged.RLock()
 	defer merged.RUnlock()
@@ -63,7 +65,8 @@ var byText = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// merge makes a common table of each statement that changes something, and looks at all of them at once.
+// merge builds a merged statement. Each part that changes rows becomes a common table expression (WITH). The final SELECT contains the parts that are
+// SELECTs, and a check of the row count for each part in checked form. merge renumbers the parameters.
 func merge(names []string) string {
 	var tables, looks []string
 	taken := 0
@@ -100,8 +103,8 @@ func merge(names []string) string {
 
 var target = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
-// Apart reports whether a statement cannot be merged with some others: one of the two changes rows of a table that the other changes too, so that one would not see
-// what the other did. Two that insert are no trouble to each other.
+// Apart reports whether a statement must not be merged with the others. This is so if another one changes the same table, because neither would see the
+// other's changes. Two INSERTs into one table may be merged.
 func Apart(name string, others []string) bool {
 	of := func(name string) (does, table string) {
 		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); said != nil {
