@@ -46,7 +46,7 @@ func strange(err error) bool {
 }
 
 // stillOpen returns true if, after this attempt, the server may or may not have carried out the request. before is the result for the earlier
-// attempts. The outcome is known only after a success status from the API contract, or after a refusal by Carve.
+// attempts. If it is true, only a documented success status or a refusal by Carve can make the outcome known.
 func stillOpen(before bool, req *http.Request, resp *http.Response, err error) bool {
 	switch {
 	case harmless(req):
