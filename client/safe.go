@@ -45,8 +45,8 @@ func strange(err error) bool {
 	return unverified || errors.Is(err, http.ErrSchemeMismatch)
 }
 
-// stillOpen reports whether, after one more attempt, it is still unknown whether the server carried out the request. Only a success of the contract
-// and a refusal by Carve settle it.
+// stillOpen returns true if, after this attempt, the server may or may not have carried out the request. before is the result for the earlier
+// attempts. If it is true, only a documented success status or a refusal by Carve can make the outcome known.
 func stillOpen(before bool, req *http.Request, resp *http.Response, err error) bool {
 	switch {
 	case harmless(req):
@@ -64,7 +64,7 @@ func stillOpen(before bool, req *http.Request, resp *http.Response, err error) b
 	return before || resp.StatusCode < http.StatusMultipleChoices || resp.StatusCode >= http.StatusInternalServerError
 }
 
-// refusedButOpen reports whether it is still unknown, after a refusal by Carve, whether the server carried out the request.
+// refusedButOpen returns true if Carve has refused this attempt but may have carried out an earlier one, or does not know this attempt's outcome.
 func refusedButOpen(before bool, req *http.Request, code ProblemCode, status int) bool {
 	switch {
 	case code == ProblemCodeOutcomeUnknown, code == ProblemCodeDeadline:
@@ -75,8 +75,8 @@ func refusedButOpen(before bool, req *http.Request, code ProblemCode, status int
 		return before // the caller may have lost its access since an earlier attempt
 	default:
 		// A retry with a key or a name returns the first attempt's outcome. A failed precondition does not reveal it.
-		// Nor does a POST without a key: a release fails once another claim matches, a dead letter is gone once the server has sent it, and a
-		// confirmation fails once the project has confirmed 100 realms. None of these refusals undoes the first attempt.
+		// Nor does the refusal of a POST without a key: the first attempt may have succeeded. A release fails once another claim matches. The
+		// retry of a dead letter fails once the server has sent it. A confirmation fails once the project has confirmed 100 realms.
 		return before && (!safeTwice(req) || takesNoKey(req) || req.Method == http.MethodDelete)
 	}
 }

@@ -42,13 +42,13 @@ type Option func(*options)
 
 type options struct{ while [][]string }
 
-// While lets Patch write only if this field, too, has the value that was read. The path consists of JSON names: While("status", "claim").
+// While lets Patch write only if this field still has the value that was read. The path consists of JSON names: While("status", "claim").
 func While(path ...string) Option {
 	return func(o *options) { o.while = append(o.while, path) }
 }
 
-// Patch writes the changes that the caller has made to the object: metadata and spec first, then the status. Afterwards the object is as the API
-// server has it, and the next Patch begins there.
+// Patch writes the changes that the caller has made to the object: metadata and spec first, then the status. If it has written anything, the
+// object becomes the API server's version, and the next Patch compares with that version.
 func (h *Helper) Patch(ctx context.Context, object client.Object, rules ...Option) error {
 	var o options
 	for _, rule := range rules {
@@ -136,7 +136,8 @@ func (h *Helper) send(ctx context.Context, object client.Object, changes operati
 	return fresh, nil
 }
 
-// conflict turns a failed test into a conflict. The API server returns 422 for it, as for an invalid object, but names no field.
+// conflict returns a conflict if a test operation of the JSON patch has failed. The API server then returns 422, as for an invalid object, but names
+// no field.
 func (h *Helper) conflict(object client.Object, err error) error {
 	answer, ok := errors.AsType[*api.StatusError](err)
 	if !ok || answer.ErrStatus.Reason != meta.StatusReasonInvalid || answer.ErrStatus.Details != nil && len(answer.ErrStatus.Details.Causes) > 0 {

@@ -18,7 +18,7 @@ import (
 // wait until then.
 const (
 	slowRun = time.Second // a run that takes this long is kept even without work
-	maxHeld = 512         // spans of one run; a run with more has done work, and its spans pass at once
+	maxHeld = 512         // limit for the buffered spans of one run; a run with more has done work and is kept
 )
 
 // Run is the result of a background job's run.
@@ -29,7 +29,7 @@ type Run struct {
 	Stopped bool // the server's shutdown cut the run short
 }
 
-// stopped is the outcome of a run that was cut short. The other outcomes have the names in the metrics.
+// stopped is the outcome of a run that was cut short. Only spans have it. The other outcomes have the same names in the metrics.
 const stopped = "stopped"
 
 func (r Run) outcome() string {
@@ -72,16 +72,16 @@ func (t *Traces) JobEnded(ctx context.Context, r Run) (kept bool) {
 	return t.runs.end(span.SpanContext().TraceID(), r.Done > 0 || outcome == failed || r.Took >= slowRun)
 }
 
-// runs buffers the spans of a job run until the run ends. All other spans pass at once. It implements sdktrace.SpanProcessor.
+// runs buffers the spans of a job run until the run ends. It passes on all other spans immediately. It implements sdktrace.SpanProcessor.
 type runs struct {
 	next []sdktrace.SpanProcessor
-	held sync.Map // *heldRun by trace.TraceID: few entries, which request spans look up without a lock
+	held sync.Map // *heldRun by trace.TraceID; every span that ends looks up its trace here, without a lock
 }
 
 type heldRun struct {
 	mu    sync.Mutex
 	spans []sdktrace.ReadOnlySpan
-	large bool // the buffer has overflowed: its spans pass at once
+	large bool // the run had more than maxHeld spans: nothing is buffered any more
 }
 
 func (r *runs) begin(id trace.TraceID) { r.held.Store(id, &heldRun{}) }

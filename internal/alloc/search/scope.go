@@ -13,13 +13,13 @@ import (
 // scope is the part of the installation in which a search runs.
 type scope struct {
 	projects  []ipam.Project // by name, at most maxProjects
-	everybody bool           // the caller is a platform admin and may see everything: search all projects for an address
-	only      bool           // the text named this one project
+	everybody bool           // the caller is a platform admin, who may see everything; a search for an address covers all projects
+	only      bool           // the text names a project, and the search covers no other
 	truncated bool           // more projects exist
 }
 
-// scope returns the projects that a caller may search, and the remaining text: `project/text` selects one project. It checks permissions against the
-// latest committed data. It does not look up a project in which the caller has no role.
+// scope returns the projects that a caller may search, and the text to search for. If the text is `project/text`, it selects this project and returns
+// the part after the slash. It checks permissions against the latest committed data. It does not look up a project in which the caller has no role.
 func (s *Searches) scope(ctx context.Context, who tenancy.Principal, text string) (in scope, rest string, err error) {
 	in.everybody, rest = who.PlatformAdmin(), text
 	_, block := blockOf(text)
@@ -59,5 +59,5 @@ func (in scope) name(id ipam.ID) string {
 	return ""
 }
 
-// shows reports whether the caller may see a project's resources; it may not see the names of other projects' claims.
+// shows reports whether the caller may see a project's resources. A result must not contain the names of claims in other projects.
 func (in scope) shows(id ipam.ID) bool { return in.everybody || in.name(id) != "" }

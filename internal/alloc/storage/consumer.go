@@ -7,8 +7,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// MaxConsumers is the approximate limit of consumers, with tombstones, for a project in a region. MaxRealms limits the realms with a recent
-// confirmation in a project.
+// MaxConsumers is the approximate limit for a project's consumers in one region, including tombstones. MaxRealms is the limit for a project's realms
+// that are held or were recently confirmed.
 const (
 	MaxConsumers = 1_000_000
 	MaxRealms    = 100
@@ -16,13 +16,13 @@ const (
 
 // ConsumerReader reads consumers and their attachments.
 type ConsumerReader interface {
-	// ConsumersNamed returns the consumers that exist, in any region. In a transaction under locks no other transaction can create one of them
-	// meanwhile.
+	// ConsumersNamed returns the consumers that exist, in any region. With several regions, a transaction under locks also locks the refs.
+	// Until it ends, no other transaction can create a consumer that was not found.
 	ConsumersNamed(ctx context.Context, projectID ipam.ID, refs []ipam.ConsumerRef) ([]ipam.Consumer, error)
 	// ConsumerList returns a realm's consumers ordered by UID, with tombstones.
 	ConsumerList(ctx context.Context, project ProjectKey, realm, after string, limit int) ([]ipam.Consumer, error)
-	// ConsumersDue scans the expired consumers in the server's region from a time on, up to a limit for one scan. It returns their realms, and the
-	// time for the next scan, which is zero after the last.
+	// ConsumersDue returns the realms of expired consumers in the server's region. It reads a limited number of consumers, beginning with those that
+	// expired at from. If there may be more, next is the value of from for the next call; otherwise it is zero.
 	ConsumersDue(ctx context.Context, by Expiry, from time.Time) (realms []RealmKey, next time.Time, err error)
 	// ConsumerDueList returns expired consumers of one realm.
 	ConsumerDueList(ctx context.Context, projectID ipam.ID, realm string, by Expiry, limit int) ([]ipam.Consumer, error)
@@ -43,17 +43,18 @@ type ConsumerReader interface {
 	// ClaimListOfConsumer returns the claims to which a consumer is attached, ordered by name.
 	ClaimListOfConsumer(ctx context.Context, project ProjectKey, ref ipam.ConsumerRef, after string, limit int) ([]ipam.Claim, error)
 
-	// RealmCount counts a realm's consumers in the server's region: those alive, and those lost after lostAfter that had expired after expiredAfter.
+	// RealmCount counts a realm's consumers in the server's region. live counts those that have not ended. lost counts those that Carve ended after
+	// lostAfter because they expired, if they expired after expiredAfter.
 	RealmCount(ctx context.Context, projectID ipam.ID, realm string, lostAfter, expiredAfter time.Time) (live, lost int64, err error)
 	// RealmDue counts the expired consumers in the server's region.
 	RealmDue(ctx context.Context, realm RealmKey, by Expiry) (int64, error)
-	// RealmExpired counts the live consumers in the server's region that expired before a time.
+	// RealmExpired counts a realm's consumers in the server's region that expired before a time but have not ended.
 	RealmExpired(ctx context.Context, projectID ipam.ID, realm string, before time.Time) (int64, error)
 	// RegionsOf returns the regions in which a project may have claims and consumers.
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
 	// RealmGet returns a realm's stored state in the server's region, or the zero state.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
-	// RealmOthers counts a project's other realms in the server's region that are held, or were confirmed at a time or later.
+	// RealmOthers counts a project's realms in the server's region that are held or were confirmed since a time. It does not count the given realm.
 	RealmOthers(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
 	// RealmsHeld returns realms in the server's region that are held: Carve ends no expired consumer in them.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
@@ -90,7 +91,7 @@ type ConsumerUpdate struct {
 	Now ipam.Consumer
 }
 
-// Renewal renews consumers of a realm in one region. None may have ended.
+// Renewal renews consumers of a realm in one region. If one of them has ended, the write fails.
 type Renewal struct {
 	Region    string
 	ProjectID ipam.ID
@@ -101,7 +102,7 @@ type Renewal struct {
 	TTL       *time.Duration // nil: keep each consumer's own
 }
 
-// RealmForget deletes the stored state of a project's realms in a region that are not held and were not confirmed since a time.
+// RealmForget deletes the stored state of some realms of a project in one region: those that are not held and were not confirmed since a time.
 type RealmForget struct {
 	ProjectID ipam.ID
 	Region    string
@@ -120,7 +121,7 @@ func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And returns the changes from both parts.
+// And adds the inserts, updates and deletions from d. It ignores the renewals and realms in d.
 func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)

@@ -31,14 +31,14 @@ const (
 	KindAlert      = "Alert"
 )
 
-// Changed makes the event for a change by the caller of ctx at a time. before and after are records, or nil where the resource does not exist. The
-// event belongs in the Events of the transaction that makes the change.
+// Changed returns the event for a change that the request's caller makes at a time. before and after are records, or nil where the resource does not
+// exist. The event belongs in the Events of the transaction that makes the change.
 func Changed(ctx context.Context, at usecase.Timestamp, projectID ipam.ID, kind, name string, before, after *Record) (ipam.Event, error) {
 	return Effected(Attempt(ctx, at, projectID, kind, name), before, after)
 }
 
-// Effected completes the event for an attempt that succeeds. If the change is known only inside the transaction, make the attempt before it, so that
-// a retry writes the same event.
+// Effected completes the event for an attempt that succeeds. If only the transaction finds out what changes, call Attempt before the transaction.
+// Then a retry of the transaction writes an event with the same id.
 func Effected(e ipam.Event, before, after *Record) (ipam.Event, error) {
 	e.Outcome = ipam.OutcomeOK
 	var err error
@@ -124,7 +124,7 @@ type Record struct {
 	ClassRef      *ipam.Ref         `json:"classRef,omitempty"`
 	Scope         *recordedScope    `json:"scope,omitempty"`
 	Phase         string            `json:"phase,omitempty"`
-	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // of a claim that is released or whose block will be retained: the allocation's name
+	AllocationRef *ipam.Ref         `json:"allocationRef,omitempty"` // the allocation of a claim, if the claim is released or its block will be retained
 	Owner         ipam.QuotaOwner   `json:"owner,omitempty"`         // of a quota
 	Consumers     int               `json:"consumers,omitempty"`     // number attached to a claim
 	Attached      []string          `json:"attached,omitempty"`      // to a claim
@@ -137,8 +137,8 @@ func Recorded(m ipam.Metadata, spec any) *Record {
 	return &Record{Labels: m.Labels, Annotations: m.Annotations, Spec: spec}
 }
 
-// recordedClaim returns a claim's record. The record points into the claim, which is on the heap anyway in a batch; callers encode the record at
-// once.
+// recordedClaim returns a claim's record. The record has pointers to the claim's fields, to save copies. So encode the record before the claim
+// changes.
 func recordedClaim(c *ipam.Claim) *Record {
 	var b [64]byte
 	r := Recorded(c.Metadata, &c.Spec)
@@ -186,7 +186,7 @@ func RecordedPool(p ipam.Pool) *Record {
 	return r
 }
 
-// recordedScope is the scope that a pool was carved for. The values are the claiming project's own.
+// recordedScope is the scope that a pool was carved for. It leaves out the scope's values: they are data of the claiming project.
 type recordedScope struct {
 	ClassRef ipam.Ref `json:"classRef"`
 	Project  string   `json:"project"`

@@ -49,7 +49,7 @@ type Program struct {
 	sending Token // the credential in requests; never printed
 }
 
-// Verb makes a RunE of a function. Errors of the function are not usage errors, unless they declare it.
+// Verb returns a cobra RunE function that calls run. An error from run is a usage error only if its exit code is exit.Usage.
 func (p *Program) Verb(run func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		p.Started = true
@@ -63,8 +63,8 @@ func (p *Program) Env(name string) string {
 	return value
 }
 
-// FromEnvironment sets the global flags that have a variable and were not given. Other code reads the variables of servers and databases when it
-// needs them, because a help text must not show them.
+// FromEnvironment sets the global flags that have a variable and were not given. It does not read the variables for servers and databases. Other code
+// reads them when it needs them, so that no help text shows them.
 func (p *Program) FromEnvironment(f *pflag.FlagSet) error {
 	for flag, variable := range map[string]string{"output": "CARVE_OUTPUT", "timeout": "CARVE_TIMEOUT"} {
 		value := p.Env(variable)

@@ -11,7 +11,7 @@ import (
 // Line is the name and value of one field.
 type Line [2]string
 
-// Paragraphs prints all fields of named things: a paragraph for each, one field a line, and the table below.
+// Paragraphs prints a paragraph for each resource, with one field on each line. If the view has a second table, it follows the paragraph.
 func Paragraphs[T any](p *Printer, v View[T], docs []json.RawMessage) error {
 	items, err := Decode[T](docs)
 	if err != nil {

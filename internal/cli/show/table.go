@@ -22,7 +22,7 @@ const (
 // Table returns a table as WriteTable writes it.
 func Table[T any](p *Printer, columns []Column[T], items []T) []byte {
 	var b bytes.Buffer
-	_ = WriteTable(&b, p, columns, slices.Values(items)) // a buffer takes everything
+	_ = WriteTable(&b, p, columns, slices.Values(items)) // a write to a buffer cannot fail
 	return b.Bytes()
 }
 
@@ -136,7 +136,8 @@ func measure(rows iter.Seq[[]string], n int, titles bool) (widths []int, empty [
 	return widths, empty, found
 }
 
-// withoutEmpty returns the indexes of the columns to show: not those that are empty in all rows, if the terminal has no room for them.
+// withoutEmpty returns the indexes of the columns to show. If the table is wider than the terminal, it leaves out empty columns after the
+// first two.
 func (p *Printer) withoutEmpty(widths []int, empty []bool) (kept []int) {
 	for i := range widths {
 		if i < firstColumns || !empty[i] || p.Width <= 0 || roomOf(widths) <= p.Width {
@@ -164,8 +165,8 @@ func roomOf(widths []int) int {
 	return total
 }
 
-// fit narrows columns, the widest first, until they fit the terminal. It returns the number of columns at the end without any room. It narrows the
-// first two columns, which identify a row, and the whole ones last.
+// fit narrows columns, the widest first, until they fit the terminal. If that is not enough, it leaves out columns at the end and returns their
+// number. It narrows the first two columns, which identify a row, and the columns in whole only after all others.
 func (p *Printer) fit(widths []int, whole []bool) (left int) {
 	if p.Width <= 0 {
 		return 0
@@ -212,7 +213,7 @@ func shorten(text string, width int) string {
 // barWidth is the width of a percentage's bar.
 const barWidth = 10
 
-// bar draws a percentage before its number, in a colour by its size.
+// bar returns a percentage with a bar before it. The bar's colour depends on the percentage.
 func bar(p *Printer, text string) string {
 	percent, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	if err != nil {

@@ -121,7 +121,7 @@ func TimeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Words lists alternatives for a sentence.
+// Words joins words with commas.
 func Words[T ~string](list []T) string {
 	text := make([]string, len(list))
 	for i, w := range list {

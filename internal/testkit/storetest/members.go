@@ -11,7 +11,7 @@ import (
 	"github.com/carve-ipam/carve/internal/tenancy"
 )
 
-// subjects are sorted by their bytes, like in every engine.
+// subjects are sorted by their bytes. Each database must return them in this order.
 var subjects = []string{"+a", "-a", ".", "0", ":", "=", "@", "A", "Z", "_", "a", "a:b", "aa", "|"}
 
 var members = map[string]func(*suite){
@@ -95,7 +95,7 @@ var members = map[string]func(*suite){
 			"a deletion, another revision": {AccessChanges: storage.AccessChanges{MemberDelete: &elsewhen}},
 		})
 	},
-	// Two admins are deleted by two transactions that each counted two admins.
+	// A project has two admins. Two transactions each count two, and each tries to delete one of them.
 	"LastAdminIsNotDeleted": func(s *suite) {
 		e := s.estate()
 		second, robot := s.member(e.project, "corp:bob", "admin"), s.key(e.project, "chief")
