@@ -1351,7 +1351,7 @@ type AlertRuleSpec struct {
 	// ClassName Only pools from which a class with this name can carve.
 	ClassName Name `json:"className,omitempty"`
 
-	// LabelSelector Only pools with matching labels, in list syntax.
+	// LabelSelector Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
@@ -2272,7 +2272,7 @@ type HistoryEntry struct {
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way.
+	// Because Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2483,8 +2483,8 @@ type IPClaimSpec struct {
 	// a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
-	// `className`, or omit it for the default class.
+	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
+	// `className`, or omit `className` for the default class.
 	//
 	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
 	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
@@ -2853,8 +2853,8 @@ type IPPoolSpec struct {
 	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
-	// allowed for a pool that was carved for a scope.
+	// ClassNames Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
+	// none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
 	//
 	//
 	// Example: ["standard"]
@@ -2891,7 +2891,7 @@ type IPPoolSpec struct {
 	// Example: ["eu","us"]
 	Regions []Name `json:"regions,omitempty"`
 
-	// Reservations Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other.
+	// Reservations Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
 	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
@@ -2952,8 +2952,8 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
-// `className`, or omit it for the default class.
+// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
+// `className`, or omit `className` for the default class.
 //
 // Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
 // every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
@@ -3885,7 +3885,7 @@ type Remedy struct {
 	Detail string `json:"detail"`
 }
 
-// Reservation A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+// Reservation A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
@@ -6237,8 +6237,8 @@ type ClientInterface interface {
 
 	// ListClaims List claims
 	//
-	// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
-	// filters.
+	// Lists the project's claims. A claim must match all filters. Claims are sorted by name. With `pool` and without
+	// `owner`, they are sorted by address.
 	//
 	// Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 	ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6515,8 +6515,8 @@ type ClientInterface interface {
 	//
 	// Deletes one of the project's own classes.
 	//
-	// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
-	// Nothing changes then, and the response contains their number.
+	// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
+	// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 	DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6965,7 +6965,7 @@ type ClientInterface interface {
 	// GetRealm Read a realm's state
 	//
 	// Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-	// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
+	// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
 	//
 	// Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 	GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8044,8 +8044,8 @@ func (c *Client) ReleaseClaims(ctx context.Context, project ProjectName, params 
 
 // ListClaims List claims
 //
-// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
-// filters.
+// Lists the project's claims. A claim must match all filters. Claims are sorted by name. With `pool` and without
+// `owner`, they are sorted by address.
 //
 // Corresponds with GET /v1/projects/{project}/claims (the `ListClaims` operationId).
 func (c *Client) ListClaims(ctx context.Context, project ProjectName, params *ListClaimsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8482,8 +8482,8 @@ func (c *Client) CreateClass(ctx context.Context, project ProjectName, params *C
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
-// Nothing changes then, and the response contains their number.
+// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
+// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
 //
 // Corresponds with DELETE /v1/projects/{project}/classes/{className} (the `DeleteClass` operationId).
 func (c *Client) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params *DeleteClassParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9272,7 +9272,7 @@ func (c *Client) PutQuota(ctx context.Context, project ProjectName, quota QuotaN
 // GetRealm Read a realm's state
 //
 // Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
+// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
 //
 // Corresponds with GET /v1/projects/{project}/realms/{realm} (the `GetRealm` operationId).
 func (c *Client) GetRealm(ctx context.Context, project ProjectName, realm RealmName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17973,8 +17973,8 @@ func (c *Carve) ReleaseClaims(ctx context.Context, project ProjectName, body Cla
 
 // ListClaims List claims
 //
-// Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
-// filters.
+// Lists the project's claims. A claim must match all filters. Claims are sorted by name. With `pool` and without
+// `owner`, they are sorted by address.
 func (c *Carve) ListClaims(ctx context.Context, project ProjectName, params ...ListClaimsParams) (*IPClaimList, error) {
 	rsp, err := c.Raw.ListClaims(ctx, project, first(params))
 	return read[IPClaimList](rsp, err)
@@ -18141,8 +18141,8 @@ func (c *Carve) CreateClass(ctx context.Context, project ProjectName, body IPCla
 //
 // Deletes one of the project's own classes.
 //
-// Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
-// Nothing changes then, and the response contains their number.
+// Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
+// names it. Nothing changes then, and the response contains the number of these pools and of these claims.
 func (c *Carve) DeleteClass(ctx context.Context, project ProjectName, className ClassName, params ...DeleteClassParams) error {
 	rsp, err := c.Raw.DeleteClass(ctx, project, className, first(params))
 	return finish(rsp, err)
@@ -18480,7 +18480,7 @@ func (c *Carve) PutQuota(ctx context.Context, project ProjectName, quota QuotaNa
 // GetRealm Read a realm's state
 //
 // Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-// the server ends expired consumers. A realm is only a name: one without consumers has a state too.
+// the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
 func (c *Carve) GetRealm(ctx context.Context, project ProjectName, realm RealmName) (*Realm, error) {
 	rsp, err := c.Raw.GetRealm(ctx, project, realm)
 	return read[Realm](rsp, err)

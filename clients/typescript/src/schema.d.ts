@@ -835,8 +835,8 @@ export interface paths {
          * Delete a class
          * @description Deletes one of the project's own classes.
          *
-         *     Fails with `in_use` while pools list the class, pools that were carved for its scopes exist, or claims name it.
-         *     Nothing changes then, and the response contains their number.
+         *     Fails with `in_use` while the class is used: a pool lists it, a pool carved for one of its scopes exists, or a claim
+         *     names it. Nothing changes then, and the response contains the number of these pools and of these claims.
          */
         delete: operations["deleteClass"];
         options?: never;
@@ -949,8 +949,8 @@ export interface paths {
         };
         /**
          * List claims
-         * @description Lists the project's claims, sorted by name, or, with `pool` and without `owner`, by address. A claim must match all
-         *     filters.
+         * @description Lists the project's claims. A claim must match all filters. Claims are sorted by name. With `pool` and without
+         *     `owner`, they are sorted by address.
          */
         get: operations["listClaims"];
         put?: never;
@@ -1300,7 +1300,7 @@ export interface paths {
         /**
          * Read a realm's state
          * @description Returns how many live consumers the realm has in this server's region, how many of them have expired, and whether
-         *     the server ends expired consumers. A realm is only a name: one without consumers has a state too.
+         *     the server ends expired consumers. A realm needs no creation: for a realm without consumers the counts are 0.
          */
         get: operations["getRealm"];
         put?: never;
@@ -2434,11 +2434,11 @@ export interface components {
              */
             visibility?: components["schemas"]["PoolVisibility"];
             allocation?: components["schemas"]["PoolAllocation"];
-            /** @description Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other. */
+            /** @description Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other. */
             reservations?: components["schemas"]["Reservation"][];
             /**
-             * @description Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
-             *     allowed for a pool that was carved for a scope.
+             * @description Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
+             *     none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
              * @example [
              *       "standard"
              *     ]
@@ -2499,7 +2499,7 @@ export interface components {
         /** @enum {string} */
         AllocationStrategy: "FirstFit" | "BestFit" | "Random" | "Sparse";
         /**
-         * @description A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+         * @description A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
          * @example {
          *       "first": 16,
          *       "reason": "Network devices"
@@ -3147,8 +3147,8 @@ export interface components {
         };
         /**
          * @deprecated
-         * @description Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
-         *     `className`, or omit it for the default class.
+         * @description Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
+         *     `className`, or omit `className` for the default class.
          *
          *     Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
          *     every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
@@ -4013,7 +4013,7 @@ export interface components {
              * @example 2026-03-02T09:30:00Z
              */
             since: string;
-            /** @description Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way. */
+            /** @description Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way. */
             because?: components["schemas"]["HistoryBecause"];
             /**
              * Format: date-time
@@ -4316,7 +4316,7 @@ export interface components {
             /** @description Only pools from which a class with this name can carve. */
             className?: components["schemas"]["Name"];
             /**
-             * @description Only pools with matching labels, in list syntax.
+             * @description Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
              * @example env=prod
              */
             labelSelector?: string;

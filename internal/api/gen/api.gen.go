@@ -1348,7 +1348,7 @@ type AlertRuleSpec struct {
 	// ClassName Only pools from which a class with this name can carve.
 	ClassName Name `json:"className,omitempty"`
 
-	// LabelSelector Only pools with matching labels, in list syntax.
+	// LabelSelector Only pools with matching labels. The syntax is that of `labelSelector` in `listPools`.
 	//
 	// Example: env=prod
 	LabelSelector string `json:"labelSelector,omitempty"`
@@ -2269,7 +2269,7 @@ type HistoryEntry struct {
 	// Example: 2026-03-04T17:00:00Z
 	Until *time.Time `json:"until,omitempty"`
 
-	// Because Consumer that caused the release when it was detached, and the reason. Absent if the claim was released in another way.
+	// Because Consumer whose detachment released the claim, and the reason for it. Absent if the claim was released in another way.
 	Because *HistoryBecause `json:"because,omitempty"`
 }
 
@@ -2480,8 +2480,8 @@ type IPClaimSpec struct {
 	// a class: a claim that names a pool fails when that pool is full.
 	PoolRef *Ref `json:"poolRef,omitempty"`
 
-	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
-	// `className`, or omit it for the default class.
+	// PoolSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
+	// `className`, or omit `className` for the default class.
 	//
 	// Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
 	// every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
@@ -2850,8 +2850,8 @@ type IPPoolSpec struct {
 	// `::ffff:0:0/96`, such as `::/0`: these are the IPv4-mapped addresses, and no request can name a block there.
 	CIDR CIDR `json:"cidr,omitempty"`
 
-	// ClassNames Classes that the pool backs: the project's own classes, or else shared `platform` classes. They have the pool's address family. Not
-	// allowed for a pool that was carved for a scope.
+	// ClassNames Names of the classes that can use the pool. Each name means the project's own class, or the shared `platform` class if the project has
+	// none with this name. The classes have the pool's address family. Not allowed for a pool that was carved for a scope.
 	//
 	//
 	// Example: ["standard"]
@@ -2888,7 +2888,7 @@ type IPPoolSpec struct {
 	// Example: ["eu","us"]
 	Regions []Name `json:"regions,omitempty"`
 
-	// Reservations Parts of the pool that are never carved. Reservations lie inside the pool and do not overlap each other.
+	// Reservations Parts of the pool that no claim or child pool gets. Reservations lie inside the pool and do not overlap each other.
 	Reservations []Reservation `json:"reservations,omitempty"`
 
 	// ReuseAfter Cool-down: time before a block can be claimed again after its claim was deleted under `Delete`. A class can override it. By default the
@@ -2949,8 +2949,8 @@ type IPPoolStatus struct {
 // IfMatchValue Example: "6f1c2a34-98d1-4b7e-8a55-0c1d7f3e2b90"
 type IfMatchValue = string
 
-// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated in favour of classes, and still supported: name a class with
-// `className`, or omit it for the default class.
+// LabelSelector Selects pools by label; the server tries each pool that matches. Deprecated, and still supported. Use a class instead: name it with
+// `className`, or omit `className` for the default class.
 //
 // Conditions on pool labels, with Kubernetes semantics. All conditions must match. At most 32 conditions in total. The empty selector matches
 // every pool. The server considers the project's own pools, ordered by name, and then the shared `platform` pools that are granted to the
@@ -3882,7 +3882,7 @@ type Remedy struct {
 	Detail string `json:"detail"`
 }
 
-// Reservation A part of the pool that is never carved. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
+// Reservation A part of the pool that no claim or child pool gets. It has exactly one form: `cidr`, `from` with `to`, `first`, or `last`.
 //
 // Example: {"first":16,"reason":"Network devices"}
 type Reservation struct {
