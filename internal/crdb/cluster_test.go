@@ -9,6 +9,7 @@ import (
 	"github.com/carve-ipam/carve/internal/alloc/usecase"
 	"github.com/carve-ipam/carve/internal/crdb"
 	"github.com/carve-ipam/carve/internal/crdb/schema"
+	"github.com/carve-ipam/carve/internal/ipam"
 	"github.com/carve-ipam/carve/internal/testkit/dbtest"
 )
 
@@ -24,7 +25,7 @@ func TestEachRegionOfAClusterServesClaims(t *testing.T) {
 		pool, err := svc.CreatePool(admin(t), project, rootPool("pool-"+r, "10."+string(rune('1'+i))+".0.0/16"), usecase.Request{})
 		require.NoError(t, err)
 		for range 20 {
-			c := claimOf("", project, pool.Value.Name, 28)
+			c := claimOf(ipam.GenerateName("c-", 0, ipam.NewID()), project, pool.Value.Name, 28)
 			c.GeneratedFrom = "c-"
 			_, err := svc.CreateClaim(admin(t), project, c, usecase.Request{})
 			require.NoError(t, err)

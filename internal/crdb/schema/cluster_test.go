@@ -30,7 +30,7 @@ func migrateEverywhere(t *testing.T, at map[string]string, o schema.MigrateOptio
 // shown returns the localities that the cluster reports.
 func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 	t.Helper()
-	rows, err := c.Query(t.Context(), "SELECT table_name, locality FROM [SHOW TABLES] WHERE schema_name = 'public'")
+	rows, err := c.Query(t.Context(), "SELECT table_name, locality FROM [SHOW TABLES] WHERE schema_name = 'public' AND type = 'table'")
 	require.NoError(t, err)
 	found := map[string]schema.Locality{}
 	var table, locality string
