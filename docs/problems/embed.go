@@ -1,5 +1,5 @@
-// Package problems holds one page for each error code: what it means, what the caller does, what the operator does. The
-// server serves them at /problems/<code>, which is the `type` of its problem documents.
+// Package problems contains one page for each error code, with its meaning and the next steps of the caller and of the operator. The server serves the pages
+// at /problems/<code>; that URL is the `type` of a problem document.
 package problems
 
 import (
@@ -12,13 +12,13 @@ import (
 //go:embed *.md
 var pages embed.FS
 
-// Page is the page of a code, in Markdown; false when there is none.
+// Page returns the page of a code in Markdown, or false if none exists.
 func Page(code string) (string, bool) {
 	text, err := pages.ReadFile(code + ".md")
 	return string(text), err == nil
 }
 
-// Codes lists the codes that have a page, in order.
+// Codes returns the codes that have a page, sorted.
 func Codes() []string {
 	names, err := fs.Glob(pages, "*.md")
 	if err != nil { // a malformed pattern

@@ -18,11 +18,11 @@ var checkedForm string
 // Column is a column of a list, with its type.
 type Column struct {
 	Name, Type string
-	varies     bool // the rows of one transaction mostly differ in it
+	varies     bool // the rows of one transaction usually have different values
 }
 
-// A shape is for how many rows a statement is. PostgreSQL makes a table of each array, which takes longer than everything else there is to writing a
-// row: so one row comes as values, and of rows that are alike only what differs comes as arrays.
+// shape is the form of a statement for a number of rows. PostgreSQL builds a table of each array argument, and that costs more than the rest of a row's
+// insert. So the form for one row takes plain values. The form for rows that are alike takes arrays only for the columns that vary.
 type shape string
 
 const (
@@ -31,26 +31,26 @@ const (
 	one   shape = "one"
 )
 
-// keyed are the shapes in which so many rows are named by their keys, one by one. Where there are fewer rows, the last is named again.
+// keyed lists the shapes that list the keys of 2, 8 or 32 rows. With fewer rows, the caller repeats the last key.
 var keyed = []shape{"keys2", "keys8", "keys32"}
 
-// MostKeys is how many rows a statement can name by their keys.
+// MostKeys is the largest number of keys that a statement can list.
 const MostKeys = 32
 
-// keys is how many rows are named by their keys in the shape; 0: they come as arrays, or there is one.
+// keys returns the number of keys that the shape lists, or 0 if it takes arrays or one row.
 func (s shape) keys() int {
 	count, is := strings.CutPrefix(string(s), "keys")
 	if !is {
 		return 0
 	}
-	n, _ := strconv.Atoi(count) // those above are numbers
+	n, _ := strconv.Atoi(count) // the names in keyed end with numbers
 	return n
 }
 
-// varies reports whether a column is an array in the shape.
+// varies reports whether the shape takes an array for a column.
 func (s shape) varies(c Column) bool { return s == many || s == alike && c.varies }
 
-// named is the name of a statement in the shape.
+// named returns the name of a statement's form with this shape.
 func (s shape) named(name string) string {
 	if s == many {
 		return name
@@ -58,11 +58,11 @@ func (s shape) named(name string) string {
 	return name + "_" + string(s)
 }
 
-// checked is what the name of a statement ends in that fails by itself unless it hits as many rows as it is told.
+// checked is the suffix for the name of a checked form (see failing).
 const checked = "_sure"
 
-// failing is a statement that divides by zero (22012, on both engines) unless it hits as many rows as its last argument says: for a transaction that is
-// sent whole, and that nobody can stop before its COMMIT.
+// failing returns the checked form of a statement. It divides by zero (22012, on both engines) unless the number of affected rows equals its last argument.
+// A transaction that is sent together with its COMMIT needs this form, because the server cannot stop it after it has read a result.
 func failing(text string) string {
 	last := parameters(text)
 	body := len(text) - len(strings.TrimLeft(text, "\n"))
@@ -76,7 +76,7 @@ func failing(text string) string {
 	return remarks + strings.NewReplacer("{{statement}}", statement, "{{want}}", fmt.Sprintf("$%d", last+1)).Replace(checkedForm)
 }
 
-// parameters is how many arguments a statement takes.
+// parameters returns the number of arguments that a statement takes.
 func parameters(text string) (last int) {
 	for _, p := range parameter.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(p[1])
@@ -85,7 +85,7 @@ func parameters(text string) (last int) {
 	return last
 }
 
-// answering is a statement that answers something for each row that it changes, so that others can count them.
+// answering returns a statement that returns one row for each changed row, so that a surrounding statement can count them.
 func answering(statement string) string {
 	if strings.Contains(statement, "\nRETURNING ") {
 		return statement
@@ -99,14 +99,15 @@ var (
 	parameter  = regexp.MustCompile(`\$(\d+)`)
 )
 
-// Expand answers the statements of a file by name, with their remarks. A line that begins with `-- @` stands for the columns of a list in columns.txt:
+// Expand returns the statements of a file by name, with their header comments. It replaces each line that begins with `-- @` by the columns of a list in
+// columns.txt:
 //
 //	-- @columns pool AS p        p.id, p.project_id, …
 //	-- @params pool FROM $1      $1, $2, …
 //	-- @set pool_rule FROM $3    visibility = $3, strategy = $4, …
 //
-// A statement with a remark `-- shapes: sure` comes as hold_update_sure as well, which fails by itself: see failing. A statement for many rows may have
-// `-- shapes: alike, one`, of which hold_insert_alike and hold_insert_one come. In it stand:
+// The comment `-- shapes: sure` adds the checked form, such as hold_update_sure (see failing). A statement for many rows may have the comment
+// `-- shapes: alike, one`, which adds the forms hold_insert_alike and hold_insert_one. Such a statement may contain these lines:
 //
 //	-- @values held_row FROM $2       k.project_id, k.container_id, …
 //	-- @from held_row FROM $2         FROM unnest($2::UUID[], $3::UUID[], …) AS k (project_id, container_id, …)
@@ -114,8 +115,9 @@ var (
 //	-- @match held_key AS h FROM $2   h.id = k.id AND h.revision = k.revision
 //	-- @among fence_id AS f FROM $2   f.id = ANY ($2::UUID[])
 //
-// With `-- shapes: keys` free_delete_keys2, _keys8 and _keys32 come as well, in which rows are named one by one. No plan of those reads what lies between
-// them. One of arrays may, on CockroachDB, where it takes the table for short; and there, what was deleted in the last hours lies between them, too:
+// The comment `-- shapes: keys` adds the forms free_delete_keys2, _keys8 and _keys32, which list the keys of their rows. The plan of such a form reads only
+// these rows. With arrays, CockroachDB may scan a table that its statistics describe as short. The scan includes the rows that were deleted in the last
+// hours. In these forms, two lines have another expansion:
 //
 //	-- @using free_row FROM $2        nothing
 //	-- @match free_row AS f FROM $2   (f.container_id, f.host_bits, f.base) IN (($2::UUID, $3::INT2, $4::BYTEA), ($5::UUID, …), …)
@@ -128,13 +130,13 @@ func Expand(name, text string) (map[string]string, error) {
 	return out, err
 }
 
-// statement is a text for the database, and the columns of rows that it takes behind its other arguments.
+// statement is an SQL text. After its other arguments it takes the values of columns.
 type statement struct {
-	text    string // in the end without its remarks
-	remarks string // with them
+	text    string // without the header comments, once statements is complete
+	remarks string // with the header comments
 	columns []Column
 	shape   shape
-	shapes  []shape // in which it can be had
+	shapes  []shape // all shapes of the statement
 }
 
 func expand(name, text string) (map[string]statement, error) {
@@ -175,7 +177,7 @@ func expand(name, text string) (map[string]statement, error) {
 	return all, nil
 }
 
-// include is what a line stands for.
+// include returns the expansion of a `-- @` line.
 func (s *statement) include(line string) (string, error) {
 	said := directive.FindStringSubmatch(line)
 	if said == nil {
@@ -193,7 +195,7 @@ func (s *statement) include(line string) (string, error) {
 		}
 		columns = append(columns, list...)
 	}
-	if first > 0 && len(columns) > len(s.columns) { // an UPDATE takes some to find its rows, and all in its table of arrays
+	if first > 0 && len(columns) > len(s.columns) { // an UPDATE uses some columns to find its rows, and all in its table of arrays
 		s.columns = columns
 	}
 	join := func(with string, part func(i int, c Column) string) string {
@@ -222,7 +224,7 @@ func (s *statement) include(line string) (string, error) {
 			break
 		}
 		out = join(" AND ", func(i int, c Column) string { return of(as, c.Name) + " = " + value(i, c) })
-	case "among": // said again, so that it is an index's to find the rows, whatever is known about the table
+	case "among": // repeats the condition of the join, so that the planner uses the index whatever its statistics are
 		out = join(" AND ", func(i int, c Column) string {
 			if s.shape.varies(c) {
 				return fmt.Sprintf("%s = ANY ($%d::%s[])", of(as, c.Name), first+i, c.Type)
@@ -241,7 +243,7 @@ func (s *statement) include(line string) (string, error) {
 	return out + said[5], nil
 }
 
-// matchKeys says which rows, one by one.
+// matchKeys returns the condition that lists the keys of n rows.
 func matchKeys(as string, columns []Column, first, n int) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -265,12 +267,12 @@ func of(as, column string) string {
 	return as + "." + column
 }
 
-// value is a column of the row that is written.
+// value returns the expression for a column of the written row.
 func (s shape) value(param int, c Column) string {
 	switch {
 	case !s.varies(c):
 		return fmt.Sprintf("$%d::%s", param, c.Type)
-	case c.Type == "JSONB": // comes as text: there are no arrays of documents
+	case c.Type == "JSONB": // passed as text, because no array type for documents exists
 		return "k." + c.Name + "::JSONB"
 	default:
 		return "k." + c.Name
@@ -295,7 +297,7 @@ func (s shape) arrayName(c Column) string {
 	return ""
 }
 
-// byName are the lists of columns.txt. Its lines are `list: column TYPE, column TYPE varies, @other list`; those that are indented go on.
+// byName contains the lists of columns.txt. A line has the form `list: column TYPE, column TYPE varies, @other list`. An indented line continues the list.
 var byName = func() map[string][]Column {
 	all := map[string][]Column{}
 	var list string

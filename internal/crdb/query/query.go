@@ -1,5 +1,5 @@
-// Package query holds the SQL: one named statement a file, for both engines. A statement's name is its file's name, and is
-// also the name of the method that runs it.
+// Package query contains the SQL for both engines. Each file contains one statement. The statement, its file and the method that runs it have the same
+// name.
 package query
 
 import (
@@ -35,7 +35,7 @@ var statements = func() map[string]statement {
 	return all
 }()
 
-// All answers every statement by name, without its comments.
+// All returns the text of every statement by name, without comments.
 func All() map[string]string {
 	all := make(map[string]string, len(statements))
 	for name, s := range statements {
@@ -44,10 +44,10 @@ func All() map[string]string {
 	return all
 }
 
-// Get answers one statement; a name that does not exist is a bug and panics at start.
+// Get returns the text of a statement. It panics for an unknown name, which is a bug that appears at the start.
 func Get(name string) string { return known(name).text }
 
-// Remark answers what the head of a statement's file says about something; "": nothing.
+// Remark returns the header comment of a statement's file on a subject, such as "rows", or "" if the file has none.
 func Remark(name, about string) string {
 	for line := range strings.Lines(known(name).remarks) {
 		if rest, ok := strings.CutPrefix(line, "-- "+about+":"); ok {
@@ -57,10 +57,11 @@ func Remark(name, about string) string {
 	return ""
 }
 
-// Columns answers which columns of a row a statement takes, in order.
+// Columns returns the columns for which a statement takes arguments, in order.
 func Columns(name string) []Column { return known(name).columns }
 
-// For answers the statement for n rows, and which of the columns are arrays in it; same reports whether the rows are alike in a column.
+// For returns the name of the statement's form for n rows. arrays reports for each column whether the form takes an array for it. same reports whether all
+// rows have the same value in a column.
 func For(name string, n int, same func(column string) bool) (statement string, arrays []bool) {
 	s := known(name)
 	differs := func(c Column) bool { return !c.varies && !same(c.Name) }
@@ -78,10 +79,11 @@ func For(name string, n int, same func(column string) bool) (statement string, a
 	return to.named(name), arrays
 }
 
-// HasKeys reports whether a statement has forms that name rows by their keys.
+// HasKeys reports whether a statement has forms that list the keys of their rows.
 func HasKeys(name string) bool { return slices.Contains(known(name).shapes, keyed[0]) }
 
-// ByKeys answers the form of a statement that names n rows by their keys, at most MostKeys, and how many it takes; 0: it has none.
+// ByKeys returns the name of the smallest form that lists the keys of at least n rows, and the number of keys that it takes. It returns 0 if no form does,
+// for example for more than MostKeys rows.
 func ByKeys(name string, n int) (statement string, takes int) {
 	for _, s := range known(name).shapes {
 		if s.keys() >= n && n > 0 {
@@ -91,7 +93,8 @@ func ByKeys(name string, n int) (statement string, takes int) {
 	return "", 0
 }
 
-// Checked is the name of the form of a statement that fails unless it hits as many rows as its last argument says; false: it has none.
+// Checked returns the name of a statement's checked form, and whether it exists. The checked form fails unless the number of affected rows equals its last
+// argument.
 func Checked(name string) (string, bool) {
 	_, there := statements[name+checked]
 	return name + checked, there

@@ -1,4 +1,4 @@
-// Package restored holds the statements of what is done once to a database that was restored, and never by a server.
+// Package restored contains the statements that run once on a restored database. A server never runs them.
 package restored
 
 import (
@@ -9,11 +9,11 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Statement answers one statement by name.
+// Statement returns the text of a statement by name.
 func Statement(name string) string {
 	text, err := files.ReadFile(name + ".sql")
 	if err != nil {
-		panic(err) // embedded: a name that is not there is a bug
+		panic(err) // embedded: an unknown name is a bug
 	}
 	return strings.TrimSpace(string(text))
 }
