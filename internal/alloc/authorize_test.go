@@ -314,12 +314,12 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 		switch name := method.Name; name {
 		case "Admit": // authorizes its caller, and records the attempt
 		case "EnsurePlatform", "EnsureBootstrap", "Bootstrap": // of the server and its operator: no authorization
-		case "FreeCooled", "SweepScopes", "DeleteDrained", "KeepStocks", "KeepConsumers", "DeliverWebhooks", "LookAfterAlerts": // background jobs
+		case "FreeCooled", "SweepScopes", "DeleteDrained", "RebalanceStocks", "ExpireConsumers", "DeliverWebhooks", "EvaluateAlerts": // background jobs
 		case "ReleaseUnused", "ForgetClaim", "ReleaseAsRead": // called by consumers and releases, which have authorized the caller
 		case "Reconcile": // of the operator, on the database
-		case "Queues", "Followers", "WebhooksWait", "AlertsStand": // of the metrics
+		case "Queues", "Followers", "OldestUndelivered", "AlertCounts": // of the metrics
 		case "ChangesMark", "ChangesCursor", "CursorOf", "FollowSelf", "EndFeed", "EndWebhooks": // by authorized lists and webhooks, and at shutdown
-		case "Waiting", "Lanes", "Users", "Searching": // of the tests
+		case "Waiting", "LockedContainers", "Users", "Searching": // of the tests
 		default:
 			require.Contains(t, cases, name)
 		}

@@ -16,8 +16,8 @@ func (s *Service) Waiting(container ipam.ID) int {
 	return s.Claims.Waiting.Members(container)
 }
 
-// Lanes returns the number of containers that are locked or have waiting requests.
-func (s *Service) Lanes() int {
+// LockedContainers returns the number of containers that are locked or have waiting requests.
+func (s *Service) LockedContainers() int {
 	return s.Claims.Waiting.Pools() + s.Claims.Locks.Locked()
 }
 

@@ -132,7 +132,7 @@ func TestLargerOperationsQueueForTheirPool(t *testing.T) {
 		refused(t, o.err, ipam.CodeDeadline)
 	}
 	require.Equal(t, "255", g.available(t, "net"), "those who left have changed nothing")
-	waitFor(t, func() bool { return g.Lanes() == 0 }) // no request waits
+	waitFor(t, func() bool { return g.LockedContainers() == 0 }) // no request waits
 }
 
 // A block that another server has just released may appear free to the group that is about to release it too.

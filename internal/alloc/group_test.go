@@ -18,7 +18,7 @@ func TestSingleClaimStartsAtOnceInOneTransaction(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/24"))
 	b.claim(t, claim("only", "net", 32))
 	require.Equal(t, 1, b.attempts.count("claim_group", "committed"))
-	waitFor(t, func() bool { return b.Lanes() == 0 }) // no request waits
+	waitFor(t, func() bool { return b.LockedContainers() == 0 }) // no request waits
 }
 
 func TestQueuedClaimsShareATransaction(t *testing.T) {
@@ -31,7 +31,7 @@ func TestQueuedClaimsShareATransaction(t *testing.T) {
 		require.NoError(t, o.err)
 	}
 	require.Equal(t, 2, g.attempts.count("claim_group", "committed"), "the first, and all the others together")
-	waitFor(t, func() bool { return g.Lanes() == 0 }) // no request waits
+	waitFor(t, func() bool { return g.LockedContainers() == 0 }) // no request waits
 }
 
 func TestGroupSizeIsLimited(t *testing.T) {

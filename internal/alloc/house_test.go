@@ -15,7 +15,7 @@ import (
 
 // floors lists the packages of this directory from the lowest layer up. doc.go describes each.
 var floors = []string{
-	"space", "storage", "turns", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "utilization", "resolve", "holdings", "search", "claims", "consumers",
+	"freespace", "storage", "locks", "paging", "usecase", "carve", "trail", "attach", "kind", "quota", "access", "regions", "refusals", "pools", "utilization", "resolve", "allocations", "search", "claims", "consumers",
 	"releases", "alerts", "feed", "webhooks",
 }
 

@@ -152,7 +152,7 @@ func TestConcurrentClientsFillAndEmptyAPool(t *testing.T) {
 			require.Empty(t, told.held)
 			require.Equal(t, []string{c.pool}, b.free(t, "net"), "and it is whole again")
 			for _, s := range servers {
-				waitFor(t, func() bool { return s.Lanes() == 0 }) // no request waits
+				waitFor(t, func() bool { return s.LockedContainers() == 0 }) // no request waits
 			}
 		})
 	}

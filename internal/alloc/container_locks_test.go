@@ -60,7 +60,7 @@ func TestClaimIsRefusedWhenTheQueueIsFull(t *testing.T) {
 	_, err = g.CreateClaim(g.ctx, project, claim("late", "net", 32), key("k", "late"))
 	require.NoError(t, err, "the repeat is served")
 	g.release(t, "held")
-	waitFor(t, func() bool { return g.Lanes() == 0 })
+	waitFor(t, func() bool { return g.LockedContainers() == 0 })
 	require.Equal(t, claims.Queues{Refused: 4}, g.Queues())
 }
 
@@ -96,7 +96,7 @@ func TestQueueSlotIsFreedAfterAPanic(t *testing.T) {
 		f.next(panics)
 		_, err := b.CreateClaim(b.ctx, project, claim(fmt.Sprintf("c%d", i), "net", 32), usecase.Request{})
 		refused(t, err, ipam.CodeInternal)
-		waitFor(t, func() bool { return b.Lanes() == 0 })
+		waitFor(t, func() bool { return b.LockedContainers() == 0 })
 	}
 	require.Equal(t, claims.Queues{}, b.Queues())
 	b.claim(t, claim("after", "net", 32))
