@@ -121,11 +121,14 @@ func (c ConsumerChanges) Any() bool {
 	return len(c.ConsumerInsert)+len(c.ConsumerUpdate)+len(c.ConsumerRenew)+len(c.AttachmentInsert)+len(c.AttachmentDelete) > 0 || len(c.RealmPut)+len(c.RealmForget) > 0
 }
 
-// And adds the inserts, updates and deletions from d. It ignores the renewals and realms in d.
+// And returns the changes from both parts.
 func (c ConsumerChanges) And(d ConsumerChanges) ConsumerChanges {
 	c.ConsumerInsert = append(c.ConsumerInsert, d.ConsumerInsert...)
 	c.ConsumerUpdate = append(c.ConsumerUpdate, d.ConsumerUpdate...)
+	c.ConsumerRenew = append(c.ConsumerRenew, d.ConsumerRenew...)
 	c.AttachmentInsert = append(c.AttachmentInsert, d.AttachmentInsert...)
 	c.AttachmentDelete = append(c.AttachmentDelete, d.AttachmentDelete...)
+	c.RealmForget = append(c.RealmForget, d.RealmForget...)
+	c.RealmPut = append(c.RealmPut, d.RealmPut...)
 	return c
 }
