@@ -1364,10 +1364,10 @@ type AlertRuleStatus struct {
 	// Example: 1
 	Alerts int `json:"alerts"`
 
-	// LookedAt Time when the server last checked all the rule's pools or quotas. Absent until the first check.
+	// CheckedAt Time when the server last checked all the rule's pools or quotas. Absent until the first check.
 	//
 	// Example: 2026-03-02T09:30:00Z
-	LookedAt *time.Time `json:"lookedAt,omitempty"`
+	CheckedAt *time.Time `json:"checkedAt,omitempty"`
 }
 
 // AlertSubject Object that an alert is about.

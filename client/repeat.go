@@ -50,13 +50,13 @@ func (r Repeater) do(req *http.Request) (*http.Response, ending) {
 		if end.mayBeDone && removed(req, resp) {
 			return gone(resp), ending{attempts: end.attempts}
 		}
-		reason, again := worthRepeating(req.Context(), resp, end.err)
+		reason, again := shouldRetry(req.Context(), resp, end.err)
 		pause, bounded := r.Policy.pause(end.attempts, resp)
-		end.mayBeDone = stillOpen(end.mayBeDone, req, resp, end.err)
-		if !again || !bounded || end.attempts >= r.Policy.Attempts || !repeatable(req) || !timeFor(req.Context(), pause) {
+		end.mayBeDone = outcomeUnknown(end.mayBeDone, req, resp, end.err)
+		if !again || !bounded || end.attempts >= r.Policy.Attempts || !canResend(req) || !timeFor(req.Context(), pause) {
 			return resp, end
 		}
-		if end.mayBeDone && !safeTwice(req) {
+		if end.mayBeDone && !isIdempotent(req) {
 			return resp, end
 		}
 		if r.Policy.OnRepeat != nil {

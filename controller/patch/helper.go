@@ -34,7 +34,7 @@ func NewPatchHelper(object client.Object, writer client.Client) (*Helper, error)
 // HasChanges reports whether Patch would send a request.
 func (h *Helper) HasChanges(object client.Object) (bool, error) {
 	after, err := fields(object)
-	return err == nil && len(main(h.before, after))+len(status(h.before, after)) > 0, err
+	return err == nil && len(metadataAndSpec(h.before, after))+len(status(h.before, after)) > 0, err
 }
 
 // Option is a rule for one call to Patch.
@@ -59,7 +59,7 @@ func (h *Helper) Patch(ctx context.Context, object client.Object, rules ...Optio
 		return err
 	}
 	written := object
-	if changes := main(h.before, after); len(changes) > 0 {
+	if changes := metadataAndSpec(h.before, after); len(changes) > 0 {
 		if written, err = h.send(ctx, object, changes, o, h.writer.Patch); err != nil {
 			return err
 		}

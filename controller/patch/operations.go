@@ -26,8 +26,8 @@ func test(path string, value any) operation {
 // writable are the metadata fields that a client may change.
 var writable = []string{"annotations", "finalizers", "labels", "ownerReferences"}
 
-// main returns all changes except the status.
-func main(before, after map[string]any) (all operations) {
+// metadataAndSpec returns all changes except the status.
+func metadataAndSpec(before, after map[string]any) (all operations) {
 	names := maps.Clone(before)
 	maps.Copy(names, after)
 	for _, name := range slices.Sorted(maps.Keys(names)) {

@@ -95,7 +95,7 @@ func TestAlertBeginsAtItsPercentageAndEndsTwoPointsBelow(t *testing.T) {
 	require.Equal(t, []any{int64(5000), int64(5625)}, []any{a.Began, a.Now.Hundredths()})
 	rule, err := b.GetAlertRule(b.ctx, project, "half")
 	require.NoError(t, err)
-	require.Equal(t, []any{int64(1), b.clock.read()}, []any{rule.Alerts, rule.LookedAt})
+	require.Equal(t, []any{int64(1), b.clock.read()}, []any{rule.Alerts, rule.CheckedAt})
 
 	b.release(t, "three")
 	require.Zero(t, b.looks(t), "it is where it began")
@@ -192,7 +192,7 @@ func TestAlertRuleWithManyPoolsIsEvaluatedInBatches(t *testing.T) {
 	require.EqualValues(t, 1, b.looks(t))
 	rule, err := b.GetAlertRule(b.ctx, project, "full")
 	require.NoError(t, err)
-	require.Zero(t, rule.LookedAt, "there is more")
+	require.Zero(t, rule.CheckedAt, "there is more")
 	changed, err := b.EvaluateAlerts(b.ctx)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, changed, "it goes on at once")

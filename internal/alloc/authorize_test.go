@@ -125,7 +125,7 @@ func TestEveryUseCaseAuthorizesFirst(t *testing.T) {
 			return err
 		},
 		"ReleaseClaims": func(ctx context.Context) error {
-			_, err := b.ReleaseClaims(ctx, project, releases.Releasing{Names: []string{"x"}}, dry)
+			_, err := b.ReleaseClaims(ctx, project, releases.Selection{Names: []string{"x"}}, dry)
 			return err
 		},
 		"PutScopePool": func(ctx context.Context) error {

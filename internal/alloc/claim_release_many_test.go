@@ -19,10 +19,10 @@ import (
 )
 
 // owner selects the claims of an owner.
-func owner(o string) releases.Releasing { return releases.Releasing{Filter: paging.Filter{Owner: o}} }
+func owner(o string) releases.Selection { return releases.Selection{Filter: paging.Filter{Owner: o}} }
 
 // preview runs a release as a dry run.
-func (b *bundle) preview(t testing.TB, q releases.Releasing) releases.Released {
+func (b *bundle) preview(t testing.TB, q releases.Selection) releases.Report {
 	t.Helper()
 	q.Preview = 100
 	out, err := b.ReleaseClaims(b.ctx, project, q, dry)
@@ -32,7 +32,7 @@ func (b *bundle) preview(t testing.TB, q releases.Releasing) releases.Released {
 }
 
 // releaseAll releases the selected claims, request by request.
-func (b *bundle) releaseAll(t testing.TB, q releases.Releasing) (sum releases.Released) {
+func (b *bundle) releaseAll(t testing.TB, q releases.Selection) (sum releases.Report) {
 	t.Helper()
 	for range 100 {
 		out, err := b.ReleaseClaims(b.ctx, project, q, usecase.Request{})
@@ -68,7 +68,7 @@ func TestBulkReleaseReleasesThePreviewedClaims(t *testing.T) {
 	before := b.dump(t)
 	shown := b.preview(t, owner("VM/web/1"))
 	require.Equal(t, 65, shown.Count)
-	require.Len(t, shown.Shown, 65)
+	require.Len(t, shown.Claims, 65)
 	require.Equal(t, before, b.dump(t), "a dry run writes nothing")
 
 	q := owner("VM/web/1")
@@ -92,7 +92,7 @@ func TestBulkReleaseReleasesThePreviewedClaims(t *testing.T) {
 		"ByPool":   {paging.Filter{Pool: ref("b")}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := releases.Releasing{Filter: c.f}
+			q := releases.Selection{Filter: c.f}
 			q.Token = b.preview(t, q).Token
 			require.Equal(t, c.n, b.releaseAll(t, q).Done)
 		})
@@ -104,7 +104,7 @@ func TestBulkReleaseByNameCountsMissingClaims(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	q := releases.Releasing{Names: []string{"none"}, Before: b.clock.read(), Limit: 4}
+	q := releases.Selection{Names: []string{"none"}, Before: b.clock.read(), Limit: 4}
 	for i := range 10 {
 		name := fmt.Sprintf("c%d", i)
 		b.claim(t, claim(name, "net", 28))
@@ -184,17 +184,17 @@ func TestInvalidBulkReleasesAreRefused(t *testing.T) {
 	b.pool(t, root("net", "10.0.0.0/16"))
 	b.claim(t, claim("c", "net", 28))
 	byPool := claimsOf("net")
-	try := func(q releases.Releasing, r usecase.Request) error {
+	try := func(q releases.Selection, r usecase.Request) error {
 		_, err := b.ReleaseClaims(b.ctx, project, q, r)
 		return err
 	}
-	refused(t, try(releases.Releasing{Before: time.Now()}, usecase.Request{}), ipam.CodeInvalidArgument)
-	refused(t, try(releases.Releasing{}, dry), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Selection{Before: time.Now()}, usecase.Request{}), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Selection{}, dry), ipam.CodeInvalidArgument)
 	refused(t, try(byPool, usecase.Request{}), ipam.CodeInvalidArgument)
 	foreign := byPool
 	foreign.Token = b.preview(t, owner("VM")).Token
 	refused(t, try(foreign, usecase.Request{}), ipam.CodeInvalidArgument)
-	refused(t, try(releases.Releasing{Filter: paging.Filter{Pool: ref("none")}}, dry), ipam.CodeInvalidArgument)
+	refused(t, try(releases.Selection{Filter: paging.Filter{Pool: ref("none")}}, dry), ipam.CodeInvalidArgument)
 	_, err := b.ReleaseClaims(b.acting("corp:viewer", tenancy.Viewer, project), project, byPool, dry)
 	refused(t, err, ipam.CodePermissionDenied)
 	require.Equal(t, []string{"c"}, b.owned(t, paging.Filter{}))
@@ -212,13 +212,13 @@ func TestConcurrentBulkReleasesReleaseEachClaimOnce(t *testing.T) {
 		names = append(names, fmt.Sprintf("c%02d", i))
 		b.claim(t, claim(names[i], "net", 28))
 	}
-	q := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read(), Limit: 7}
+	q := releases.Selection{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read(), Limit: 7}
 	b.clock.move(time.Second)
 	var mu sync.Mutex
 	var racers sync.WaitGroup
 	done := 0
 	for _, s := range []interface {
-		ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
+		ReleaseClaims(ctx context.Context, project string, q releases.Selection, r usecase.Request) (releases.Report, error)
 	}{b, far, far} {
 		racers.Go(func() {
 			q := q
@@ -272,7 +272,7 @@ func TestBulkReleaseReturnsACursorBeforeItsDeadline(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.pool(t, root("net", "10.0.0.0/16"))
-	q := releases.Releasing{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read()}
+	q := releases.Selection{Filter: paging.Filter{Pool: ref("net")}, Before: b.clock.read()}
 	for i := range 5 {
 		b.claim(t, claim(fmt.Sprintf("c%d", i), "net", 28))
 	}
@@ -300,8 +300,8 @@ func TestBulkReleaseKeepsClaimsWithConsumers(t *testing.T) {
 }
 
 // claimsOf selects the claims on a pool.
-func claimsOf(pool string) releases.Releasing {
-	return releases.Releasing{Filter: paging.Filter{Pool: ref(pool)}}
+func claimsOf(pool string) releases.Selection {
+	return releases.Selection{Filter: paging.Filter{Pool: ref(pool)}}
 }
 
 // slowly is a store that, before its next release transaction, makes a claim visible that began earlier.

@@ -19,8 +19,8 @@ import (
 )
 
 // usedBy selects the claims that a consumer uses.
-func usedBy(uid string) releases.Releasing {
-	return releases.Releasing{Filter: paging.Filter{Consumer: user(uid).Ref}}
+func usedBy(uid string) releases.Selection {
+	return releases.Selection{Filter: paging.Filter{Consumer: user(uid).Ref}}
 }
 
 func keeping(most int, first ...ipam.NewConsumer) func(*ipam.Claim) {
@@ -164,7 +164,7 @@ func TestGroupContinuesWithoutChangedClaims(t *testing.T) {
 	}})
 	leave, err := s.Claims.Locks.Acquire(b.ctx, net.UID)
 	require.NoError(t, err)
-	var sum releases.Released
+	var sum releases.Report
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		sum, err = s.ReleaseClaims(b.ctx, project, q, usecase.Request{})

@@ -53,7 +53,7 @@ func TestFeedPollsAdvanceBehindAHeldPosition(t *testing.T) {
 
 	in, err := b.GetProject(b.ctx, project)
 	require.NoError(t, err)
-	begin, err := store.FeedMark(b.ctx)
+	begin, err := store.RecentFeedState(b.ctx)
 	require.NoError(t, err)
 	const many, before = 80, 20 // more than the hub reads at once
 	var amid storage.FeedPage

@@ -39,8 +39,8 @@ func (b *passing) between(view storage.View) *viewBetween {
 	return &viewBetween{readBetween{view, b.meanwhile}, view}
 }
 
-func (b *passing) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	return b.between(b.Store).OneMoment(ctx, op, fn)
+func (b *passing) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	return b.between(b.Store).Snapshot(ctx, op, fn)
 }
 
 func (b *passing) ClaimListInPool(ctx context.Context, p storage.ProjectKey, c storage.Container, within netip.Prefix, after netip.Addr, n int) ([]ipam.Claim, error) {
@@ -83,8 +83,8 @@ type viewBetween struct {
 	view storage.View
 }
 
-func (v *viewBetween) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
-	return v.view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
+func (v *viewBetween) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+	return v.view.Snapshot(ctx, op, func(ctx context.Context, read storage.Reader) error {
 		return fn(ctx, &readBetween{read, v.meanwhile})
 	})
 }

@@ -117,9 +117,9 @@ func (s claimHandlers) ReleaseClaims(c echo.Context, project string, p gen.Relea
 const shownReleases = 100
 
 // releasing reads the selection of the claims to release.
-func releasing(project string, body gen.ClaimReleaseCreate) (releases.Releasing, error) {
+func releasing(project string, body gen.ClaimReleaseCreate) (releases.Selection, error) {
 	sel := body.Select
-	q := releases.Releasing{
+	q := releases.Selection{
 		Names: sel.Names, Token: body.Token, Cursor: body.Cursor, Limit: codec.ValueOr(body.Limit, releases.MaxReleases), Preview: shownReleases,
 	}
 	if sel.Names != nil && (sel.Owner != "" || sel.LabelSelector != "" || sel.Pool != "" || sel.ClassName != "" || sel.Consumer != nil) {

@@ -22,22 +22,22 @@ const releasesPath = "/v1/projects/team-a/claim-releases"
 // manyReleases records the requested releases.
 type manyReleases struct {
 	nobody
-	asked   releases.Releasing
+	asked   releases.Selection
 	request usecase.Request
 	fail    error
 }
 
-func (s *manyReleases) ReleaseClaims(_ context.Context, _ string, q releases.Releasing, r usecase.Request) (releases.Released, error) {
+func (s *manyReleases) ReleaseClaims(_ context.Context, _ string, q releases.Selection, r usecase.Request) (releases.Report, error) {
 	s.asked, s.request = q, r
 	if r.DryRun {
 		at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-		return releases.Released{Count: 1, Token: "dG9rZW4", Shown: []ipam.Claim{{
+		return releases.Report{Count: 1, Token: "dG9rZW4", Claims: []ipam.Claim{{
 			Metadata: ipam.Metadata{Name: "web", Project: "team-a", UID: ipam.NewID(), Generation: 1, Revision: ipam.NewID(), CreatedAt: at, UpdatedAt: at},
 			Block:    netip.MustParsePrefix("10.0.0.0/24"), Pool: ipam.Ref{Project: "team-a", Name: "p"}, ReclaimPolicy: ipam.ReclaimDelete,
 		}}}, s.fail
 	}
 	why := ipam.Errorf(ipam.CodeInUse, "Claim team-a/web is in use.")
-	return releases.Released{Done: 3, Gone: 1, Skipped: []releases.Skipped{{Name: "web", Why: why}}, Next: "bmV4dA"}, s.fail
+	return releases.Report{Done: 3, Gone: 1, Skipped: []releases.Skipped{{Name: "web", Why: why}}, Next: "bmV4dA"}, s.fail
 }
 
 func TestBulkRelease(t *testing.T) {
@@ -64,7 +64,7 @@ func TestBulkRelease(t *testing.T) {
 	w = on.do(t, "POST", releasesPath, `{"select": {"names": ["web", "db"]}, "token": "dG9rZW4", "cursor": "Y3Vyc29y", "createdBefore": "2026-03-03T12:00:00Z", "limit": 5}`)
 	require.JSONEq(t, `{"released": 3, "gone": 1, "skipped": [{"name": "web", "code": "in_use", "detail": "Claim team-a/web is in use."}], "nextCursor": "bmV4dA"}`,
 		w.Body.String())
-	require.Equal(t, releases.Releasing{
+	require.Equal(t, releases.Selection{
 		Names: []string{"web", "db"}, Token: "dG9rZW4", Cursor: "Y3Vyc29y", Before: time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC), Limit: 5, Preview: 100,
 	}, s.asked)
 }

@@ -90,7 +90,7 @@ type Claims interface {
 	PutClaim(ctx context.Context, project string, c ipam.Claim, r usecase.Request) (usecase.Result[ipam.Claim], error)
 	PatchClaim(ctx context.Context, project, name string, r usecase.Request, mutate func(ipam.Claim) (ipam.Claim, error)) (ipam.Claim, error)
 	DeleteClaim(ctx context.Context, project, name string, r usecase.Request) error
-	ReleaseClaims(ctx context.Context, project string, q releases.Releasing, r usecase.Request) (releases.Released, error)
+	ReleaseClaims(ctx context.Context, project string, q releases.Selection, r usecase.Request) (releases.Report, error)
 	// PutScopePool carves a scope's pool unless it exists, GetScopePool reads it, and ListScopePools lists a class's pools for all scopes.
 	PutScopePool(ctx context.Context, project, class string, scope map[string]string, r usecase.Request) (usecase.Result[ipam.Pool], error)
 	GetScopePool(ctx context.Context, project, class string, scope map[string]string) (ipam.Pool, error)

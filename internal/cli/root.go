@@ -78,7 +78,7 @@ func globalFlags(p *session.Program, root *cobra.Command) {
 	f.StringVar(&p.Flags.ClientKey, "client-key", "", "PEM `FILE` with the key of the client certificate (env CARVE_CLIENT_KEY)")
 	f.BoolVar(&p.Flags.InsecureHTTP, "insecure-http", false, "send the credential over plain http to another machine, although others on the network can read it")
 	p.Output = show.FormatTable
-	f.VarP(show.Format{P: p.Printer}, "output", "o", "output format: "+show.Words(show.Formats)+" (env CARVE_OUTPUT)")
+	f.VarP(show.Format{P: p.Printer}, "output", "o", "output format: "+show.JoinComma(show.Formats)+" (env CARVE_OUTPUT)")
 	f.BoolVarP(&p.Quiet, "quiet", "q", false, "print only CIDRs (create, put, batch and get of pools and claims) or only names")
 	f.BoolVar(&p.NoHeaders, "no-headers", false, "print tables without their headers")
 	f.DurationVar(&p.Flags.Timeout, "timeout", 30*time.Second, "maximum time for a request including its retries (env CARVE_TIMEOUT)")

@@ -108,7 +108,7 @@ var ofSomeRows = regexp.MustCompile(`_one\b|_alike\b`)
 // nameOf returns the name of a statement, or the text of BEGIN and COMMIT.
 func nameOf(sql string) string {
 	all := query.All()
-	maps.Copy(all, query.Made())
+	maps.Copy(all, query.MergedStatements())
 	for name, text := range all {
 		if strings.EqualFold(strings.Join(strings.Fields(text), " "), sql) {
 			return ofSomeRows.ReplaceAllString(name, "") // one row or several, depending on the position of the block

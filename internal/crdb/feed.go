@@ -50,8 +50,8 @@ type feedClock struct {
 	reading sync.Mutex // held while reading a mark
 }
 
-// FeedMark implements storage.Store.
-func (s *Store) FeedMark(ctx context.Context) (storage.FeedState, error) {
+// RecentFeedState implements storage.Store.
+func (s *Store) RecentFeedState(ctx context.Context) (storage.FeedState, error) {
 	if m, fresh := s.feed.last(s.clock.local()); fresh {
 		return m, nil
 	}

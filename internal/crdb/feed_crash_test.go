@@ -78,7 +78,7 @@ func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	}
 	s := open()
 	r := recorder{t, m.DSN(), storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
-	_, err := s.FeedMark(t.Context())
+	_, err := s.RecentFeedState(t.Context())
 	require.NoError(t, err)
 	admin, err := pgx.Connect(t.Context(), m.DSN())
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestFirstFeedPositionDoesNotWaitForTransactions(t *testing.T) {
 	s, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	_, err = s.FeedMark(t.Context()) // creates the objects that the feed needs
+	_, err = s.RecentFeedState(t.Context()) // creates the objects that the feed needs
 	require.NoError(t, err)
 	again, err := crdb.Open(t.Context(), m.DSN(), crdb.Options{Region: region})
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestFirstFeedPositionDoesNotWaitForTransactions(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err = again.FeedMark(ctx)
+	_, err = again.RecentFeedState(ctx)
 	require.NoError(t, err)
 	require.NoError(t, goesOn.Rollback(t.Context()))
 }

@@ -67,7 +67,7 @@ func TestFeedContainsLateCommits(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	r := recorder{t, dsn, storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
-	begin, err := s.FeedMark(t.Context())
+	begin, err := s.RecentFeedState(t.Context())
 	require.NoError(t, err)
 
 	late := r.begin()
@@ -99,7 +99,7 @@ func TestFeedPositionsIncrease(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	r := recorder{t, dsn, storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
-	begin, err := s.FeedMark(t.Context())
+	begin, err := s.RecentFeedState(t.Context())
 	require.NoError(t, err)
 	place := begin.FeedPosition
 	for range 5 {
@@ -122,7 +122,7 @@ func TestLongFeedIsReadInParts(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
 	r := recorder{t, dsn, storage.ProjectKey{ID: ipam.NewID(), Name: "p"}}
-	begin, err := s.FeedMark(t.Context())
+	begin, err := s.RecentFeedState(t.Context())
 	require.NoError(t, err)
 	var made []ipam.ID
 	for range 5 {
@@ -150,7 +150,7 @@ func TestRetentionReportsTheStartOfTheCompleteTrail(t *testing.T) {
 	s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
 	require.NoError(t, err)
 	t.Cleanup(s.Close)
-	before, err := s.FeedMark(t.Context())
+	before, err := s.RecentFeedState(t.Context())
 	require.NoError(t, err)
 	require.True(t, before.KeptFrom.Before(before.Since))
 	cut := s.Now().Add(time.Minute).Truncate(time.Microsecond)
@@ -172,7 +172,7 @@ func TestRestoreInvalidatesFeedCursors(t *testing.T) {
 	for range 2 {
 		s, err := crdb.Open(t.Context(), dsn, crdb.Options{Region: region})
 		require.NoError(t, err)
-		m, err := s.FeedMark(context.WithoutCancel(t.Context()))
+		m, err := s.RecentFeedState(context.WithoutCancel(t.Context()))
 		require.NoError(t, err)
 		secrets[m.Secret] = true
 		s.Close()

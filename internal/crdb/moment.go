@@ -11,8 +11,8 @@ import (
 // beginMoment begins a transaction with the connection's defaults: read-only, with one snapshot for all statements.
 const beginMoment = "begin"
 
-// OneMoment implements storage.View.
-func (s *Store) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+// Snapshot implements storage.View.
+func (s *Store) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
 	return s.repeat(ctx, op, true, func(ctx context.Context) error {
 		leave, err := enter(ctx, s.shares.reading)
 		if err != nil {

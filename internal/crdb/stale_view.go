@@ -57,11 +57,11 @@ func (f *staleView) read(ctx context.Context, op string, fn func(lookup.Querier)
 	return err
 }
 
-// OneMoment implements storage.View.
-func (f *staleView) OneMoment(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
+// Snapshot implements storage.View.
+func (f *staleView) Snapshot(ctx context.Context, op string, fn func(context.Context, storage.Reader) error) error {
 	err := f.readOnly(ctx, op, func(q lookup.Querier) error { return fn(ctx, f.store.readerOn(q)) })
 	if beforeSchema(err) {
-		return f.store.OneMoment(ctx, op, fn)
+		return f.store.Snapshot(ctx, op, fn)
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func record(t *testing.T, r reading) []attempted {
 	tap := newWiretap(t, dsn, "region_list")
 	store := open(t, tap.dsn, func(o *crdb.Options) { o.OnAttempt, o.MaxConnections, o.LocalTime = tap.watch, 1, sureClock() })
 	defer store.Close()
-	_, err := store.FeedMark(t.Context()) // as at the start of a server; the number of queries varies
+	_, err := store.RecentFeedState(t.Context()) // as at the start of a server; the number of queries varies
 	require.NoError(t, err)
 	tap.take() // the statements of opening
 	require.NoError(t, r.do(admin(t), server{svc: alloc.New(store, alloc.Options{Region: region, Webhooks: hooked}), store: store}, in))

@@ -48,5 +48,5 @@ type Because struct {
 	Consumer ConsumerRef
 }
 
-// Told reports whether the reason is set.
-func (b Because) Told() bool { return b.Reason != "" }
+// IsSet reports whether the reason is set.
+func (b Because) IsSet() bool { return b.Reason != "" }

@@ -67,7 +67,7 @@ func statementName(text string) string {
 	if name, ok := statements()[text]; ok {
 		return name
 	}
-	if name, ok := plainly(query.Made())[text]; ok {
+	if name, ok := plainly(query.MergedStatements())[text]; ok {
 		return name
 	}
 	if runes := []rune(text); len(runes) > 60 {

@@ -1,6 +1,6 @@
 import { readProblem, Whole } from "./problem.js";
 import { pauseAfter, wait, type RetryPolicy } from "./retry.js";
-import { isRepeatable, isSafeTwice, stillOpen, worthRepeating, type Outcome } from "./safe.js";
+import { canResend, isIdempotent, outcomeUnknown, shouldRetry, type Outcome } from "./safe.js";
 
 /** The outcome of a call. */
 export interface Ending {
@@ -30,14 +30,14 @@ export async function repeat(
       const gone = new Whole(new Response(null, { status: 204, headers: answer.response.headers }), new ArrayBuffer(0));
       return { outcome: { answer: gone }, attempts, mayBeDone: false };
     }
-    open = stillOpen(open, request, outcome);
+    open = outcomeUnknown(open, request, outcome);
     const end: Ending = { outcome, attempts, mayBeDone: open };
-    const reason = signal.aborted ? undefined : worthRepeating(outcome);
+    const reason = signal.aborted ? undefined : shouldRetry(outcome);
     const { pause, bounded } = pauseAfter(policy, attempts, answer?.response);
-    if (reason === undefined || !bounded || attempts >= policy.attempts || !isRepeatable(request) || Date.now() + pause >= deadline) {
+    if (reason === undefined || !bounded || attempts >= policy.attempts || !canResend(request) || Date.now() + pause >= deadline) {
       return end;
     }
-    if (open && !isSafeTwice(request)) return end;
+    if (open && !isIdempotent(request)) return end;
     policy.onRepeat?.({ method: request.method, url: request.url, reason, attempt: attempts, pause });
     try {
       await wait(pause, signal);

@@ -4338,7 +4338,7 @@ export interface components {
              * @description Time when the server last checked all the rule's pools or quotas. Absent until the first check.
              * @example 2026-03-02T09:30:00Z
              */
-            lookedAt?: string;
+            checkedAt?: string;
         };
         AlertRuleCreate: {
             metadata: components["schemas"]["CreateMetadata"];

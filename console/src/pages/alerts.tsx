@@ -97,7 +97,7 @@ function Rules({ rules, project, edit }: { rules: Rule[]; project: string; edit:
           <td>{about(rule.spec)}</td>
           <td>{from(rule.spec)}</td>
           <td class="number">{rule.status.alerts}</td>
-          <td>{rule.status.lookedAt ? <When at={rule.status.lookedAt} /> : "not yet"}</td>
+          <td>{rule.status.checkedAt ? <When at={rule.status.checkedAt} /> : "not yet"}</td>
           <td>
             {may("provider", project) && (
               <button type="button" class="quiet" aria-label={`Change ${rule.metadata.name}`} onClick={() => edit(rule)}>

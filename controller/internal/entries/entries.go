@@ -83,8 +83,8 @@ type Outcome struct {
 // Outcomes maps the names of a pod's entries to their outcomes.
 type Outcomes map[string]Outcome
 
-// Told returns the outcomes in a pod's status annotation. An unreadable annotation has none.
-func Told(pod client.Object) Outcomes {
+// OutcomesOf returns the outcomes in a pod's status annotation. An unreadable annotation has none.
+func OutcomesOf(pod client.Object) Outcomes {
 	told := Outcomes{}
 	if json.Unmarshal([]byte(pod.GetAnnotations()[ipam.StatusAnnotation]), &told) != nil {
 		return Outcomes{}

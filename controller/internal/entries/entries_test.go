@@ -74,7 +74,7 @@ func TestStatusAnnotationIsReadBack(t *testing.T) {
 	told := entries.Outcomes{"a": {Claim: "c", CIDR: "10.0.0.1/32", Address: "10.0.0.1"}, "b": {Claim: "d"}}
 	require.JSONEq(t, `{"a":{"claim":"c","cidr":"10.0.0.1/32","address":"10.0.0.1"},"b":{"claim":"d"}}`, told.String())
 	p := &core.Pod{ObjectMeta: meta.ObjectMeta{Annotations: map[string]string{ipam.StatusAnnotation: told.String()}}}
-	require.Equal(t, told, entries.Told(p))
+	require.Equal(t, told, entries.OutcomesOf(p))
 	p.Annotations[ipam.StatusAnnotation] = "?"
-	require.Empty(t, entries.Told(p))
+	require.Empty(t, entries.OutcomesOf(p))
 }

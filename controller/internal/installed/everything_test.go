@@ -53,9 +53,9 @@ var everything = []struct {
 		require.NoError(s, world.Client.Update(s.Context(), p))
 		s.eventually("the pod is told its block", func() bool {
 			s.get(p)
-			return entries.Told(p)["net1"].CIDR != ""
+			return entries.OutcomesOf(p)["net1"].CIDR != ""
 		})
-		made := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: entries.Told(p)["net1"].Claim}}
+		made := &ipam.IPClaim{ObjectMeta: meta.ObjectMeta{Namespace: s.name, Name: entries.OutcomesOf(p)["net1"].Claim}}
 		s.remove(p)
 		s.vanishes(made)
 		require.NoError(s, world.Client.Delete(s.Context(), taken))

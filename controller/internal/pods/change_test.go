@@ -15,7 +15,7 @@ import (
 func (s *story) shown(p *core.Pod) entries.Outcomes {
 	s.Helper()
 	require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
-	return entries.Told(p)
+	return entries.OutcomesOf(p)
 }
 
 // When the next pod gets an address, the previous pod must no longer have it in its status.

@@ -154,7 +154,7 @@ func TestControllerCutOffAtAnyWriteIsContinuedByTheNext(t *testing.T) {
 func (s *story) now(p *core.Pod) (known []string) {
 	s.Helper()
 	require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), p))
-	for name, o := range entries.Told(p) {
+	for name, o := range entries.OutcomesOf(p) {
 		if o.Address != "" {
 			known = append(known, name)
 		}

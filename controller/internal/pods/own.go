@@ -118,7 +118,7 @@ func (v *visit) confirm(ctx context.Context) error {
 func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClaimTemplate) (*ipam.IPClaim, error) {
 	for attempt := v.attempt(e); attempt < entries.Attempts; attempt++ {
 		claim := v.claim(e, template, attempt)
-		if told := entries.Told(v.pod); attempt > 0 && told[e.Name].Claim != claim.Name {
+		if told := entries.OutcomesOf(v.pod); attempt > 0 && told[e.Name].Claim != claim.Name {
 			told[e.Name] = entries.Outcome{Claim: claim.Name}
 			if err := v.tell(ctx, told); err != nil {
 				return nil, err
@@ -146,7 +146,7 @@ func (v *visit) make(ctx context.Context, e entries.Entry, template *ipam.IPClai
 
 // attempt returns the number of the name to begin with. It is the name in the pod's status, if any.
 func (v *visit) attempt(e entries.Entry) int {
-	told := entries.Told(v.pod)[e.Name].Claim
+	told := entries.OutcomesOf(v.pod)[e.Name].Claim
 	for attempt := range entries.Attempts {
 		if entries.ClaimName(v.pod.Name, v.pod.UID, e.Name, attempt) == told {
 			return attempt

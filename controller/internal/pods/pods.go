@@ -112,7 +112,7 @@ func (v *visit) outcome(ctx context.Context, e entries.Entry) (o entries.Outcome
 	}
 	if claim == nil || err != nil {
 		if e.Template != "" { // the next attempt begins with this name
-			o.Claim = entries.Told(v.pod)[e.Name].Claim
+			o.Claim = entries.OutcomesOf(v.pod)[e.Name].Claim
 		}
 		return o, true, err
 	}

@@ -287,7 +287,7 @@ func (s *story) told(p *core.Pod, addresses int) entries.Outcomes {
 	s.eventually(p.Name+" is told", func() bool {
 		var now core.Pod
 		require.NoError(s, world.Client.Get(s.Context(), client.ObjectKeyFromObject(p), &now))
-		told = entries.Told(&now)
+		told = entries.OutcomesOf(&now)
 		known := 0
 		for _, o := range told {
 			if o.Address != "" {

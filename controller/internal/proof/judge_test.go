@@ -120,7 +120,7 @@ func (l *life) untold(pod *core.Pod) (faults []string) {
 	if pod == nil {
 		return []string{fmt.Sprintf("pod %s is not there", l)}
 	}
-	told := entries.Told(pod)
+	told := entries.OutcomesOf(pod)
 	for entry, uid := range l.made {
 		if outcome := told[entry]; outcome.Claim != l.claims[uid] || outcome.CIDR != l.seen[uid].cidr {
 			faults = append(faults, fmt.Sprintf("%s was told %+v for %s, and has seen %q", l, outcome, entry, l.seen[uid].cidr))

@@ -188,7 +188,7 @@ func (s *Alerts) evaluate(ctx context.Context, in storage.ProjectKey, rule ipam.
 		now := was
 		now.Epoch, now.After, now.DueAt = epoch, l.next, at
 		if l.next == "" {
-			now.LookedAt, now.DueAt = at, at.Add(checkInterval(was.Spec))
+			now.CheckedAt, now.DueAt = at, at.Add(checkInterval(was.Spec))
 		}
 		ch.AlertRuleUpdate = &storage.AlertRuleUpdate{Was: was.Epoch, Now: now}
 		return int64(len(ch.AlertBegin) + len(ch.AlertEnd)), tx.Write(ctx, ch)

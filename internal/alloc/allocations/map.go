@@ -53,7 +53,7 @@ func (s *Allocations) GetPoolMap(ctx context.Context, project, name string, with
 	}
 	cells := cellsOf(within, depth)
 	tenancy.BudgetOf(ctx).Add(tenancy.Work{Rows: len(cells)})
-	return regions.AtOneMoment(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
+	return regions.ReadInSnapshot(ctx, view, "map_of_pool", pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (Map, error) {
 		free, err := read.FreeCover(ctx, pool, within, cells[0].Bits())
 		if err != nil {
 			return Map{}, err

@@ -39,7 +39,7 @@ func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 		}
 		defer leave()
 	}
-	page, err := regions.InOneMoment(ctx, view, "list_in_pool", l.Pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (paging.Page[T], error) {
+	page, err := regions.ReadConsistently(ctx, view, "list_in_pool", l.Pool, func(ctx context.Context, read storage.Reader, pool ipam.Pool) (paging.Page[T], error) {
 		within, err := startingIn(ctx, read, l.Filter, pool)
 		if err != nil {
 			return paging.Page[T]{}, err
@@ -48,7 +48,7 @@ func pageOfPool[T ipam.Sized](ctx context.Context, s *usecase.Core, view storage
 			if !sameFamily(after, pool.Block) {
 				return nil, paging.ErrBadCursor()
 			}
-			return regions.InAllRegions(pool, n, l.Begins, func(c storage.Container) ([]T, error) {
+			return regions.ReadAllRegions(pool, n, l.Begins, func(c storage.Container) ([]T, error) {
 				return l.Fetch(ctx, read, c, within, after, n)
 			})
 		}, l.Match, l.Begins)

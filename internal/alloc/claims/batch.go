@@ -31,7 +31,7 @@ type batches struct {
 	atomic   *atomicBatch
 	rooms    *roomFinder
 	classes  pools.ClassCache
-	places   *locks.FairSemaphore
+	slots    *locks.FairSemaphore
 }
 
 // CreateClaimBatch binds all claims in one transaction, or none. It serves them in order, each from the first of its eligible pools that has room.
@@ -62,7 +62,7 @@ func (s *batches) create(ctx context.Context, project string, claims []ipam.Clai
 			return none, inItem(err, i)
 		}
 	}
-	leave, err := s.places.Acquire(ctx, key.ID)
+	leave, err := s.slots.Acquire(ctx, key.ID)
 	if err != nil {
 		return none, err
 	}

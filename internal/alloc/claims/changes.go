@@ -93,7 +93,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 	held := o.claim.Allocation()
 	ended := trail.EndedHold(held, at)
 	ended.ID = o.revision // identifies this release after an indeterminate COMMIT
-	if ended.Because = o.because; o.because.Told() {
+	if ended.Because = o.because; o.because.IsSet() {
 		ch.AttachmentDelete = append(ch.AttachmentDelete, ipam.Attachment{
 			Region: o.claim.Region, ProjectID: o.claim.ProjectID, ClaimID: o.claim.UID, Consumer: o.because.Consumer,
 		})
@@ -113,7 +113,7 @@ func releaseInto(ch *storage.Changes, o *order, at usecase.Timestamp) error {
 }
 
 func (o *order) releaseEvent() (ipam.Event, error) {
-	if o.because.Told() {
+	if o.because.IsSet() {
 		return trail.DetachEvent(o.event, &o.claim, nil, o.because)
 	}
 	return trail.ClaimEvent(o.event, &o.claim, nil)

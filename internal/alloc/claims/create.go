@@ -170,7 +170,7 @@ func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context)
 		if facts, err = lookUp(ctx); err != nil {
 			return false, err
 		}
-		done, answer, told = m.sameClaimExists(ctx, facts)
+		done, answer, told = m.settleFromEarlier(ctx, facts)
 		if !usecase.Answered(told) && !ipam.IsCode(told, ipam.CodeAlreadyExists) && !ipam.IsCode(told, ipam.CodePreconditionFailed) {
 			return false, told
 		}
@@ -182,7 +182,7 @@ func (m *creation) findEarlier(ctx context.Context, lookUp func(context.Context)
 	return facts, done, answer, told
 }
 
-func (m *creation) sameClaimExists(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
+func (m *creation) settleFromEarlier(ctx context.Context, facts storage.ClaimFacts) (done bool, answer usecase.Result[ipam.Claim], err error) {
 	have, c, r := facts.Claim, m.order.claim, m.order.request
 	if facts.Answer != nil {
 		made, err := usecase.Replayed(ctx, r, *facts.Answer, func(a storage.Answer) ([]ipam.Claim, error) { return madeBy([]*order{m.order}, a) })

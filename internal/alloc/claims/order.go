@@ -37,7 +37,7 @@ func (o *order) frees() bool {
 }
 
 // consumes reports whether the order attaches or detaches consumers.
-func (o *order) consumes() bool { return len(o.claim.Spec.Consumers) > 0 || o.because.Told() }
+func (o *order) consumes() bool { return len(o.claim.Spec.Consumers) > 0 || o.because.IsSet() }
 
 // name returns the claim's name in its project.
 func (o *order) name() storage.NameRef {

@@ -90,7 +90,7 @@ func (s *releaser) ForgetClaim(key storage.ProjectKey, name string) { s.cache.re
 // ReleaseAsRead releases a claim as it was read a moment ago, with the attachment of its one consumer if because names that. A claim that has changed
 // since stays.
 func (s *releaser) ReleaseAsRead(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because) error {
-	if c.Consumers > 0 && !because.Told() {
+	if c.Consumers > 0 && !because.IsSet() {
 		return Used(c)
 	}
 	event, revision := trail.Attempt(ctx, s.Now(), key.ID, trail.KindClaim, c.Name), ipam.NewID()

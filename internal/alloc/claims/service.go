@@ -39,7 +39,7 @@ func New(core *usecase.Core, r *regions.Regions, f *refusals.Refusals, mostWaiti
 		creator: &creator{Core: core, prepare: prepare, binder: bind, classes: classes, cache: memory},
 		batches: &batches{
 			Core: core, prepare: prepare, resolver: resolver, refusals: f, atomic: all, rooms: around, classes: classes,
-			places: locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject),
+			slots: locks.NewFairSemaphore(locks.MaxBatches, locks.MaxBatchesPerProject, locks.MaxWaitingPerProject),
 		},
 		explainer: &explainer{Core: core, prepare: prepare, binder: bind, classes: classes, places: make(chan struct{}, MaxExplaining)},
 		patcher:   &patcher{core, memory},

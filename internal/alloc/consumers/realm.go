@@ -54,7 +54,7 @@ func (s *Consumers) ConfirmExpiry(ctx context.Context, project, realm string, r 
 		if err := usecase.CheckProjectExists(ctx, tx, in); err != nil {
 			return none, err
 		}
-		others, err := tx.RealmOthers(ctx, key, tx.Now().Add(-realmKept))
+		others, err := tx.CountOtherRealms(ctx, key, tx.Now().Add(-realmKept))
 		if err != nil {
 			return none, err
 		}

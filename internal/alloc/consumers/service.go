@@ -10,8 +10,8 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Releasing is the ordinary release of claims.
-type Releasing interface {
+// Releaser releases claims as a caller would.
+type Releaser interface {
 	// ReleaseUnused releases a claim, as it was read, in the transaction that detaches its last consumer. It returns a *storage.Conflict if the claim
 	// has changed since.
 	ReleaseUnused(ctx context.Context, key storage.ProjectKey, c ipam.Claim, because ipam.Because, cooling time.Duration, event ipam.Event, r usecase.Request) error
@@ -23,7 +23,7 @@ type Releasing interface {
 type Consumers struct {
 	*usecase.Core
 
-	claims Releasing
+	claims Releaser
 
 	passing sync.Mutex
 	serving uptime                         // guarded by passing
@@ -33,7 +33,7 @@ type Consumers struct {
 }
 
 // New creates the use cases.
-func New(core *usecase.Core, claims Releasing) *Consumers {
+func New(core *usecase.Core, claims Releaser) *Consumers {
 	return &Consumers{Core: core, claims: claims, judged: map[storage.RealmKey]time.Time{}}
 }
 

@@ -52,7 +52,7 @@ func (f *Feed) Followers() (followers, projects int) {
 
 // ChangesMark returns the current position in the audit trail, for ChangesCursor: it precedes all later reads.
 func (f *Feed) ChangesMark(ctx context.Context) (storage.FeedState, error) {
-	return f.Store.FeedMark(ctx)
+	return f.Store.RecentFeedState(ctx)
 }
 
 // ChangesCursor returns the cursor for a mark in a project that the same request has found; "" if the cache no longer has the project.

@@ -51,7 +51,7 @@ func (s *reader) GetPoolFree(ctx context.Context, project, name string, prefixLe
 	if err != nil {
 		return FreePage{}, err
 	}
-	return regions.AtOneMoment(ctx, view, "free_in_pool", p, func(ctx context.Context, read storage.Reader, p ipam.Pool) (FreePage, error) {
+	return regions.ReadInSnapshot(ctx, view, "free_in_pool", p, func(ctx context.Context, read storage.Reader, p ipam.Pool) (FreePage, error) {
 		p, err := regions.WithStanding(ctx, read, p)
 		if err != nil {
 			return FreePage{}, err

@@ -27,10 +27,10 @@ func (s *Quotas) quotas(who tenancy.Principal) kind.Kind[ipam.Quota] {
 			case now == nil:
 				ch.QuotaDelete = was
 			default:
-				ch.QuotaUpdate = &storage.QuotaUpdate{Was: was.Revision, Now: *now}
+				ch.QuotaUpdate = &storage.QuotaUpdate{WasRevision: was.Revision, Now: *now}
 			}
 		},
-		May:    func(q ipam.Quota) error { return mayChangeQuota(who, q) },
+		May:    func(q ipam.Quota) error { return checkQuotaAccess(who, q) },
 		Record: recordedQuota,
 		Check:  func(_ storage.ProjectKey, q ipam.Quota) error { return checkQuota(q.Spec) },
 		SameSpec: func(a, b ipam.Quota) bool {
@@ -72,7 +72,7 @@ func (s *Quotas) PutQuota(ctx context.Context, project string, q ipam.Quota, r u
 		if was == nil {
 			return count(ctx, tx, s.Region, key, now)
 		}
-		return recount(ctx, tx, was, now)
+		return redistribute(ctx, tx, was, now)
 	})
 	return answer, s.deniedQuota(ctx, project, err)
 }
@@ -85,8 +85,8 @@ func quotaOwner(who tenancy.Principal) ipam.QuotaOwner {
 	return ipam.QuotaOfProject
 }
 
-// mayChangeQuota returns an error if a project admin wants to change a quota of the platform. Otherwise the project could lift the platform's limits.
-func mayChangeQuota(who tenancy.Principal, q ipam.Quota) error {
+// checkQuotaAccess returns an error if a project admin wants to change a quota of the platform. Otherwise the project could lift the platform's limits.
+func checkQuotaAccess(who tenancy.Principal, q ipam.Quota) error {
 	if q.Owner == ipam.QuotaOfProject || who.PlatformAdmin() {
 		return nil
 	}
@@ -114,7 +114,7 @@ func count(ctx context.Context, tx storage.Tx, own string, key storage.ProjectKe
 	if err := usecase.CheckProjectExists(ctx, tx, key); err != nil {
 		return none, err
 	}
-	if err := scopeThere(ctx, tx, key, made.Spec.Scope); err != nil {
+	if err := checkScopeExists(ctx, tx, key, made.Spec.Scope); err != nil {
 		return none, err
 	}
 	others, err := tx.QuotaList(ctx, key, "", storage.MaxQuotas)
@@ -155,9 +155,9 @@ func counted(ctx context.Context, tx storage.Tx, key storage.ProjectKey, scope i
 	return used, err
 }
 
-// scopeThere refuses a scope that names a missing pool or class in the quota's own project, because it would limit nothing. It does not look up names
+// checkScopeExists refuses a scope that names a missing pool or class in the quota's own project, because it would limit nothing. It does not look up names
 // in other projects, because the result would reveal whether they exist.
-func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
+func checkScopeExists(ctx context.Context, read storage.Reader, key storage.ProjectKey, scope ipam.QuotaScope) error {
 	if scope.Pool.Project == key.Name {
 		if _, err := read.PoolGet(ctx, key, scope.Pool.Name); err != nil {
 			return storage.NotFoundAt(err, "/spec/scope/poolRef/name")
@@ -171,8 +171,8 @@ func scopeThere(ctx context.Context, read storage.Reader, key storage.ProjectKey
 	return nil
 }
 
-// recount divides the unused part of a quota's new limits among the shards. It does not count the usage again: it adds up the shards.
-func recount(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
+// redistribute divides the unused part of a quota's new limits among the shards. It does not count the usage again: it adds up the shards.
+func redistribute(ctx context.Context, tx storage.Tx, was, now *ipam.Quota) (storage.Changes, error) {
 	none := storage.Changes{}
 	if was.Spec.Scope != now.Spec.Scope {
 		return none, ipam.Errorf(ipam.CodeImmutableField, "The scope of a quota never changes. Delete the quota and create another one.").

@@ -10,9 +10,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Nearby sets the region in which each pool is used: this server's region if the pool serves it, otherwise the pool's home. It puts the pools of this
+// PreferLocal sets the region in which each pool is used: this server's region if the pool serves it, otherwise the pool's home. It puts the pools of this
 // server's region first, because the others cost a round trip to their home.
-func (s *directory) Nearby(pools []ipam.Pool) []ipam.Pool {
+func (s *directory) PreferLocal(pools []ipam.Pool) []ipam.Pool {
 	if !slices.ContainsFunc(pools, func(p ipam.Pool) bool { return p.Region != s.Region || p.Several() }) {
 		return pools
 	}

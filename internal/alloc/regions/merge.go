@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// InAllRegions returns up to n rows in a pool, sorted by address. The blocks of a pool's regions do not overlap, so the first n rows in each region
+// ReadAllRegions returns up to n rows in a pool, sorted by address. The blocks of a pool's regions do not overlap, so the first n rows in each region
 // include the first n overall. A pool with its home region alone costs one read.
-func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch func(c storage.Container) ([]T, error)) ([]T, error) {
+func ReadAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch func(c storage.Container) ([]T, error)) ([]T, error) {
 	if !pool.Several() {
 		return fetch(storage.PoolContainer(pool))
 	}
@@ -27,21 +27,21 @@ func InAllRegions[T any](pool ipam.Pool, n int, begins func(T) netip.Addr, fetch
 	return all[:min(n, len(all))], nil
 }
 
-// InOneMoment calls page, which reads one page of a pool's rows with one statement for each region. Rows can move between a pool's regions from one read
-// to the next. So InOneMoment reads the pool and all its rows in one snapshot. A pool with one region needs no snapshot.
-func InOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
+// ReadConsistently calls page, which reads one page of a pool's rows with one statement for each region. Rows can move between a pool's regions from one read
+// to the next. So ReadConsistently reads the pool and all its rows in one snapshot. A pool with one region needs no snapshot.
+func ReadConsistently[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
 	if !pool.Several() {
 		return page(ctx, view, pool)
 	}
-	return AtOneMoment(ctx, view, op, pool, page)
+	return ReadInSnapshot(ctx, view, op, pool, page)
 }
 
-// AtOneMoment calls page, which reads one page of a pool's rows with several statements. All statements, and the read of the pool itself, use one
+// ReadInSnapshot calls page, which reads one page of a pool's rows with several statements. All statements, and the read of the pool itself, use one
 // snapshot.
-func AtOneMoment[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
+func ReadInSnapshot[P any](ctx context.Context, view storage.View, op string, pool ipam.Pool, page func(ctx context.Context, read storage.Reader, pool ipam.Pool) (P, error),
 ) (out P, err error) {
-	err = view.OneMoment(ctx, op, func(ctx context.Context, read storage.Reader) error {
+	err = view.Snapshot(ctx, op, func(ctx context.Context, read storage.Reader) error {
 		now, err := read.PoolGetByID(ctx, pool.UID)
 		if err == nil {
 			out, err = page(ctx, read, now)

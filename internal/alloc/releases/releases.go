@@ -29,9 +29,9 @@ const (
 	releaseMargin    = 2 * time.Second // a request stops this long before its deadline to return its result
 )
 
-// Releasing selects the claims to release: those that match the filter, or those with these names. With a consumer in the filter, it selects the
+// Selection selects the claims to release: those that match the filter, or those with these names. With a consumer in the filter, it selects the
 // claims that no other consumer uses.
-type Releasing struct {
+type Selection struct {
 	Filter paging.Filter
 	Names  []string
 	Limit  int // limit for this request; 0: MaxReleases
@@ -42,12 +42,12 @@ type Releasing struct {
 	Preview int       // how many claims a dry run shows
 }
 
-// Released is the result of a Releasing.
-type Released struct {
-	Token string // of a dry run
-	Count int    // claims found by a dry run
-	More  bool   // a dry run has stopped counting
-	Shown []ipam.Claim
+// Report is the result of a Selection.
+type Report struct {
+	Token  string // of a dry run
+	Count  int    // claims found by a dry run
+	More   bool   // a dry run has stopped counting
+	Claims []ipam.Claim
 
 	Done    int
 	Gone    int // claims that were already gone
@@ -75,7 +75,7 @@ type Releases struct {
 	*usecase.Core
 
 	claims *claims.Claims
-	places *locks.FairSemaphore
+	slots  *locks.FairSemaphore
 }
 
 // New creates the use case.
@@ -86,17 +86,17 @@ func New(core *usecase.Core, c *claims.Claims) *Releases {
 // ReleaseClaims releases each claim as DeleteClaim does, but claims of one pool share transactions. It stops at the limit or shortly before its deadline,
 // and another request can continue from there. However often a request is repeated, it releases no claim that was created after Before or after the
 // token's dry run. With a token it releases no claim that has changed since, and none at all if the selection differs from the dry run.
-func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasing, r usecase.Request) (Released, error) {
+func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Selection, r usecase.Request) (Report, error) {
 	_, key, err := s.Enter(ctx, tenancy.ClaimsWrite, project)
 	if err != nil {
-		return Released{}, err
+		return Report{}, err
 	}
 	if f := q.Filter; q.Names == nil && f.Labels == nil && f.Owner == "" && f.Class == "" && f.Pool == (ipam.Ref{}) && f.Consumer == (ipam.ConsumerRef{}) {
-		return Released{}, ipam.Invalid("/select", "must have a condition: one request cannot select all claims of a project.")
+		return Report{}, ipam.Invalid("/select", "must have a condition: one request cannot select all claims of a project.")
 	}
-	leave, err := s.places.Acquire(ctx, key.ID)
+	leave, err := s.slots.Acquire(ctx, key.ID)
 	if err != nil {
-		return Released{}, err
+		return Report{}, err
 	}
 	defer leave()
 	run := &releasing{Releases: s, key: key, asked: q, of: paging.ListOf("claim-releases", key.ID, q.Filter, q.Names)}
@@ -104,7 +104,7 @@ func (s *Releases) ReleaseClaims(ctx context.Context, project string, q Releasin
 		return run.preview(ctx)
 	}
 	if err := run.begin(ctx); err != nil {
-		return Released{}, err
+		return Report{}, err
 	}
 	return run.release(ctx)
 }
@@ -114,7 +114,7 @@ type releasing struct {
 	*Releases
 
 	key   storage.ProjectKey
-	asked Releasing
+	asked Selection
 	of    paging.List // the list to which tokens and cursors are bound
 	place releasePlace
 	// shown contains the claims that the dry run counted, with their revisions. Only a request that begins with a token has it. It is necessary because
@@ -122,7 +122,7 @@ type releasing struct {
 	shown map[ipam.ID]ipam.ID
 
 	mu  sync.Mutex
-	out Released
+	out Report
 }
 
 // begin finds the start position, and checks that the selection equals the one that the dry run showed.
@@ -154,8 +154,8 @@ func (s *releasing) begin(ctx context.Context) error {
 }
 
 // preview counts the claims that would be released, shows the first ones, and creates a token for all of them.
-func (s *releasing) preview(ctx context.Context) (Released, error) {
-	out := Released{Shown: []ipam.Claim{}}
+func (s *releasing) preview(ctx context.Context) (Report, error) {
+	out := Report{Claims: []ipam.Claim{}}
 	if s.place.Before.IsZero() {
 		s.place = releasePlace{Before: s.Now(), Strict: true}
 	}
@@ -179,8 +179,8 @@ func (s *releasing) preview(ctx context.Context) (Released, error) {
 				out.More = true
 				return out, nil
 			}
-			if out.Count++; len(out.Shown) < s.asked.Preview {
-				out.Shown = append(out.Shown, c)
+			if out.Count++; len(out.Claims) < s.asked.Preview {
+				out.Claims = append(out.Claims, c)
 			}
 			if s.shown != nil {
 				s.shown[c.UID] = c.Revision
@@ -198,7 +198,7 @@ func (s *releasing) preview(ctx context.Context) (Released, error) {
 }
 
 // release releases page by page.
-func (s *releasing) release(ctx context.Context) (Released, error) {
+func (s *releasing) release(ctx context.Context) (Report, error) {
 	within := ctx
 	if deadline, is := ctx.Deadline(); is {
 		var cancel context.CancelFunc
@@ -229,7 +229,7 @@ func (s *releasing) release(ctx context.Context) (Released, error) {
 	return s.sorted(), nil
 }
 
-func (s *releasing) sorted() Released {
+func (s *releasing) sorted() Report {
 	slices.SortFunc(s.out.Skipped, func(a, b Skipped) int { return strings.Compare(a.Name, b.Name) })
 	return s.out
 }

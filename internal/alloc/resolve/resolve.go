@@ -42,7 +42,7 @@ func (s *Resolver) Resolve(ctx context.Context, key storage.ProjectKey, spec ipa
 	default:
 		err = r.resolvePool(key, facts)
 	}
-	r.Pools = s.regions.Nearby(r.Pools)
+	r.Pools = s.regions.PreferLocal(r.Pools)
 	return r, err
 }
 
@@ -184,7 +184,7 @@ func (s *Resolver) ResolveScope(ctx context.Context, key storage.ProjectKey, cla
 	}
 	r.Note(ipam.StepClass, class.Ref(), ipam.OutcomeChosen, "The request names it.")
 	err := s.resolveScope(ctx, &r, key, backing)
-	r.Pools = s.regions.Nearby(r.Pools)
+	r.Pools = s.regions.PreferLocal(r.Pools)
 	return r, err
 }
 

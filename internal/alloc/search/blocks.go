@@ -16,7 +16,7 @@ import (
 func (l *look) blocks(ctx context.Context, block netip.Prefix, address bool) error {
 	projects := l.in.ids()
 	switch {
-	case l.in.everybody && !l.in.only:
+	case l.in.allProjects && !l.in.singleProject:
 		projects = nil
 	case len(projects) == 0:
 		return nil

@@ -101,9 +101,9 @@ func (l *look) named(ctx context.Context, text string) error {
 // projects returns candidates for a name or its prefix; for a platform admin, from all projects.
 func (l *look) projects(ctx context.Context, text string) ([]ipam.Project, error) {
 	switch {
-	case l.in.only:
+	case l.in.singleProject:
 		return nil, nil
-	case !l.in.everybody:
+	case !l.in.allProjects:
 		return l.in.projects, nil
 	}
 	exact, err := l.read.ProjectListNamed(ctx, []string{text})

@@ -66,7 +66,7 @@ var ranks = []string{trail.KindProject, trail.KindSpace, trail.KindClaim, trail.
 // Asked is a search request.
 type Asked struct {
 	Text  string
-	Kind  string // only this kind; "" for every kind
+	Kind  string // singleProject this kind; "" for every kind
 	Limit int    // limit for the items
 }
 
@@ -102,7 +102,7 @@ func (s *Searches) Search(ctx context.Context, asked Asked, r usecase.Reading) (
 // look is the state of one search.
 type look struct {
 	read      storage.Reader
-	in        scope
+	in        searchScope
 	limit     int
 	kind      string // "" for every kind
 	found     []Item

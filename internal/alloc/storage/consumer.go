@@ -54,8 +54,8 @@ type ConsumerReader interface {
 	RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, error)
 	// RealmGet returns a realm's stored state in the server's region, or the zero state.
 	RealmGet(ctx context.Context, projectID ipam.ID, realm string) (ipam.RealmState, error)
-	// RealmOthers counts a project's realms in the server's region that are held or were confirmed since a time. It does not count the given realm.
-	RealmOthers(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
+	// CountOtherRealms counts a project's realms in the server's region that are held or were confirmed since a time. It does not count the given realm.
+	CountOtherRealms(ctx context.Context, realm RealmKey, since time.Time) (int64, error)
 	// RealmsHeld returns realms in the server's region that are held: Carve ends no expired consumer in them.
 	RealmsHeld(ctx context.Context, after ipam.ID, limit int) ([]RealmKey, error)
 }

@@ -51,8 +51,8 @@ type FeedPage struct {
 
 // Feed reads changes.
 type Feed interface {
-	// FeedMark returns a mark that is not later than now and at most some seconds old, usually without a database request.
-	FeedMark(ctx context.Context) (FeedState, error)
+	// RecentFeedState returns a mark that is not later than now and at most some seconds old, usually without a database request.
+	RecentFeedState(ctx context.Context) (FeedState, error)
 	// FeedRead returns up to limit rows of a project's trail after a place, ordered by id: all rows, or those after a row's last event.
 	FeedRead(ctx context.Context, project ProjectKey, from FeedPosition, after ipam.ID, limit int) (FeedPage, error)
 }

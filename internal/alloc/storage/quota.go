@@ -43,8 +43,8 @@ type QuotaChanges struct {
 
 // QuotaUpdate replaces the mutable fields in a quota that still has revision Was.
 type QuotaUpdate struct {
-	Was ipam.ID
-	Now ipam.Quota
+	WasRevision ipam.ID
+	Now         ipam.Quota
 }
 
 // QuotaMark sets whether a quota is overdrawn.

@@ -9,8 +9,8 @@ import (
 type View interface {
 	Reader
 
-	// OneMoment runs fn with reads from one snapshot. fn may run several times.
-	OneMoment(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
+	// Snapshot runs fn with reads from one snapshot. fn may run several times.
+	Snapshot(ctx context.Context, op string, fn func(ctx context.Context, read Reader) error) error
 }
 
 // Moment is the read time of a View that may be some seconds old: the reads include all earlier writes. One request has one Moment and reads

@@ -90,7 +90,7 @@ func (s *Webhooks) CreateWebhook(ctx context.Context, project string, w ipam.Web
 	if !s.enabled() {
 		return none, ipam.Errorf(ipam.CodeWebhooksDisabled, "This server sends no webhooks, because it has no key for them. Ask the operator to set --webhook-key-file.")
 	}
-	mark, err := s.Store.FeedMark(ctx) // taken before the webhook exists: sending begins with the first change that the caller could not have read
+	mark, err := s.Store.RecentFeedState(ctx) // taken before the webhook exists: sending begins with the first change that the caller could not have read
 	if err != nil {
 		return none, err
 	}

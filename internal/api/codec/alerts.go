@@ -34,7 +34,7 @@ func AlertRuleOf(r ipam.AlertRule) gen.AlertRule {
 			About: gen.AlertRuleAbout(r.Spec.About), Percent: r.Spec.Percent, Runway: durationOf(r.Spec.Runway),
 			ResourceName: r.Spec.Name, ClassName: r.Spec.ClassName, LabelSelector: r.Spec.LabelSelector,
 		},
-		Status: gen.AlertRuleStatus{Alerts: int(r.Alerts), LookedAt: OptionalTime(r.LookedAt)},
+		Status: gen.AlertRuleStatus{Alerts: int(r.Alerts), CheckedAt: OptionalTime(r.CheckedAt)},
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // ReleaseOf converts the result of a release, or of its dry run, into its wire form.
-func ReleaseOf(r releases.Released, dryRun bool) gen.ClaimRelease {
+func ReleaseOf(r releases.Report, dryRun bool) gen.ClaimRelease {
 	out := gen.ClaimRelease{
 		Released: r.Done, Gone: r.Gone, Skipped: make([]gen.ClaimSkipped, 0, len(r.Skipped)), NextCursor: r.Next,
 		Count: r.Count, More: r.More, Token: r.Token,
@@ -15,7 +15,7 @@ func ReleaseOf(r releases.Released, dryRun bool) gen.ClaimRelease {
 		out.Skipped = append(out.Skipped, gen.ClaimSkipped{Name: s.Name, Code: gen.ProblemCode(s.Why.Code), Detail: s.Why.Message})
 	}
 	if dryRun {
-		out.Claims = Each(r.Shown, ClaimOf)
+		out.Claims = Each(r.Claims, ClaimOf)
 	}
 	return out
 }

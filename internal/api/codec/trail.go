@@ -21,7 +21,7 @@ func HoldOf(h ipam.Hold) gen.HistoryEntry {
 		Phase: gen.IPAllocationPhase(h.Phase), Consumer: h.Holder.Project, Allocation: h.AllocationID.String(),
 		Since: h.Since, Until: OptionalTime(h.Until),
 	}
-	if b := h.Because; b.Told() {
+	if b := h.Because; b.IsSet() {
 		out.Because = &gen.HistoryBecause{Reason: string(b.Reason), Realm: b.Consumer.Realm, UID: b.Consumer.UID}
 	}
 	switch h.Purpose {

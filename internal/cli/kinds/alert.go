@@ -113,7 +113,7 @@ func alertRuleView() show.View[client.AlertRule] {
 			{Title: "FROM", Cell: func(t T) string { return alertFrom(t.Spec.Percent, t.Spec.Runway) }},
 			{Title: "ONLY", Cell: alertRuleFilter},
 			{Title: "ALERTS", Cell: func(t T) string { return strconv.Itoa(t.Status.Alerts) }},
-			{Title: "LOOKED", Cell: func(t T) string { return orNever(t.Status.LookedAt) }},
+			{Title: "CHECKED", Cell: func(t T) string { return orNever(t.Status.CheckedAt) }},
 		}, metaColumns(func(t T) client.Metadata { return t.Metadata })...),
 	}
 }

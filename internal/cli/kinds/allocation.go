@@ -14,7 +14,7 @@ func allocationCommand(p *session.Program) *cobra.Command {
 	k := verbs.Kind[client.IPAllocation]{
 		P: p, View: allocationView(), Home: verbs.HomeOf(p, "allocations"), Nameless: true,
 		Fed: &verbs.Fed[client.IPAllocation]{
-			Kind: client.ChangeKindIPAllocation, Needs: "held", Told: "the held and retained blocks of the project itself", Own: isHeld,
+			Kind: client.ChangeKindIPAllocation, Needs: "held", OwnText: "the held and retained blocks of the project itself", Own: isHeld,
 		},
 	}
 	filters := []verbs.Filter{

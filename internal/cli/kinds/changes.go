@@ -49,7 +49,7 @@ response with changes. If the cursor is too old, list the objects again; 'list -
   ipamctl changes --follow -o json`,
 	})
 	f := cmd.Flags()
-	f.StringSliceVar(&kinds, "kind", nil, "only changes of this `KIND` (repeatable): "+show.Words(followable))
+	f.StringSliceVar(&kinds, "kind", nil, "only changes of this `KIND` (repeatable): "+show.JoinComma(followable))
 	f.StringVar(&name, "name", "", "only changes of the object with this `NAME`: for an allocation its UUID, for a consumer realm/uid")
 	f.StringVarP(&labels, "selector", "l", "", "only changes of objects with these `LABELS`: 'a=b,c!=d,e in (f,g),!h'")
 	f.StringVar(&r.cursor, "cursor", "", "start after this `CURSOR`")
@@ -59,7 +59,7 @@ response with changes. If the cursor is too old, list the objects again; 'list -
 		for i, kind := range kinds {
 			at := slices.IndexFunc(followable, func(k client.ChangeKind) bool { return strings.EqualFold(string(k), kind) })
 			if at < 0 {
-				return exit.Usagef("--kind must be one of %s, not %q", show.Words(followable), kind)
+				return exit.Usagef("--kind must be one of %s, not %q", show.JoinComma(followable), kind)
 			}
 			kinds[i] = string(followable[at])
 		}

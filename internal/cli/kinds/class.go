@@ -19,7 +19,7 @@ func Classes(p *session.Program) verbs.Kind[client.IPClass] {
 	return verbs.Kind[client.IPClass]{
 		P: p, View: classView(), Home: verbs.HomeOf(p, "classes"), Fields: classFields(), Read: ownClass,
 		Fed: &verbs.Fed[client.IPClass]{
-			Kind: client.ChangeKindIPClass, Told: "the project's own classes",
+			Kind: client.ChangeKindIPClass, OwnText: "the project's own classes",
 			Own: func(s *session.Session, t client.IPClass) bool { return t.Metadata.Project == s.Project },
 		},
 	}
@@ -67,11 +67,11 @@ func classView() show.View[client.IPClass] {
 			{Title: "NAME", Cell: func(t T) string { return t.Metadata.Name }},
 			{Title: "PROJECT", Cell: func(t T) string { return t.Metadata.Project }},
 			{Title: "FAMILY", Cell: func(t T) string { return string(t.Spec.IPFamily) }},
-			{Title: "DEFAULT", Cell: func(t T) string { return show.Yes(IsDefault(t)) }},
+			{Title: "DEFAULT", Cell: func(t T) string { return show.YesOrEmpty(IsDefault(t)) }},
 			{Title: "LENGTHS", Cell: classLengths},
 			{Title: "POOLS", Cell: poolCount},
 			{Title: "USED", Bar: true, Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
-			{Title: "LARGEST", Cell: func(t T) string { return show.Slashed(t.Status.LargestPrefixLength) }},
+			{Title: "LARGEST", Cell: func(t T) string { return show.PrefixLengthText(t.Status.LargestPrefixLength) }},
 			{Title: "FULL", Wide: true, Cell: classBar},
 			{Title: "TOTAL", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Total }},
 			{Title: "AVAILABLE", Wide: true, Cell: func(t T) string { return t.Status.Capacity.Available }},

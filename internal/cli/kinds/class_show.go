@@ -121,7 +121,7 @@ func describe(c client.IPClass) []byte {
 		{"pools", poolCount(c)},
 		{"full", classBar(c)},
 		{"available", availableText(c.Status.Capacity)},
-		{"largest", show.FirstOf(show.Slashed(c.Status.LargestPrefixLength), "none")},
+		{"largest", show.FirstOf(show.PrefixLengthText(c.Status.LargestPrefixLength), "none")},
 		{"parameters", show.JoinPairs(c.Spec.Parameters)},
 		{"labels", show.JoinPairs(c.Metadata.Labels)},
 	}
@@ -143,7 +143,7 @@ func backingColumns(carved bool) []show.Column[client.IPPool] {
 		{Title: "FULL", Cell: func(t T) string { return takenBar(t.Status.Capacity.Total, t.Status.Capacity.Available) }},
 		{Title: "AVAILABLE", Cell: func(t T) string { return t.Status.Capacity.Available }},
 		{Title: "COOLING DOWN", Cell: func(t T) string { return t.Status.Capacity.CoolingDown }},
-		{Title: "LARGEST FREE", Cell: func(t T) string { return show.Slashed(t.Status.LargestFreePrefixLength) }},
+		{Title: "LARGEST FREE", Cell: func(t T) string { return show.PrefixLengthText(t.Status.LargestFreePrefixLength) }},
 	}
 	if carved {
 		columns = append(columns, show.Column[T]{Title: "FOR SCOPE", Cell: func(t T) string {
@@ -195,7 +195,7 @@ func poolPerText(c client.IPClass) string {
 	if len(c.Spec.PoolPer) == 0 {
 		return ""
 	}
-	text := strings.Join(c.Spec.PoolPer, ",") + ": a " + show.Slashed(c.Spec.PoolPrefixLength)
+	text := strings.Join(c.Spec.PoolPer, ",") + ": a " + show.PrefixLengthText(c.Spec.PoolPrefixLength)
 	if c.Spec.EmptyPoolTTL != "" {
 		text += ", deleted when empty for " + c.Spec.EmptyPoolTTL
 	}

@@ -66,7 +66,7 @@ func poolView() show.View[client.IPPool] {
 			{Title: "PARENT", Cell: func(t T) string { return show.RefText(t.Status.ParentRef, t.Metadata.Project) }},
 			{Title: "PHASE", Cell: func(t T) string { return string(t.Status.Phase) }},
 			{Title: "USED", Bar: true, Cell: func(t T) string { return show.Percent(t.Status.UtilizationPercent) }},
-			{Title: "LARGEST FREE", Cell: func(t T) string { return show.Slashed(t.Status.LargestFreePrefixLength) }},
+			{Title: "LARGEST FREE", Cell: func(t T) string { return show.PrefixLengthText(t.Status.LargestFreePrefixLength) }},
 			{Title: "SPACE", Wide: true, Cell: func(t T) string { return show.RefText(&t.Status.SpaceRef, t.Metadata.Project) }},
 			{Title: "STRATEGY", Wide: true, Cell: func(t T) string { return strategyText(t.Spec.Allocation) }},
 			{Title: "LENGTHS", Wide: true, Cell: func(t T) string { return boundsText(t.Spec.Allocation) }},

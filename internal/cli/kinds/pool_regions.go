@@ -31,12 +31,12 @@ func inRegions(p *show.Printer, pools []client.IPPool) []byte {
 	return show.Table(p, []show.Column[T]{
 		{Title: "POOL", Cell: func(t T) string { return t.pool }},
 		{Title: "REGION", Cell: func(t T) string { return t.Region }},
-		{Title: "HOME", Cell: func(t T) string { return show.Yes(t.Home) }},
+		{Title: "HOME", Cell: func(t T) string { return show.YesOrEmpty(t.Home) }},
 		{Title: "TOTAL", Cell: func(t T) string { return t.Capacity.Total }},
 		{Title: "AVAILABLE", Cell: func(t T) string { return t.Capacity.Available }},
 		{Title: "COOLING DOWN", Wide: true, Cell: func(t T) string { return t.Capacity.CoolingDown }},
 		{Title: "LENT BLOCKS", Cell: func(t T) string { return strconv.FormatInt(t.Loans, 10) }},
-		{Title: "LAST LOAN", Cell: func(t T) string { return show.Slashed(t.LastLoanPrefixLength) }},
+		{Title: "LAST LOAN", Cell: func(t T) string { return show.PrefixLengthText(t.LastLoanPrefixLength) }},
 		{Title: "LENT AT", Wide: true, Cell: func(t T) string { return show.TimeText(t.LastLoanAt) }},
 		{Title: "LASTS FOR", Cell: func(t T) string { return t.Runway }},
 	}, rows)

@@ -86,7 +86,7 @@ func treeColumns() []show.Column[treeLine] {
 		{Title: "POOL", Cell: func(l treeLine) string { return l.drawn }},
 		{Title: "CIDR", Cell: func(l treeLine) string { return l.cidr }},
 		used,
-		pool("LARGEST FREE", false, func(t client.IPPool) string { return show.Slashed(t.Status.LargestFreePrefixLength) }),
+		pool("LARGEST FREE", false, func(t client.IPPool) string { return show.PrefixLengthText(t.Status.LargestFreePrefixLength) }),
 		pool("TOTAL", true, func(t client.IPPool) string { return t.Status.Capacity.Total }),
 		pool("ALLOCATED", true, func(t client.IPPool) string { return t.Status.Capacity.Allocated }),
 		pool("RESERVED", true, func(t client.IPPool) string { return t.Status.Capacity.Reserved }),

@@ -43,8 +43,8 @@ func regionView() show.View[client.Region] {
 		Name: func(t T) string { return t.Name },
 		Columns: []show.Column[T]{
 			{Title: "NAME", Cell: func(t T) string { return t.Name }},
-			{Title: "PRIMARY", Cell: func(t T) string { return show.Yes(t.Primary) }},
-			{Title: "HERE", Cell: func(t T) string { return show.Yes(t.Here) }},
+			{Title: "PRIMARY", Cell: func(t T) string { return show.YesOrEmpty(t.Primary) }},
+			{Title: "HERE", Cell: func(t T) string { return show.YesOrEmpty(t.Here) }},
 			{Title: "CREATED", Wide: true, Cell: func(t T) string { at := t.CreatedAt; return show.TimeText(&at) }},
 		},
 	}

@@ -123,10 +123,10 @@ func boundsText(a *client.PoolAllocation) string {
 	}
 	text := "any"
 	if a.MinPrefixLength != nil || a.MaxPrefixLength != nil {
-		text = show.Slashed(a.MinPrefixLength) + ".." + show.Slashed(a.MaxPrefixLength)
+		text = show.PrefixLengthText(a.MinPrefixLength) + ".." + show.PrefixLengthText(a.MaxPrefixLength)
 	}
 	if a.DefaultPrefixLength != nil {
-		text += fmt.Sprintf(" (%s)", show.Slashed(a.DefaultPrefixLength))
+		text += fmt.Sprintf(" (%s)", show.PrefixLengthText(a.DefaultPrefixLength))
 	}
 	return text
 }

@@ -98,7 +98,7 @@ func (p *Operator) proved() []byte {
 			{Title: "CONDITION", Cell: func(i audit.Invariant) string { return i.Holds }},
 		}, all), '\n')
 	}
-	names := show.Words(show.WordsOf(all, func(i audit.Invariant) string { return i.Name }))
+	names := show.JoinComma(show.WordsOf(all, func(i audit.Invariant) string { return i.Name }))
 	return []byte(strconv.Itoa(len(all)) + " invariants hold: " + show.Wrapped(names, 90, "\n  ") + "\n")
 }
 

@@ -25,7 +25,7 @@ type roleFlags struct {
 // add adds the flags of every verb that grants roles; only migrate has the flags of addUsers.
 func (f *roleFlags) add(cmd *cobra.Command) {
 	modes := []string{rolesAuto, rolesRequire, rolesNone}
-	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "create the roles for servers, retention and readers: "+show.Words(modes)+
+	cmd.Flags().Var(verbs.NewChoice(&f.mode, rolesAuto, modes...), "roles", "create the roles for servers, retention and readers: "+show.JoinComma(modes)+
 		". auto creates and grants as far as the user may, and lists the rest; require refuses if anything is left")
 	cmd.Flags().StringVar(&f.prefix, "role-prefix", "", "prefix of the roles' names, as in `NAME`_server (default: the name of the database)")
 	verbs.CompleteWords(cmd, "roles", modes)

@@ -120,7 +120,7 @@ func (p *Operator) showReconciled(found []Reconciled) error {
 			columns := []show.Column[Reconciled]{
 				{Title: "POOL", Cell: func(r Reconciled) string { return r.Pool }},
 				{Title: "REGION", Cell: func(r Reconciled) string { return r.Region }},
-				{Title: "OPEN", Cell: func(r Reconciled) string { return show.Yes(r.Open) }},
+				{Title: "OPEN", Cell: func(r Reconciled) string { return show.YesOrEmpty(r.Open) }},
 				{Title: "HELD", Cell: func(r Reconciled) string { return blocks(r.Held) }},
 				{Title: "STALE", Cell: func(r Reconciled) string { return blocks(r.Stale) }},
 				{Title: "MISSING", Cell: func(r Reconciled) string { return blocks(r.Missing) }},

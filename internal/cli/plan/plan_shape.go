@@ -110,5 +110,5 @@ func nearKeys(name string, keys map[string]reflect.Type) string {
 	if best != "" {
 		return "did you mean " + best + "?"
 	}
-	return "the keys are " + show.Words(all)
+	return "the keys are " + show.JoinComma(all)
 }

@@ -60,7 +60,7 @@ func listed(things []string) string {
 	if more := len(things) - namedInDetail; more > 0 {
 		return strings.Join(things[:namedInDetail], ", ") + fmt.Sprintf(" and %d more", more)
 	}
-	return show.Words(things)
+	return show.JoinComma(things)
 }
 
 // depthOf returns the number of pools above a pool in the project.

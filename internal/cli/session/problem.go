@@ -81,11 +81,11 @@ func (r *Refusal) Error() string {
 	line("code", fmt.Sprintf("%s (%d)", r.Code, r.Status))
 	line("class", r.Class)
 	line("missing roles", strings.Join(r.MissingRoles, ", "))
-	line("wanted", show.Slashed(r.WantedPrefixLength))
+	line("wanted", show.PrefixLengthText(r.WantedPrefixLength))
 	if exhausted(r.Code) && r.LargestFreePrefixLength == nil {
 		line("largest free", "none, nothing is free")
 	}
-	line("largest free", show.Slashed(r.LargestFreePrefixLength))
+	line("largest free", show.PrefixLengthText(r.LargestFreePrefixLength))
 	line("free addresses", r.AvailableAddresses)
 	line("cooling down", r.CoolingDownAddresses)
 	line("cooled down at", show.TimeText(r.CooledDownAt))

@@ -61,11 +61,11 @@ type View[T any] struct {
 
 // Column is one column of a table. `-o wide` alone shows wide ones.
 type Column[T any] struct {
-	Title string
-	Wide  bool
-	Bar   bool // draws a percentage on a terminal
-	Whole bool // a narrow terminal truncates all other columns first
-	Cell  func(T) string
+	Title    string
+	Wide     bool
+	Bar      bool // draws a percentage on a terminal
+	NeverCut bool // a narrow terminal truncates all other columns first
+	Cell     func(T) string
 }
 
 // One shows a single document.

@@ -35,7 +35,7 @@ func sortPage[T any](p *Printer, v View[T], l *Page) error {
 	}
 	if !found {
 		titles := WordsOf(v.Columns, func(c Column[T]) string { return strings.ToLower(c.Title) })
-		return exit.Usagef("--sort-by %s: no %s has this; use a path such as .metadata.createdAt, or one of the columns %s", p.SortBy, v.Kind, Words(titles))
+		return exit.Usagef("--sort-by %s: no %s has this; use a path such as .metadata.createdAt, or one of the columns %s", p.SortBy, v.Kind, JoinComma(titles))
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int { return natural(a.key, b.key) })
 	for i := range all {

@@ -75,7 +75,7 @@ func WriteTable[T any](w io.Writer, p *Printer, columns []Column[T], items iter.
 	}
 	whole := make([]bool, len(shown))
 	for i, c := range shown {
-		whole[i] = c.Whole
+		whole[i] = c.NeverCut
 	}
 	left := p.fit(widths, whole)
 	p.left = max(p.left, left)

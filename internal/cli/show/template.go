@@ -53,7 +53,7 @@ func (f Format) Set(s string) (err error) {
 				return nil
 			}
 		}
-		return fmt.Errorf("must be one of %s", Words(Formats))
+		return fmt.Errorf("must be one of %s", JoinComma(Formats))
 	}
 	if !has || text == "" {
 		return fmt.Errorf("%s needs a value, as in -o %s", word, exampleFormats[word])

@@ -65,8 +65,8 @@ func JoinPairs(m map[string]string) string {
 	return strings.Join(out, ",")
 }
 
-// Slashed formats a prefix length; nil is "".
-func Slashed(bits *int) string {
+// PrefixLengthText formats a prefix length; nil is "".
+func PrefixLengthText(bits *int) string {
 	if bits == nil {
 		return ""
 	}
@@ -81,8 +81,8 @@ func Number(n *int64) string {
 	return strconv.FormatInt(*n, 10)
 }
 
-// Yes returns "yes" for true, and "" for false.
-func Yes(is bool) string {
+// YesOrEmpty returns "yes" for true, and "" for false.
+func YesOrEmpty(is bool) string {
 	if is {
 		return "yes"
 	}
@@ -121,8 +121,8 @@ func TimeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// Words joins words with commas.
-func Words[T ~string](list []T) string {
+// JoinComma joins words with commas.
+func JoinComma[T ~string](list []T) string {
 	text := make([]string, len(list))
 	for i, w := range list {
 		text[i] = string(w)

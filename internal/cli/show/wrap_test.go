@@ -23,7 +23,7 @@ func TestNarrowTableCutsProtectedColumnsLast(t *testing.T) {
 	columns := []Column[string]{
 		{Title: " ", Cell: func(string) string { return "+" }},
 		{Title: "ROW", Cell: func(string) string { return "network.csv:2" }},
-		{Title: "BLOCK", Whole: true, Cell: func(row string) string { return row }},
+		{Title: "BLOCK", NeverCut: true, Cell: func(row string) string { return row }},
 		{Title: "OUTCOME", Cell: func(string) string { return "to create" }},
 		{Title: "IN CARVE", Cell: func(string) string { return "pool/a-rather-long-name-of-a-network" }},
 	}

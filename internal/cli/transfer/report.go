@@ -205,7 +205,7 @@ func (out *report) diff(p *show.Printer, most int) error {
 	columns := []show.Column[reportRow]{
 		{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
 		{Title: "ROW", Cell: func(r reportRow) string { return r.Row }},
-		{Title: "BLOCK", Whole: true, Cell: func(r reportRow) string { return r.Block }},
+		{Title: "BLOCK", NeverCut: true, Cell: func(r reportRow) string { return r.Block }},
 		{Title: "OUTCOME", Cell: func(r reportRow) string { return r.Outcome }},
 		{Title: "SPACE", Cell: func(r reportRow) string { return r.Space }},
 		{Title: "IN CARVE", Cell: func(r reportRow) string { return r.Target }},

@@ -124,7 +124,7 @@ func (out *shadowReport) diff(p *show.Printer, most int) error {
 	if len(rows) > 0 {
 		text = show.Table(p, []show.Column[reportRow]{
 			{Title: " ", Cell: func(r reportRow) string { return signs[r.Outcome] }},
-			{Title: "BLOCK", Whole: true, Cell: func(r reportRow) string { return r.Block }},
+			{Title: "BLOCK", NeverCut: true, Cell: func(r reportRow) string { return r.Block }},
 			{Title: "DIFFERENCE", Cell: func(r reportRow) string { return r.Difference }},
 			{Title: "DONE", Cell: func(r reportRow) string {
 				if r.Outcome == r.Difference {

@@ -24,7 +24,7 @@ func (d *Differences) Field(name, want, got string) {
 
 // Bits compares a prefix length.
 func (d *Differences) Bits(name string, want, got *int) {
-	d.Field(name, show.Slashed(want), show.Slashed(got))
+	d.Field(name, show.PrefixLengthText(want), show.PrefixLengthText(got))
 }
 
 // Pairs compares the labels or annotations of the plan; the server may have others.

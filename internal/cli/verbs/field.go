@@ -64,7 +64,7 @@ func addFlag(p *session.Program, cmd *cobra.Command, name, short, usage string, 
 	c, _ := v.(*Plain)
 	isChoice := c != nil && c.words != nil
 	if isChoice {
-		usage += ": " + show.Words(c.words)
+		usage += ": " + show.JoinComma(c.words)
 	}
 	flag := cmd.Flags().VarPF(v, name, short, usage)
 	if flag.DefValue == "[]" {

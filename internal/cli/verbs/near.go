@@ -27,7 +27,7 @@ func NoVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if near := nearWords(cmd, args[0]); len(near) > 0 {
-		return exit.Usagef("%s has no %s %q; did you mean %s?", cmd.CommandPath(), what, args[0], show.Words(near))
+		return exit.Usagef("%s has no %s %q; did you mean %s?", cmd.CommandPath(), what, args[0], show.JoinComma(near))
 	}
 	return exit.Usagef("%s has no %s %q", cmd.CommandPath(), what, args[0])
 }

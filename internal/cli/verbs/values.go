@@ -112,7 +112,7 @@ func NewChoice[T ~string](value *string, preset T, of ...T) *Plain {
 	t.take = func(text string) (string, error) {
 		i := slices.IndexFunc(t.words, func(w string) bool { return strings.EqualFold(text, w) })
 		if i < 0 {
-			return "", fmt.Errorf("must be one of %s", show.Words(t.words))
+			return "", fmt.Errorf("must be one of %s", show.JoinComma(t.words))
 		}
 		return t.words[i], nil
 	}

@@ -22,9 +22,9 @@ type Fed[T any] struct {
 	Kind client.ChangeKind
 	// Prefix precedes thing names in the feed; nil: no prefix.
 	Prefix func() string
-	// Own reports whether the feed contains a thing of a list or get, and Told describes the contained things; nil: all.
-	Own  func(s *session.Session, t T) bool
-	Told string
+	// Own reports whether the feed contains a thing of a list or get, and OwnText describes the contained things; nil: all.
+	Own     func(s *session.Session, t T) bool
+	OwnText string
 	// Needs is the flag that limits a list to the things in the feed; "": not needed.
 	Needs string
 }
@@ -48,7 +48,7 @@ func (k Kind[T]) addWatch(cmd *cobra.Command) *bool {
 func (k Kind[T]) watchable(cmd *cobra.Command, filters []Filter) error {
 	ways := []string{"a list without --watch"}
 	if k.Fed.Needs != "" && !cmd.Flags().Changed(k.Fed.Needs) {
-		return exit.Usagef("--watch needs --%s: the feed contains only %s", k.Fed.Needs, k.Fed.Told)
+		return exit.Usagef("--watch needs --%s: the feed contains only %s", k.Fed.Needs, k.Fed.OwnText)
 	}
 	refused := []string{"limit", "cursor", "consistency"}
 	for _, f := range filters {
@@ -167,7 +167,7 @@ func (k Kind[T]) watchOne(ctx context.Context, args []string) error {
 		}
 		page.Items, err = w.owned([]json.RawMessage{a.Body})
 		if err == nil && len(page.Items) == 0 {
-			err = fmt.Errorf("%s %s cannot be watched from project %s: its feed contains only %s", k.Kind, name, s.Project, k.Fed.Told)
+			err = fmt.Errorf("%s %s cannot be watched from project %s: its feed contains only %s", k.Kind, name, s.Project, k.Fed.OwnText)
 		}
 		return page, err
 	})

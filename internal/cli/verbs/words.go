@@ -33,6 +33,6 @@ func AddPaging(l *session.Paging, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.Cursor, "cursor", "", "continue a list that --limit stopped, at its `CURSOR`")
 	of := []client.Consistency{client.ConsistencyStrong, client.ConsistencyStale}
 	cmd.Flags().Var(NewChoice(&l.Consistency, "", of...), "consistency",
-		"consistency with other regions; stale is faster, and its data may be some seconds old: "+show.Words(of))
+		"consistency with other regions; stale is faster, and its data may be some seconds old: "+show.JoinComma(of))
 	CompleteWords(cmd, "consistency", of)
 }

@@ -162,8 +162,8 @@ func (r Reader) ProjectsCrowded(ctx context.Context, ids []ipam.ID, least int) (
 	}, r.region, rows.IDs(ids), least-1)
 }
 
-// RealmOthers implements storage.Reader.
-func (r Reader) RealmOthers(ctx context.Context, realm storage.RealmKey, since time.Time) (int64, error) {
+// CountOtherRealms implements storage.Reader.
+func (r Reader) CountOtherRealms(ctx context.Context, realm storage.RealmKey, since time.Time) (int64, error) {
 	return one(ctx, r, "realm_others", pgx.RowTo[int64], NotFound("Realm %s was not found.", realm.Name), r.region, rows.ID(realm.ProjectID), realm.Name, since)
 }
 

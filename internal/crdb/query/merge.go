@@ -16,16 +16,16 @@ var merged = struct {
 	texts, names map[string]string
 }{texts: map[string]string{}, names: map[string]string{}}
 
-// together separates the names of the parts in the name of a merged statement.
-const together = "+"
+// nameSeparator separates the names of the parts in the name of a merged statement.
+const nameSeparator = "+"
 
 // Merged returns one SQL statement that does the work of all named statements. Its arguments are the arguments of its parts, in the same order. The
-// database plans, runs and answers it once. All parts read the same state of the database, so statements that Apart rejects must not be merged.
+// database plans, runs and answers it once. All parts read the same state of the database, so statements that MustNotMerge rejects must not be merged.
 //
 // The result does not report the rows of each part. Therefore each part must fail by itself if it does not find its rows: a SELECT must raise an error,
 // and an UPDATE or DELETE must be in its checked form ("_sure"). An INSERT must add all its rows or fail.
 func Merged(names []string) string {
-	name := strings.Join(names, together)
+	name := strings.Join(names, nameSeparator)
 	merged.RLock()
 	text, made := merged.texts[name]
 	merged.RUnlock()
@@ -50,8 +50,8 @@ func Name(text string) (string, bool) {
 	return name, made
 }
 
-// Made returns the texts of all statements that Merged has built so far, by name.
-func Made() map[string]string {
+// MergedStatements returns the texts of all statements that Merged has built so far, by name.
+func MergedStatements() map[string]string {
 	merged.RLock()
 	defer merged.RUnlock()
 	return maps.Clone(merged.texts)
@@ -103,9 +103,9 @@ func merge(names []string) string {
 
 var target = regexp.MustCompile(`^(INSERT INTO|UPDATE|DELETE FROM) (\w+)`)
 
-// Apart reports whether a statement must not be merged with the others. This is so if another one changes the same table, because neither would see the
+// MustNotMerge reports whether a statement must not be merged with the others. This is so if another one changes the same table, because neither would see the
 // other's changes. Two INSERTs into one table may be merged.
-func Apart(name string, others []string) bool {
+func MustNotMerge(name string, others []string) bool {
 	of := func(name string) (does, table string) {
 		if said := target.FindStringSubmatch(known(strings.TrimSuffix(name, checked)).text); said != nil {
 			return said[1], said[2]

@@ -34,7 +34,7 @@ WHERE region = $1 AND id = $2 AND mark = $3),
 	name, known := query.Name(text)
 	require.True(t, known)
 	require.Equal(t, "mark_is+free_delete_one_sure+project_region_insert", name)
-	require.Equal(t, text, query.Made()[name])
+	require.Equal(t, text, query.MergedStatements()[name])
 	require.Equal(t, "SELECT 1", query.Merged(nil))
 }
 
@@ -63,6 +63,6 @@ func TestStatementThatChangesRowsOfAnotherIsNotMerged(t *testing.T) {
 		"hold_insert_one":      {[]string{"hold_update_sure"}, true},
 		"event_insert":         {nil, false},
 	} {
-		require.Equal(t, c.apart, query.Apart(name, c.others), name)
+		require.Equal(t, c.apart, query.MustNotMerge(name, c.others), name)
 	}
 }

@@ -24,7 +24,7 @@ var AlertRules = kindOf(slices.Concat(
 		document("spec", func(r *alertRuleRow) *ipam.AlertRuleSpec { return &r.Spec }, func(r *alertRuleRow) *string { return &r.spec }),
 		moment("due_at", func(r *alertRuleRow) *time.Time { return &r.DueAt }),
 		plain("after_name", func(r *alertRuleRow) *string { return &r.After }),
-		maybeMoment("looked_at", func(r *alertRuleRow) *time.Time { return &r.LookedAt }),
+		maybeMoment("looked_at", func(r *alertRuleRow) *time.Time { return &r.CheckedAt }),
 		id("epoch", func(r *alertRuleRow) *ipam.ID { return &r.Epoch }),
 		plain("alerts", func(r *alertRuleRow) *int64 { return &r.Alerts }),
 	},

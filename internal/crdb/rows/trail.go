@@ -24,7 +24,7 @@ type holdRow struct {
 
 // phaseOf returns an ended hold's stored phase. Only the few holds with a reason have it appended, so that all other rows stay short.
 func phaseOf(h ipam.Hold) string {
-	if !h.Because.Told() {
+	if !h.Because.IsSet() {
 		return string(h.Phase)
 	}
 	return strings.Join([]string{string(h.Phase), string(h.Because.Reason), h.Because.Consumer.Realm, h.Because.Consumer.UID}, " ")

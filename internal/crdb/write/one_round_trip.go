@@ -75,7 +75,7 @@ func (w *Statements) merge() {
 	w.batch.QueuedQueries, w.checks = w.batch.QueuedQueries[:w.whole:w.whole], w.checks[:w.whole:w.whole]
 	for len(queued) > 0 {
 		n := 1
-		for n < len(w.names) && !query.Apart(w.names[n], w.names[:n]) {
+		for n < len(w.names) && !query.MustNotMerge(w.names[n], w.names[:n]) {
 			n++
 		}
 		if n == 1 {

@@ -18,7 +18,7 @@ func (w *Statements) quotaDelete(q ipam.Quota) {
 
 func (w *Statements) quotaUpdates(ch storage.QuotaChanges) {
 	if u := ch.QuotaUpdate; u != nil {
-		hitRow(w, "quota_update", rows.Quotas, u.Now, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.Was))
+		hitRow(w, "quota_update", rows.Quotas, u.Now, rows.ID(u.Now.ProjectID), u.Now.Name, rows.ID(u.WasRevision))
 	}
 	for _, m := range ch.QuotaOverdrawn {
 		w.hit("quota_mark", 1, rows.ID(m.ProjectID), m.Name, m.Overdrawn)

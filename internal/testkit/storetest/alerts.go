@@ -12,7 +12,7 @@ import (
 // alertRule returns an alert rule with a value in every field.
 func (s *suite) alertRule(p ipam.Project, name string) ipam.AlertRule {
 	return ipam.AlertRule{
-		Metadata: s.meta(p.Name, name), ProjectID: p.UID, Epoch: ipam.NewID(), DueAt: born.Add(time.Hour), After: "pool", LookedAt: born,
+		Metadata: s.meta(p.Name, name), ProjectID: p.UID, Epoch: ipam.NewID(), DueAt: born.Add(time.Hour), After: "pool", CheckedAt: born,
 		Spec: ipam.AlertRuleSpec{
 			About: ipam.AboutPools, Percent: 80, Runway: new(time.Hour), Name: "prod", ClassName: "gold", LabelSelector: "a",
 			Labels: &ipam.Selector{MatchExpressions: []ipam.Requirement{{Key: "a", Operator: ipam.OpExists}}},
@@ -33,14 +33,14 @@ var alerts = map[string]func(*suite){
 	"AllFieldsRoundTrip": func(s *suite) {
 		e := s.estate()
 		full, bare := s.alertRule(e.project, "full"), s.alertRule(e.project, "bare")
-		bare.Labels, bare.Annotations, bare.After, bare.LookedAt = nil, nil, "", time.Time{}
+		bare.Labels, bare.Annotations, bare.After, bare.CheckedAt = nil, nil, "", time.Time{}
 		bare.Spec = ipam.AlertRuleSpec{About: ipam.AboutQuotas, Percent: 1}
 		for _, r := range []ipam.AlertRule{full, bare} {
 			s.alerted(storage.AlertChanges{AlertRuleInsert: &r})
 			reads(s, r)(s.Store.AlertRuleGet(s.ctx, e.key, r.Name))
 		}
 		now := full
-		now.Epoch, now.Revision, now.DueAt, now.After, now.LookedAt, now.Spec.Percent = ipam.NewID(), ipam.NewID(), born, "", born.Add(time.Minute), 90
+		now.Epoch, now.Revision, now.DueAt, now.After, now.CheckedAt, now.Spec.Percent = ipam.NewID(), ipam.NewID(), born, "", born.Add(time.Minute), 90
 		s.alerted(storage.AlertChanges{AlertRuleUpdate: &storage.AlertRuleUpdate{Was: full.Epoch, Now: now}})
 		reads(s, now)(s.Store.AlertRuleGet(s.ctx, e.key, full.Name))
 	},

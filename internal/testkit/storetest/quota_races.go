@@ -111,7 +111,7 @@ var quotaRaces = map[string]func(*suite){
 			read()
 			now := e.quota
 			now.Revision, now.Spec.Limits.Claims = ipam.NewID(), new(int64(1))
-			ch := storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}
+			ch := storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{WasRevision: e.quota.Revision, Now: now}}
 			for _, was := range shards {
 				less := was
 				less.Spare.Claims -= 100

@@ -32,7 +32,7 @@ var quotas = map[string]func(*suite){
 		now.Metadata = changed(now.Metadata)
 		now.Labels, now.Overdrawn = nil, false
 		now.Spec = ipam.QuotaSpec{Scope: ipam.QuotaScope{Family: ipam.IPv6}, Limits: ipam.QuotaLimits{Addresses: big.NewInt(1)}, Description: ""}
-		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: e.quota.Revision, Now: now}}})
+		s.write(storage.Changes{QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{WasRevision: e.quota.Revision, Now: now}}})
 		reads(s, now)(s.Store.QuotaGet(s.ctx, e.key, now.Name))
 	},
 	"MarkIsUpdatedAlone": func(s *suite) {
@@ -139,7 +139,7 @@ var quotas = map[string]func(*suite){
 		plans := map[string]storage.Changes{
 			"made by now":                  {QuotaChanges: storage.QuotaChanges{QuotaInsert: &again, ShardInsert: againShards}},
 			"its project is gone":          {QuotaChanges: storage.QuotaChanges{QuotaInsert: &orphan, ShardInsert: orphanShards}},
-			"an update, another revision":  {QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{Was: elsewhen.Revision, Now: e.quota}}},
+			"an update, another revision":  {QuotaChanges: storage.QuotaChanges{QuotaUpdate: &storage.QuotaUpdate{WasRevision: elsewhen.Revision, Now: e.quota}}},
 			"a deletion, another revision": {QuotaChanges: storage.QuotaChanges{QuotaDelete: &elsewhen}},
 			"a mark on none":               {QuotaChanges: storage.QuotaChanges{QuotaOverdrawn: []storage.QuotaMark{{ProjectID: e.project.UID, Name: "none"}}}},
 			"a shard of none":              {QuotaChanges: storage.QuotaChanges{ShardUpdate: []storage.ShardUpdate{{Was: againShards[1], Now: againShards[1]}}}},
