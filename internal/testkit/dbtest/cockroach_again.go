@@ -15,8 +15,11 @@ type emptied struct {
 	schema        string // number and time of the last change of its descriptors: see schemaOf
 }
 
-// emptyingLimit limits the time to empty a database; one that takes longer is still in use, and is dropped.
-const emptyingLimit = 10 * time.Second
+// A database that cannot be emptied in this time is still in use, and is dropped. The rows of several regions take longer.
+const (
+	emptyingLimit        = 10 * time.Second
+	emptyingLimitRegions = time.Minute
+)
 
 // reuse returns an emptied database and registers it under the name of the new test's database.
 func (c *cockroach) reuse(name string) (emptied, bool) {
@@ -70,7 +73,11 @@ func (c *cockroach) recycle(ctx context.Context, name string) bool {
 	if !ok {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(ctx, emptyingLimit)
+	limit := emptyingLimit
+	if c.schema.multiRegion() {
+		limit = emptyingLimitRegions
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cfg, err := pgx.ParseConfig(left.dsn)
 	if err != nil {

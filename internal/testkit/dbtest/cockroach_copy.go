@@ -18,6 +18,9 @@ type schemaCopy struct {
 	rows    []string // INSERT statements for the rows of the migrations
 }
 
+// multiRegion reports whether the tables are in several regions.
+func (s schemaCopy) multiRegion() bool { return len(s.regions) > 1 }
+
 var createdTable = regexp.MustCompile(`^CREATE TABLE public\.("?\w+"?) \(`)
 
 // readSchema reads a database's schema and rows.
