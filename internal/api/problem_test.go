@@ -56,8 +56,8 @@ func TestEveryProblemPageHasItsSections(t *testing.T) {
 		require.Len(t, parts, 8, code)
 		require.Equal(t, "# "+k.title, parts[0])
 		require.Equal(t, "`"+string(code)+"`, status "+strconv.Itoa(k.status), parts[1])
-		require.Equal(t, "## What it means", parts[2])
-		require.Equal(t, "## What the caller does", parts[4])
-		require.Equal(t, "## What the operator does", parts[6])
+		require.Equal(t, "## Meaning", parts[2])
+		require.Equal(t, "## For the caller", parts[4])
+		require.Equal(t, "## For the operator", parts[6])
 	}
 }

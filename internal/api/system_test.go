@@ -117,7 +117,7 @@ func TestDocumentsNeedNoCredentials(t *testing.T) {
 		w = s.do(t, "GET", "/problems/pool_exhausted", "", "Accept", "text/html,*/*;q=0.8")
 		require.Equal(t, "text/html; charset=UTF-8", w.Header().Get("Content-Type"))
 		require.Contains(t, w.Body.String(), "<h1>Nothing large enough is free</h1>")
-		require.Contains(t, w.Body.String(), "<h2>What the caller does</h2>")
+		require.Contains(t, w.Body.String(), "<h2>For the caller</h2>")
 	})
 }
 
