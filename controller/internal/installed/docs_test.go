@@ -141,23 +141,6 @@ func TestThePageHasEveryOption(t *testing.T) {
 	assert.Equal(t, program, said)
 }
 
-// TestThePageHasEveryRight compares the rights and reasons on the page with the chart's.
-func TestThePageHasEveryRight(t *testing.T) {
-	all := rows(t, "Rights")
-	g := given(t)
-	for _, r := range append(g.Cluster, g.Namespace...) {
-		told := slices.ContainsFunc(all, func(row []string) bool {
-			whole := row[1] == strings.Join(r.Verbs, ", ") && strings.HasPrefix(row[2], r.Why)
-			for _, name := range append(r.Resources, r.ResourceNames...) {
-				whole = whole && strings.Contains(row[0], "`"+name+"`")
-			}
-			return whole
-		})
-		assert.True(t, told, "%v: %s", r.Resources, r.Why)
-	}
-	assert.Len(t, all, len(g.Cluster)+len(g.Namespace))
-}
-
 // TestThePageHasEveryMetric compares the metrics on the page with the controller's own.
 func TestThePageHasEveryMetric(t *testing.T) {
 	s := begin(t, given(t))
