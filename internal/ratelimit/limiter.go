@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/time/rate"
 )
 
@@ -28,13 +28,14 @@ type Limiter struct {
 	window    int // seconds
 	clock     func() time.Time
 
-	mu      sync.Mutex // guards finding or creating a bucket
-	buckets *lru.Cache[string, *bucket]
+	mu       sync.Mutex // guards the buckets and their tokens
+	size     int
+	buckets  *simplelru.LRU[string, *bucket]
+	overflow *bucket
 }
 
 // bucket is one key's tokens. A held token is neither taken nor free.
 type bucket struct {
-	mu     sync.Mutex
 	tokens *rate.Limiter
 	held   int
 }
@@ -63,27 +64,28 @@ func New(name string, perSecond int, o Options) *Limiter {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	l := &Limiter{name: name, perSecond: perSecond, window: o.Window, clock: o.Clock}
-	l.buckets, _ = lru.New[string, *bucket](o.Size) // fails only for a size below 1
+	l := &Limiter{name: name, perSecond: perSecond, window: o.Window, clock: o.Clock, size: o.Size}
+	l.buckets, _ = simplelru.NewLRU[string, *bucket](o.Size, nil) // fails only for a size below 1
+	l.overflow = l.fullBucket()
 	return l
 }
 
 // Take takes a token if one is free.
 func (l *Limiter) Take(key string) Decision {
-	b := l.bucket(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.clock()
+	b := l.bucket(key, now)
 	return l.decide(b, now, b.tokens.AllowN(now, 1))
 }
 
 // CanSpend reports whether a bucket has the tokens for the next part of an operation that has already taken some. A full bucket always suffices for the
 // first part, even if the part costs more than the bucket holds.
 func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
-	b := l.bucket(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.clock()
+	b := l.bucket(key, now)
 	enough := max(min(tokens, b.tokens.Burst()-taken), 0)
 	d := l.decide(b, now, b.free(now) >= float64(enough))
 	if !d.Allowed {
@@ -95,10 +97,10 @@ func (l *Limiter) CanSpend(key string, tokens, taken int) Decision {
 // Debit takes tokens whether or not the bucket has them. The debt is at most a bucket's capacity: a burst of parallel operations must not block
 // later ones for long.
 func (l *Limiter) Debit(key string, tokens int) {
-	b := l.bucket(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.clock()
+	b := l.bucket(key, now)
 	b.debit(now, min(tokens, int(b.tokens.TokensAt(now))+b.tokens.Burst()))
 }
 
@@ -118,41 +120,50 @@ func (l *Limiter) until(b *bucket, now time.Time, tokens int) time.Duration {
 
 // Check reports whether Hold would be allowed, without holding a token.
 func (l *Limiter) Check(key string) Decision {
-	b := l.bucket(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.clock()
+	b := l.bucket(key, now)
 	return l.decide(b, now, b.free(now) >= 1)
 }
 
 // Hold reserves a token if one is free. Call release once; it gives the reservation back. Only Take takes the token.
 func (l *Limiter) Hold(key string) (release func(), d Decision) {
-	b := l.bucket(key)
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	now := l.clock()
+	b := l.bucket(key, now)
 	if b.free(now) < 1 {
 		return func() {}, l.decide(b, now, false)
 	}
 	b.held++
 	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		b.held--
 	}, l.decide(b, now, true)
 }
 
 func (b *bucket) free(now time.Time) float64 { return b.tokens.TokensAt(now) - float64(b.held) }
 
-func (l *Limiter) bucket(key string) *bucket {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// bucket returns a key's bucket. A new key gets the place of the least recently used bucket if that one is full, and the overflow bucket otherwise.
+// All later buckets were used after that one, so a search among them would find few full ones.
+func (l *Limiter) bucket(key string, now time.Time) *bucket {
 	if b, ok := l.buckets.Get(key); ok {
 		return b
 	}
-	b := &bucket{tokens: rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond*l.window)}
+	if l.buckets.Len() == l.size {
+		if _, oldest, _ := l.buckets.GetOldest(); oldest.free(now) < float64(oldest.tokens.Burst()) {
+			return l.overflow
+		}
+	}
+	b := l.fullBucket()
 	l.buckets.Add(key, b)
 	return b
+}
+
+func (l *Limiter) fullBucket() *bucket {
+	return &bucket{tokens: rate.NewLimiter(rate.Limit(l.perSecond), l.perSecond*l.window)}
 }
 
 // decide returns the decision and a bucket's state.

@@ -89,16 +89,57 @@ func TestHeldTokensAreUnavailableUntilReturned(t *testing.T) {
 	require.False(t, l.Check("a").Allowed)
 }
 
-func TestLeastRecentlyUsedBucketIsEvicted(t *testing.T) {
+func TestFullBucketIsEvictedFirst(t *testing.T) {
 	t.Parallel()
-	l, _ := limiter(1, 3)
-	for i := range 3 {
-		drain(l, strconv.Itoa(i))
+	l, c := limiter(1, 2)
+	drain(l, "old")
+	c.pass(2 * time.Second)
+	drain(l, "recent")
+	require.Equal(t, 2, drain(l, "new"), "the oldest bucket is full, so the new caller gets its place")
+	require.False(t, l.Take("recent").Allowed)
+	require.False(t, l.Take("new").Allowed)
+}
+
+func TestOtherCallersDoNotEvictADebt(t *testing.T) {
+	t.Parallel()
+	l, c := limiter(1, 3)
+	l.Debit("debtor", 1000)
+	for i := range 100 {
+		l.Debit(strconv.Itoa(i), 1000)
 	}
-	require.False(t, l.Take("0").Allowed)
-	require.True(t, l.Take("new").Allowed)
-	require.False(t, l.Take("0").Allowed, "used a moment ago")
-	require.True(t, l.Take("1").Allowed, "forgotten, so full again")
+	require.False(t, l.Take("debtor").Allowed, "it owes two tokens")
+	c.pass(2 * time.Second)
+	require.False(t, l.Take("debtor").Allowed, "it has repaid its debt and has no token yet")
+	c.pass(2 * time.Second)
+	require.Equal(t, 2, drain(l, "debtor"))
+}
+
+func TestOtherCallersDoNotEvictAHeldToken(t *testing.T) {
+	t.Parallel()
+	l, _ := limiter(1, 1)
+	release, d := l.Hold("a")
+	require.True(t, d.Allowed)
+	drain(l, "b")
+	_, d = l.Hold("a")
+	require.True(t, d.Allowed)
+	_, d = l.Hold("a")
+	require.False(t, d.Allowed, "both tokens are held")
+	release()
+	require.True(t, l.Check("a").Allowed)
+}
+
+func TestCallersWithoutABucketShareOne(t *testing.T) {
+	t.Parallel()
+	l, c := limiter(1, 2)
+	drain(l, "a")
+	drain(l, "b")
+	total := 0
+	for i := range 100 {
+		total += drain(l, strconv.Itoa(i))
+	}
+	require.Equal(t, 2, total, "they take no more than one caller")
+	c.pass(2 * time.Second)
+	require.Equal(t, 2, drain(l, "later"), "the bucket of a is full again, so its place is free")
 }
 
 func TestConcurrentTakesDoNotExceedTheBucket(t *testing.T) {
