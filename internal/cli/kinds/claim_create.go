@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carve-ipam/carve/client"
-	"github.com/carve-ipam/carve/internal/cli/session"
 	"github.com/carve-ipam/carve/internal/cli/show"
 	"github.com/carve-ipam/carve/internal/cli/verbs"
 )
@@ -65,32 +64,13 @@ repeatedly.`,
 		}
 		if a.Status == http.StatusOK {
 			s.Remark("claim %s exists already, with the same spec", args[0])
-			if err := warnOfOldPairs(s, a.Body, doc); err != nil {
+			got, err := show.Decode[client.IPClaim]([]json.RawMessage{a.Body})
+			if err != nil {
 				return err
 			}
+			warnOfOldPairs(s, k.Kind, got[0].Metadata, doc)
 		}
 		return show.One(k.P.Printer, k.View, a.Body)
 	})
 	return cmd
-}
-
-// warnOfOldPairs warns about labels and annotations of a put that the existing claim does not have. --quiet does not silence the warning, because
-// scripts find claims by labels.
-func warnOfOldPairs(s *session.Session, doc json.RawMessage, given map[string]any) error {
-	got, err := show.Decode[client.IPClaim]([]json.RawMessage{doc})
-	if err != nil {
-		return err
-	}
-	pairs := func(name string) map[string]string {
-		metadata, _ := given["metadata"].(map[string]any)
-		is, _ := metadata[name].(map[string]string)
-		return is
-	}
-	var d verbs.Differences
-	d.Pairs("label", pairs("labels"), got[0].Metadata.Labels)
-	d.Pairs("annotation", pairs("annotations"), got[0].Metadata.Annotations)
-	if name := got[0].Metadata.Name; len(d) > 0 {
-		s.Note("warning: claim %s is unchanged: %s; 'ipamctl claim set %s' changes it", name, d, name)
-	}
-	return nil
 }

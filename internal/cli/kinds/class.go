@@ -29,6 +29,7 @@ func classCommand(p *session.Program) *cobra.Command {
 	k := Classes(p)
 	return verbs.Group("class", "Policies for allocating blocks: pools list them, claims name them", []string{"classes"},
 		classCreate(p),
+		classPut(p),
 		k.ListVerb("Lists the classes that the project may use: its own, and the shared ones of 'platform'. A class must match all filters.",
 			verbs.SelectorFilter("classes"), verbs.FamilyFilter("classes")),
 		classShow(p, k.Complete()),

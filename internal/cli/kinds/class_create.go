@@ -68,12 +68,7 @@ func classFields() []verbs.Field {
 
 func classCreate(p *session.Program) *cobra.Command {
 	return movable(func(c verbs.Creation) *cobra.Command {
-		c.Check = func(cmd *cobra.Command) error {
-			if err := checkMove(cmd); err != nil {
-				return err
-			}
-			return checkClass(cmd)
-		}
+		c.Check = checkNewClass
 		return Classes(p).CreateVerb(&cobra.Command{
 			Use:   "create NAME --family FAMILY",
 			Short: "Create a class: a policy for allocating blocks of a family",
@@ -86,6 +81,16 @@ list it: each project, and in it each combination of the other roles (--scope of
 			Example: `  ipamctl class create standard --family ipv4 --default-prefix-length 28 --min-prefix-length 24 --default
   ipamctl class create clusters --family ipv4 --pool-per project,cluster --pool-prefix-length 20 --default-prefix-length 26
   ipamctl class create slow --family 6 --reuse-after 3d --pool-selection LeastUtilized`,
+		}, c)
+	})
+}
+
+func classPut(p *session.Program) *cobra.Command {
+	return movable(func(c verbs.Creation) *cobra.Command {
+		c.Check = checkNewClass
+		return putVerb(Classes(p), func(t client.IPClass) client.Metadata { return t.Metadata }, &cobra.Command{
+			Use:     "put NAME --family FAMILY",
+			Example: "  ipamctl class put standard --family ipv4 --default-prefix-length 28 --min-prefix-length 24 --default",
 		}, c)
 	})
 }
@@ -139,6 +144,14 @@ func classFlagNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 
 // roleRE matches a role as the contract defines it.
 var roleRE = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`)
+
+// checkNewClass checks all flags of a new class.
+func checkNewClass(cmd *cobra.Command) error {
+	if err := checkMove(cmd); err != nil {
+		return err
+	}
+	return checkClass(cmd)
+}
 
 // checkClass checks the flags of a new class together.
 func checkClass(cmd *cobra.Command) error {

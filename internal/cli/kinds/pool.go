@@ -25,6 +25,11 @@ func poolCommand(p *session.Program) *cobra.Command {
 	}
 	return verbs.Group("pool", "Blocks from which claims and child pools get theirs", []string{"pools"},
 		poolCreate(p),
+		putVerb(k, func(t client.IPPool) client.Metadata { return t.Metadata }, &cobra.Command{
+			Use: "put NAME (--cidr CIDR | --parent POOL (--prefix-length N | --cidr CIDR))",
+			Example: `  ipamctl pool put corp --cidr 10.0.0.0/8
+  ipamctl pool put prod-eu --parent corp --prefix-length 16`,
+		}, verbs.Creation{Check: checkPool}),
 		poolSet(p),
 		k.ListVerb("Lists the pools of the project, in order of name. A pool must match all filters.", slices.Concat(filters, verbs.PlaceFilters())...),
 		k.GetVerb(),

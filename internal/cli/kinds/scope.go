@@ -14,17 +14,17 @@ import (
 
 // scopeGroup returns the commands for the pools of a class's scopes.
 func scopeGroup(p *session.Program) *cobra.Command {
-	return verbs.Group("scope", "Pools for the project's scopes of a class with poolPer", []string{"scopes"}, scopeEnsure(p), scopeList(p))
+	return verbs.Group("scope", "Pools for the project's scopes of a class with poolPer", []string{"scopes"}, scopePut(p), scopeList(p))
 }
 
-func scopeEnsure(p *session.Program) *cobra.Command {
+func scopePut(p *session.Program) *cobra.Command {
 	var w verbs.Replacing
 	cmd := &cobra.Command{
-		Use:   "ensure CLASS [SCOPE]",
-		Short: "Create the pool of a scope before the first claim",
+		Use:   "put CLASS [SCOPE]",
+		Short: "Create the pool of a scope before the first claim, or get the existing one",
 		Long: `Carves the pool of a scope as the scope's first claim would, or returns the existing one. A scope is a list of role=value, separated
 by commas. Omit it for a class with one pool for each project.`,
-		Example: "  ipamctl class scope ensure pods node=worker-7",
+		Example: "  ipamctl class scope put pods node=worker-7",
 		Args:    verbs.Arguments("a class, and a scope", 1, 2, func(string) error { return nil }),
 	}
 	verbs.AddDryRun(&w.Writing, cmd)

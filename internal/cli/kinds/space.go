@@ -31,6 +31,10 @@ func projectCommand(p *session.Program) *cobra.Command {
 	set.Args = verbs.Names("project", 1, 1)
 	return verbs.Group("project", "Tenants, which own all other objects", []string{"projects"},
 		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create a project, with its space 'default'"}, verbs.Creation{}),
+		putVerb(k, func(t client.Project) client.Metadata { return t.Metadata }, &cobra.Command{
+			Use:     "put NAME",
+			Example: "  ipamctl project put team-a --display-name 'Team A'",
+		}, verbs.Creation{}),
 		set,
 		k.ListVerb("", verbs.SelectorFilter("projects")),
 		k.GetVerb(),
@@ -70,6 +74,10 @@ func spaceCommand(p *session.Program) *cobra.Command {
 	k := Spaces(p)
 	return verbs.Group("space", "Routing domains: blocks in one space never overlap", []string{"spaces"},
 		k.CreateVerb(&cobra.Command{Use: "create NAME", Short: "Create an empty space"}, verbs.Creation{}),
+		putVerb(k, func(t client.Space) client.Metadata { return t.Metadata }, &cobra.Command{
+			Use:     "put NAME",
+			Example: "  ipamctl space put lab --description 'Repeats addresses of production on purpose'",
+		}, verbs.Creation{}),
 		k.SetVerb(&cobra.Command{
 			Use:   "set NAME [--description TEXT] [--label KEY=VALUE]...",
 			Short: "Change the description and the labels of a space",

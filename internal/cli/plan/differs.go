@@ -2,9 +2,11 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/show"
@@ -51,7 +53,7 @@ func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, e
 		case w.parent == "" && parent != "":
 			d = append(d, "it is a child of "+parent+", not a root")
 		case w.parent == "":
-			d.Field("space", show.FirstOf(text(member(spec, "spaceRef")["name"]), "default"), show.RefText(got.Status.SpaceRef, project))
+			d.Field("space", show.FirstOf(refText(spec, "spaceRef", project), defaultSpace), show.RefText(got.Status.SpaceRef, project))
 		default:
 			d.Field("parent", w.parent, parent)
 		}
@@ -66,13 +68,47 @@ func (w wanted) fixedDifferences(project string, is found) (verbs.Differences, e
 	return d, nil
 }
 
+// refText returns a reference of a spec as name or project/name; "" is none.
+func refText(spec object, field, project string) string {
+	ref := member(spec, field)
+	if len(ref) == 0 {
+		return ""
+	}
+	return show.RefText(&client.ResolvedRef{Project: show.FirstOf(text(ref["project"]), project), Name: text(ref["name"])}, project)
+}
+
+// Differences compares the document of a new thing with the existing thing of its name. It compares only the fields that the document contains, and no
+// labels and annotations. It returns the differences in fields that cannot be changed, and in the other fields.
+func Differences(kind, project string, doc map[string]any, is json.RawMessage) (fixed, others verbs.Differences, err error) {
+	w := wanted{kind: kind}
+	body, err := show.Marshal(doc)
+	if err == nil {
+		err = json.Unmarshal(body, &w.fields)
+	}
+	there := world{kind: {}}
+	if err == nil {
+		err = there.put(kind, project, is)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	w.parent = refText(member(w.fields, "spec"), "parentRef", project)
+	for _, found := range there[kind] {
+		if fixed, err = w.fixedDifferences(project, found); err != nil {
+			return nil, nil, err
+		}
+		_, changes := merged("", object{"spec": changeable(kind, w.fields)["spec"]}, object{}, found.doc)
+		for _, c := range changes {
+			others = append(others, fmt.Sprintf("%s is %s, not %s", strings.TrimPrefix(c.Field, "spec."), valueText(c.From), valueText(c.To)))
+		}
+	}
+	return fixed, others, nil
+}
+
 // claimed compares a claim with the wanted source and block.
 func (w wanted) claimed(d *verbs.Differences, project string, got placed, doc object) {
 	spec, is := member(w.fields, "spec"), member(doc, "spec")
-	if ref := member(spec, "poolRef"); len(ref) > 0 {
-		want := client.ResolvedRef{Project: show.FirstOf(text(ref["project"]), project), Name: text(ref["name"])}
-		d.Field("pool", show.RefText(&want, project), show.RefText(got.Status.PoolRef, project))
-	}
+	d.Field("pool", refText(spec, "poolRef", project), show.RefText(got.Status.PoolRef, project))
 	d.Field("class", text(spec["className"]), got.Status.ClassName)
 	if block, err := netip.ParsePrefix(got.Status.AllocatedCIDR); err == nil {
 		d.Field("address", canonical(text(spec["address"])), block.Addr().String())
