@@ -75,7 +75,7 @@ func nodeArgs(n *node, join []string, dir string) []string {
 		"--listen-addr=" + n.address, "--advertise-addr=" + n.address, "--http-addr=127.0.0.1:0",
 		"--join=" + strings.Join(join, ","),
 		"--locality=region=" + n.region,
-		"--store=type=mem,size=1GiB", "--cache=128MiB", "--max-sql-memory=256MiB",
+		"--store=type=mem,size=1GiB", "--cache=128MiB", "--max-sql-memory=256MiB", "--max-go-memory=2GiB",
 		"--max-offset=250ms",
 		"--log-dir=" + filepath.Join(dir, n.region),
 	}
