@@ -51,16 +51,16 @@ type desired struct {
 	records *source.Records
 	rows    []row // of the records
 	items   []*item
-	extras  []*item                       // roots of the mapping
-	spaces  []*item                       // of Carve's own exports
-	makings []*itemMaker                  // by the mapping's rules
-	origins map[*domain]map[origin]string // the routing domains that map to a space, each with one of its rows
+	extras  []*item                      // roots of the mapping
+	spaces  []*item                      // of Carve's own exports
+	makings []*itemMaker                 // by the mapping's rules
+	origins map[domain]map[origin]string // the routing domains that map to a space, each with one of its rows
 	classes []*item
 }
 
 // desiredItems applies the mapping to each record.
 func desiredItems(m rules.Mapping, project string, records *source.Records) (*desired, error) {
-	w := &desired{mapping: m, project: project, records: records, rows: make([]row, records.Len()), items: make([]*item, 0, records.Len()), origins: map[*domain]map[origin]string{}}
+	w := &desired{mapping: m, project: project, records: records, rows: make([]row, records.Len()), items: make([]*item, 0, records.Len()), origins: map[domain]map[origin]string{}}
 	for _, rule := range m.Rules {
 		by := &itemMaker{mapping: &w.mapping, rule: rule, records: records}
 		by.shared = &itemDetails{by: by}
@@ -260,7 +260,7 @@ func (w *desired) own(n int, r *source.Record) {
 		i.spec = []byte("{}")
 	}
 	if r.Kind != source.Pool && r.Kind != source.Claim { // these get their space in inherit
-		i.move(first(i.space, "default"))
+		i.move(first(i.space(), "default"))
 	}
 	switch r.Kind {
 	case source.Space:
@@ -276,7 +276,7 @@ func (w *desired) own(n int, r *source.Record) {
 
 // names makes the names of pools and of claims unique, in the source's order, so that the same file gets the same names again.
 func (w *desired) names() {
-	taken := map[string]map[string]*domain{} // by project and name: the domain of the thing
+	taken := map[string]map[string]domain{} // by project and name: the domain of the thing
 	for _, i := range w.items {
 		if i.kind != rules.AsReservation && i.spec == nil {
 			i.unique(taken)
@@ -285,18 +285,18 @@ func (w *desired) names() {
 }
 
 // unique gives an item an unused name.
-func (i *item) unique(taken map[string]map[string]*domain) {
-	names := taken[i.project]
+func (i *item) unique(taken map[string]map[string]domain) {
+	names := taken[i.project()]
 	if names == nil {
-		names = map[string]*domain{}
-		taken[i.project] = names
+		names = map[string]domain{}
+		taken[i.project()] = names
 	}
 	base := first(i.name, rules.Name(i.where()), "block")
 	i.name = base
-	for n := 0; names[i.name] != nil; n++ {
+	for n := 0; names[i.name] != (domain{}); n++ {
 		switch {
 		case n == 0 && names[base] != i.domain:
-			i.name = rules.WithSuffix(base, i.space)
+			i.name = rules.WithSuffix(base, i.space())
 		case n <= 1:
 			i.name = rules.WithSuffix(base, rules.Name(i.where()))
 		default:

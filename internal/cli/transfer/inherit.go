@@ -13,13 +13,13 @@ func (w *desired) inherit(states map[string]*state) {
 	pools := map[string]*item{} // by project/name
 	for _, i := range w.items {
 		if i.spec != nil && i.isPool() {
-			pools[i.project+"/"+i.name] = i
+			pools[i.project()+"/"+i.name] = i
 		}
 	}
 	var byClass []*item
 	for _, i := range w.items {
-		if i.spec != nil && i.space == "" {
-			i.move(spaceAround(i, pools, states[i.project]))
+		if i.spec != nil && i.space() == "" {
+			i.move(spaceAround(i, pools, states[i.project()]))
 			if i.ownParent == "" && !i.isPool() {
 				byClass = append(byClass, i)
 			}
@@ -28,7 +28,7 @@ func (w *desired) inherit(states map[string]*state) {
 			continue
 		}
 		i.serves = slices.DeleteFunc(i.serves, func(class string) bool {
-			_, found := states[i.project].Classes[i.project+"/"+class]
+			_, found := states[i.project()].Classes[i.project()+"/"+class]
 			return !found
 		})
 	}
@@ -37,9 +37,9 @@ func (w *desired) inherit(states map[string]*state) {
 		classes = w.serving(states)
 	}
 	for _, i := range byClass {
-		for _, p := range classes[i.project+"/"+specOf(i).ClassName] {
+		for _, p := range classes[i.project()+"/"+specOf(i).ClassName] {
 			if around(p, i) {
-				i.move(p.space)
+				i.move(p.space())
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func (w *desired) serving(states map[string]*state) map[string][]*item {
 	for _, i := range w.items {
 		if i.spec != nil && i.isPool() {
 			for _, class := range specOf(i).ClassNames {
-				all[i.project+"/"+class] = append(all[i.project+"/"+class], i)
+				all[i.project()+"/"+class] = append(all[i.project()+"/"+class], i)
 			}
 		}
 	}
@@ -81,14 +81,14 @@ func (w *desired) serving(states map[string]*state) map[string][]*item {
 func spaceAround(i *item, pools map[string]*item, st *state) string {
 	at := i
 	for range len(pools) + 1 { // pools that name each other form a cycle
-		parent := pools[at.project+"/"+at.ownParent]
-		if at.space != "" || parent == nil {
+		parent := pools[at.project()+"/"+at.ownParent]
+		if at.space() != "" || parent == nil {
 			break
 		}
 		at = parent
 	}
-	if at.space != "" {
-		return at.space
+	if at.space() != "" {
+		return at.space()
 	}
 	if pool, found := st.Pools[at.ownParent]; found {
 		return snapshot.SpaceOf(pool)

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"sync"
+	"unique"
 
 	"github.com/carve-ipam/carve/client"
 	"github.com/carve-ipam/carve/internal/cli/rules"
@@ -36,28 +36,24 @@ const (
 	outcomeEnded     = "ended here" // Carve leads, and has released it since
 )
 
-// domain is a routing domain: a space of a project. Equal domains are one pointer, which takes less room in an item than their names.
-type domain struct{ project, space string }
+// domain is a routing domain: a space of a project. It takes less room in an item than the two names.
+type domain struct{ names unique.Handle[domainNames] }
 
-var domains sync.Map // domain -> *domain
+type domainNames struct{ project, space string }
 
-// domainOf returns the pointer of a domain.
-func domainOf(project, space string) *domain {
-	key := domain{project, space}
-	is, found := domains.Load(key)
-	if !found {
-		is, _ = domains.LoadOrStore(key, &key)
-	}
-	d, _ := is.(*domain) // nothing else is in the map
-	return d
+func domainOf(project, space string) domain {
+	return domain{unique.Make(domainNames{project, space})}
 }
 
+func (d domain) project() string { return d.names.Value().project }
+func (d domain) space() string   { return d.names.Value().space }
+
 // move sets an item's space.
-func (i *item) move(space string) { i.domain = domainOf(i.project, space) }
+func (i *item) move(space string) { i.domain = domainOf(i.project(), space) }
 
 // item is one thing, wanted or on the server. An import can have many, so items share equal values, and fields that few items use are in more.
 type item struct {
-	*domain
+	domain
 	*itemDetails
 	*ending
 	kind  string // pool, claim, reservation, claims, auto

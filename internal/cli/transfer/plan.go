@@ -30,12 +30,12 @@ type plan struct {
 func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error) {
 	p := &plan{desired: w, states: map[string]*state{}}
 	for _, i := range slices.Concat(w.extras, w.items, w.spaces, w.classes) {
-		if p.states[i.project] == nil {
-			st, err := read(ctx, snapshot.In(s, i.project))
+		if p.states[i.project()] == nil {
+			st, err := read(ctx, snapshot.In(s, i.project()))
 			if err != nil {
-				return nil, exit.About("project "+i.project, err)
+				return nil, exit.About("project "+i.project(), err)
 			}
-			p.states[i.project] = st
+			p.states[i.project()] = st
 		}
 	}
 	if err := w.refuseForeignSpace(p.states); err != nil {
@@ -51,7 +51,7 @@ func prepare(ctx context.Context, s *session.Session, w *desired) (*plan, error)
 
 // grow nests wishes into the server's content, domain by domain.
 func (p *plan) grow() {
-	byDomain := map[*domain][]*item{}
+	byDomain := map[domain][]*item{}
 	for _, st := range p.states {
 		for _, e := range st.items {
 			byDomain[e.domain] = append(byDomain[e.domain], e)
@@ -60,8 +60,8 @@ func (p *plan) grow() {
 	for _, i := range slices.Concat(p.extras, p.items) {
 		byDomain[i.domain] = append(byDomain[i.domain], i)
 	}
-	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b *domain) int {
-		return strings.Compare(a.project+"/"+a.space, b.project+"/"+b.space)
+	domains := slices.SortedFunc(maps.Keys(byDomain), func(a, b domain) int {
+		return strings.Compare(a.project()+"/"+a.space(), b.project()+"/"+b.space())
 	})
 	for _, d := range domains {
 		t := grow(p.desired, byDomain[d])
@@ -75,7 +75,7 @@ func (p *plan) byName() {
 		if i.outcome != "" || i.kind == rules.AsReservation {
 			continue
 		}
-		st := p.states[i.project]
+		st := p.states[i.project()]
 		is := ""
 		if pool, found := st.Pools[i.name]; found && i.isPool() {
 			is = pool.Status.AllocatedCIDR + " in space " + pool.Status.SpaceRef.Name
@@ -103,10 +103,10 @@ func (p *plan) byName() {
 // steps orders the missing items.
 func (p *plan) steps() {
 	var spaces, classes []*item
-	wanted := map[*domain]bool{}
+	wanted := map[domain]bool{}
 	for _, i := range p.spaces {
 		i.move(i.name)
-		if is, found := p.states[i.project].Spaces[i.name]; found {
+		if is, found := p.states[i.project()].Spaces[i.name]; found {
 			p.compare(i, spaceOf(is))
 			continue
 		}
@@ -114,7 +114,7 @@ func (p *plan) steps() {
 		spaces = append(spaces, i)
 	}
 	for _, i := range p.classes {
-		if is, found := p.states[i.project].Classes[i.project+"/"+i.name]; found {
+		if is, found := p.states[i.project()].Classes[i.project()+"/"+i.name]; found {
 			p.compare(i, classOf(is))
 			continue
 		}
@@ -133,7 +133,7 @@ func (p *plan) steps() {
 		}
 		levels[i.depth] = append(levels[i.depth], i)
 		deepest = max(deepest, i.depth)
-		if _, found := p.states[i.project].Spaces[i.space]; !found && !wanted[i.domain] && !strings.Contains(i.space, "/") {
+		if _, found := p.states[i.project()].Spaces[i.space()]; !found && !wanted[i.domain] && !strings.Contains(i.space(), "/") {
 			wanted[i.domain] = true
 			spaces = append(spaces, p.spaceItem(i.domain))
 		}
@@ -155,9 +155,9 @@ const (
 func batches(claims []*item) (out [][]*item) {
 	groups := map[string][]*item{}
 	for _, i := range claims {
-		key := i.project + "/" + i.ownParent
+		key := i.project() + "/" + i.ownParent
 		if i.parent != nil {
-			key = i.project + "/" + i.parent.name
+			key = i.project() + "/" + i.parent.name
 		}
 		groups[key] = append(groups[key], i)
 	}
@@ -173,10 +173,10 @@ func batches(claims []*item) (out [][]*item) {
 			for k, v := range i.labelMap() {
 				size += len(k) + len(v) + 6
 			}
-			if len(batch) > 0 && (len(batch) == mostClaims || bytes+size > mostBytes || i.project != project) {
+			if len(batch) > 0 && (len(batch) == mostClaims || bytes+size > mostBytes || i.project() != project) {
 				out, batch, bytes = append(out, batch), nil, 0
 			}
-			batch, bytes, project = append(batch, i), bytes+size, i.project
+			batch, bytes, project = append(batch, i), bytes+size, i.project()
 		}
 	}
 	if len(batch) > 0 {
@@ -216,11 +216,11 @@ func (i *item) poolDocument(meta client.CreateMetadata) (client.IPPoolCreate, er
 	switch {
 	case i.parent != nil:
 		doc.Spec.ParentRef = &client.Ref{Name: i.parent.name}
-	case strings.Contains(i.space, "/"):
-		project, name, _ := strings.Cut(i.space, "/")
+	case strings.Contains(i.space(), "/"):
+		project, name, _ := strings.Cut(i.space(), "/")
 		doc.Spec.SpaceRef = &client.Ref{Project: project, Name: name}
 	default:
-		doc.Spec.SpaceRef = &client.Ref{Name: i.space}
+		doc.Spec.SpaceRef = &client.Ref{Name: i.space()}
 	}
 	i.lengths(&doc.Spec)
 	return doc, nil

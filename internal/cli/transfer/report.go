@@ -88,7 +88,7 @@ func (out *report) line(w *desired, n int) reportRow {
 		if line.Outcome == "" || slices.Index(order, outcome) > slices.Index(order, line.Outcome) {
 			line.Outcome, line.Why = outcome, i.why
 		}
-		line.Project, line.Space = i.project, i.space
+		line.Project, line.Space = i.project(), i.space()
 		targets = append(targets, i.target())
 	}
 	if line.Target = strings.Join(targets, " "); len(targets) > 3 {

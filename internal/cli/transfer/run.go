@@ -87,13 +87,13 @@ func (r *run) one(ctx context.Context, i *item) error {
 		r.settle([]*item{i}, outcomeRefused, err.Error())
 		return nil
 	}
-	answer, err := r.post(ctx, i.project, collection, doc, 0)
+	answer, err := r.post(ctx, i.project(), collection, doc, 0)
 	if refusal, ok := errors.AsType[*session.Refusal](err); ok && usedByAnother(refusal) {
-		_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
+		_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
 	} else if err == nil && answer.Header.Get("Idempotency-Replayed") == "true" {
 		// The key has the response of an earlier import: the thing may have been deleted since.
-		if _, err = r.Ask(ctx, session.Get("projects", i.project, collection, i.name)); exit.CodeOf(err) == exit.NotFound {
-			_, err = r.post(ctx, i.project, collection, doc, r.Clock().UnixNano())
+		if _, err = r.Ask(ctx, session.Get("projects", i.project(), collection, i.name)); exit.CodeOf(err) == exit.NotFound {
+			_, err = r.post(ctx, i.project(), collection, doc, r.Clock().UnixNano())
 		}
 	}
 	refusal, refused := errors.AsType[*session.Refusal](err)
@@ -133,7 +133,7 @@ func (r *run) batch(ctx context.Context, items []*item) error {
 			}
 			body.Claims = append(body.Claims, doc)
 		}
-		_, err := r.post(ctx, left[0].project, "claim-batches", body, salt)
+		_, err := r.post(ctx, left[0].project(), "claim-batches", body, salt)
 		refusal, refused := errors.AsType[*session.Refusal](err)
 		switch {
 		case err == nil:

@@ -220,8 +220,8 @@ func (m *mirror) follow(ctx context.Context, v *view) (*view, error) {
 // forget removes a released thing from the cached state.
 func (m *mirror) forget(e *item) {
 	if e.isPool() {
-		delete(m.states[e.project].Pools, e.name)
+		delete(m.states[e.project()].Pools, e.name)
 	} else {
-		m.states[e.project].Claims.Forget(e.name)
+		m.states[e.project()].Claims.Forget(e.name)
 	}
 }

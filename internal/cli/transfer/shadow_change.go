@@ -232,7 +232,7 @@ func (i *item) path() []string {
 	if i.isPool() {
 		collection = "pools"
 	}
-	return []string{"projects", i.project, collection, i.name}
+	return []string{"projects", i.project(), collection, i.name}
 }
 
 // release deletes things that the mirror made and no longer wants, each at the compared revision: claims first, and then pools from the inside out.

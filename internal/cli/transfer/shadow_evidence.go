@@ -73,6 +73,6 @@ func (m *mirror) announce(gone []*item) {
 			m.Remark("and %d more are going to be released", len(gone)-most)
 			return
 		}
-		m.Remark("going to release %s %s in space %s: %s", e.where(), e.target(), e.space, e.why)
+		m.Remark("going to release %s %s in space %s: %s", e.where(), e.target(), e.space(), e.why)
 	}
 }

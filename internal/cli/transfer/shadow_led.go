@@ -88,7 +88,7 @@ func (m *mirror) readHoldersAtSwitch(ctx context.Context, v *view) error {
 				continue
 			}
 			a, err := m.Ask(ctx, session.Request{
-				Path: snapshot.In(m.Session, i.project).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
+				Path: snapshot.In(m.Session, i.project()).In("history"), Query: session.Query{}.With("address", i.from().String()).With("at", l.since),
 			})
 			if err != nil {
 				return err

@@ -169,7 +169,7 @@ func (v *view) insideOut() {
 	parent := map[string]string{}
 	for _, e := range v.made {
 		if e.isPool() {
-			parent[e.project+"/"+e.name] = e.project + "/" + e.ownParent
+			parent[e.project()+"/"+e.name] = e.project() + "/" + e.ownParent
 		}
 	}
 	for name := range parent {
@@ -179,7 +179,7 @@ func (v *view) insideOut() {
 	}
 	rank := func(e *item) int {
 		if e.isPool() {
-			return -depth[e.project+"/"+e.name]
+			return -depth[e.project()+"/"+e.name]
 		}
 		return -1 << 30
 	}
@@ -188,9 +188,9 @@ func (v *view) insideOut() {
 
 // order orders the new things and gives them unused names.
 func (v *view) order() {
-	taken := map[string]map[string]*domain{}
+	taken := map[string]map[string]domain{}
 	for project, st := range v.states {
-		names := map[string]*domain{}
+		names := map[string]domain{}
 		for name, p := range st.Pools {
 			names[name] = domainOf(project, snapshot.SpaceOf(p))
 		}

@@ -64,7 +64,7 @@ func (v *view) account(m *mirror) *shadowReport {
 func (out *shadowReport) here(row string, i *item, outcome string) {
 	line := reportRow{
 		Row: first(row, i.annotationMap()["source-row"]), Kind: i.kind, Block: i.where(), Outcome: outcome, Difference: differences[outcome],
-		Project: i.project, Space: i.space, Target: i.target(), Why: i.why,
+		Project: i.project(), Space: i.space(), Target: i.target(), Why: i.why,
 	}
 	if outcome == outcomeOnlyHere && line.Why == "" {
 		line.Why = "the mirror did not create it"

@@ -95,7 +95,7 @@ func (v *view) within(m *mirror, name string) *shadowReport {
 	pool := v.states[m.Project]
 	var at *item
 	for _, e := range slices.Concat(v.made, pool.items) {
-		if e.isPool() && e.project == m.Project && e.name == name {
+		if e.isPool() && e.project() == m.Project && e.name == name {
 			at = e
 		}
 	}

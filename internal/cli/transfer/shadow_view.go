@@ -42,7 +42,7 @@ type ledPool struct {
 }
 
 // id returns a key for a server item.
-func (i *item) id() string { return i.project + "/" + i.kind + "/" + i.name }
+func (i *item) id() string { return i.project() + "/" + i.kind + "/" + i.name }
 
 // pool returns the name of a server item that is a pool, or else of the pool that contains it.
 func (i *item) pool() string {
@@ -191,7 +191,7 @@ func (v *view) mark(name string) {
 
 // place is a block in a routing domain.
 type place struct {
-	*domain
+	domain
 	block netip.Prefix
 }
 
@@ -223,7 +223,7 @@ func (v *view) stuck() map[string]string {
 		}
 	}
 	for _, e := range v.releases {
-		if user := users[e.project+"/"+e.name]; e.isPool() && user != nil {
+		if user := users[e.project()+"/"+e.name]; e.isPool() && user != nil {
 			more[e.id()] = e.why + ", but " + user.target() + " is in it"
 		}
 	}
@@ -234,7 +234,7 @@ func (v *view) stuck() map[string]string {
 func (v *view) alone() {
 	mirrored := map[string]bool{}
 	for _, e := range v.made {
-		mirrored[e.project+"/"+e.name] = e.isPool()
+		mirrored[e.project()+"/"+e.name] = e.isPool()
 	}
 	for _, project := range slices.Sorted(maps.Keys(v.states)) {
 		for _, e := range v.states[project].items {

@@ -53,7 +53,7 @@ func (st *state) place(project string) error {
 	}
 	spaces := map[string]string{}
 	for _, i := range st.items {
-		spaces[i.name] = i.space
+		spaces[i.name] = i.space()
 	}
 	shared := map[client.ResolvedRef]*itemDetails{} // by pool
 	for c := range st.Claims.All() {
