@@ -23,7 +23,7 @@ type EventRow struct {
 }
 
 // The text begins with the time of the events, in microseconds after the time in the id. The events follow, and each consists of its members. Before
-// each member is a number: twice its length. If the number is odd, the member is a UUID in binary form.
+// each member is twice its length. If the member is a UUID in binary form, one is added to that number.
 const (
 	eventsFormat = 1
 	// maxEvents limits the bytes of a row, unless the row contains a single event. PostgreSQL would store a larger value in another table, which

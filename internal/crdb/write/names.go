@@ -144,8 +144,8 @@ func (n *Naming) Regions() (all []string) {
 	return all
 }
 
-// Elsewhere returns the claims whose names must be looked up in other regions. A generated name needs no lookup in the region whose letter it
-// contains.
+// Elsewhere returns the claims whose names must be looked up in other regions. If a name was generated in the region own, and the claim is there, it
+// needs no lookup: the name contains a letter for that region.
 func (n *Naming) Elsewhere(own string) (ask []ipam.Claim) {
 	for i := range n.claims {
 		c := &n.claims[i]
