@@ -110,7 +110,9 @@ func (l *cacheFill) committed(t *tx) {
 	}
 	for at, p := range l.pools {
 		fence, moved := t.fences[at], slices.Contains(l.moved, at)
-		if fence.Mark.IsZero() || !moved && p.Pool.Several() { // for a pool in several regions, a restore can bring back a version that this transaction read before its other facts
+		// If the pool is in several regions and this transaction did not change it, the pool is not cached: a restore may bring back the version that this
+		// transaction read, but with other facts.
+		if fence.Mark.IsZero() || !moved && p.Pool.Several() {
 			continue
 		}
 		if was := l.memory.Take(at); was != nil && was.Fence.Mark == p.Fence.Mark { // grants that were read under the same version stay valid

@@ -54,7 +54,7 @@ func (s *Store) InOneRoundTrip(
 	if err := s.mayChange(); err != nil {
 		return err
 	}
-	if s.engine.locks() && !s.clock.exact() { // on CockroachDB no clock is more exact, so it does not wait for one
+	if s.engine.locks() && !s.clock.exact() { // on CockroachDB every transaction uses this estimate, however exact it is
 		return storage.ErrCacheMiss
 	}
 	t := newCachedTx(s)

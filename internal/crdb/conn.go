@@ -55,7 +55,7 @@ func (c *conn) preamble() *pgx.Batch {
 			switch {
 			case alone[i]:
 				b.Queue(lockAlone, key)
-			case len(c.locks.tryShared) > 0: // under InTurn, every shared lock is in tryShared, so the transaction waits for none
+			case len(c.locks.tryShared) > 0: // with storage.Locks.InTurn, all shared locks are in tryShared, and the transaction waits for none
 				b.Queue(lockIdle, key)
 			default:
 				b.Queue(lockShared, key)

@@ -72,7 +72,8 @@ func newMeter(t *testing.T) (*meter, *house) {
 	return m, m.house
 }
 
-// of returns the cost of a request. First it closes the sessions of the house, so that their counts do not arrive during the measurement.
+// of returns the cost of a request. First it closes the sessions of the meter's own server, so that their counts do not arrive during the
+// measurement.
 func (m *meter) of(t *testing.T, request func(ctx context.Context, svc *alloc.Service)) cost {
 	t.Helper()
 	m.house.store.Close()
@@ -237,8 +238,9 @@ func compareCosts(t *testing.T, name string, a, b cost) {
 		require.Equal(t, a.rows, b.rows, name)
 		return
 	}
-	// These numbers depend on the position of the block, and not on the number of blocks. A release searches for a buddy at each length. A strategy
-	// other than BestFit searches each length once or twice, and splits a block at most once for each length.
+	// These numbers depend on the position of the block, and not on the number of blocks. A release searches for a buddy at each length, which is the
+	// other half of the next larger block. A strategy other than BestFit searches each length once or twice, and splits a block at most once for each
+	// length.
 	for _, c := range []*cost{&a, &b} {
 		c.statements = slices.DeleteFunc(c.statements, func(s string) bool { return s == "free_insert" || s == "free_delete" }) // sent only if there are rows to write
 	}

@@ -113,7 +113,7 @@ func TestNothingIsCreatedInAProjectDeletedBeforeTheTransaction(t *testing.T) {
 	clean(t, st.direct.dsn)
 }
 
-// waiting reports whether a session waits for a lock in the database of the storm.
+// waiting reports whether a session waits for a lock in the database of st.
 func waiting(t *testing.T, st *storm) (yes bool) {
 	t.Helper()
 	require.NoError(t, st.conn.QueryRow(admin(t), `SELECT count(*) > 0 FROM pg_locks AS k JOIN pg_stat_activity AS a ON a.pid = k.pid

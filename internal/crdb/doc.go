@@ -1,6 +1,6 @@
 // Package crdb is the SQL adapter. It implements the stores that alloc and tenancy declare, on CockroachDB and on PostgreSQL 15 or newer. The package
 // has the name of the product's database, CockroachDB. Both engines run the same statements. The few differences are in the files engine_*.go, behind
-// an interface: one is here, one is in schema.
+// an interface with the name engine. This package has one such interface, and schema has another.
 //
 // The packages below this one:
 //
@@ -20,7 +20,7 @@
 // page. So transactions on unrelated pools would conflict if their rows share a page.
 //
 // A failed attempt is rolled back, and a retry starts from the beginning. BEGIN and the locks travel with the first reads. So a claim costs three
-// round trips: read, write and commit. An attempt can end in three ways (package outcome), apart from success:
+// round trips: read, write and commit. Apart from success, an attempt can end in three ways (package outcome):
 //
 //   - again: the database reports that nothing happened, and a retry may succeed.
 //   - refused: the use case returned an error, or a retry would give the same error.

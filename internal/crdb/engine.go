@@ -17,8 +17,8 @@ type engine interface {
 	attempt(ctx context.Context, c *conn, dry bool, fn func(ctx context.Context) error) error
 	// locks reports whether a transaction that names its dependencies locks them. Otherwise every transaction is SERIALIZABLE.
 	locks() bool
-	// byKeys reports whether a statement must name several rows by single keys. If the engine is given an array of keys, its plan may read the rows
-	// between them, too.
+	// byKeys reports whether a statement must name several rows by single keys. It is true if the engine's plan for an array of keys may also read
+	// the rows between them.
 	byKeys() bool
 	// durable returns a query that shows whether COMMIT waits for other servers, and a statement that makes the next COMMIT wait. Both are empty if
 	// every visible row is durable.
@@ -41,8 +41,8 @@ var engines = map[dial.Engine]engine{dial.Cockroach: cockroach{}, dial.Postgres:
 
 // sharedSettings returns the session parameters for both engines.
 //
-// Sessions are read-only by default. A transaction that writes must declare it in BEGIN. So the database refuses a write outside a transaction, which
-// is always a bug.
+// Sessions are read-only by default, and a transaction that writes must declare this in BEGIN. So the database refuses every write outside a
+// transaction. Such a write is always a bug.
 //
 // The timeouts limit every wait that could last forever. If a server is cut off inside a transaction, its session stays idle and keeps its locks. The
 // idle timeout ends such a session. It is longer than a live server ever pauses inside a transaction.

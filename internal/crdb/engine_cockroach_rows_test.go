@@ -30,7 +30,7 @@ func planned(t *testing.T, dsn string) string {
 	return u.String()
 }
 
-// newCockroachStorm returns a storm whose server uses the engine for CockroachDB.
+// newCockroachStorm returns a storm, which is a server with a failing database. The server uses the engine for CockroachDB.
 func newCockroachStorm(t *testing.T) *storm {
 	t.Helper()
 	dbtest.OnPostgres(t)
@@ -110,8 +110,8 @@ func TestUseCasesReportTheStoredStateWhenCockroachCommitsFail(t *testing.T) {
 
 func plainCommit(e pgfault.Event) bool { return e.Kind == pgfault.Commit && e.SQL == "commit" }
 
-// staysAmbiguous runs an operation while the cluster never reports how a commit ended. The caller gets the error code for an unknown outcome. After
-// the storm, the same request succeeds.
+// staysAmbiguous runs an operation while the cluster never reports how a commit ended. The caller gets the error code for an unknown outcome. When
+// the cluster works again, the same request succeeds.
 func (st *storm) staysAmbiguous(t *testing.T, o operation) {
 	t.Helper()
 	in := st.ready(t, o)

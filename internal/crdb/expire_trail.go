@@ -135,8 +135,8 @@ func (s *Store) Purge(ctx context.Context, limit int) (int64, error) {
 	}
 }
 
-// purge deletes a project's remaining rows in all regions. The last transaction also deletes the note that rows remain. It first checks all regions
-// again: after a failover to a standby, rows that an earlier transaction deleted may be back.
+// purge deletes a project's remaining rows in all regions. The last transaction also deletes the note that rows remain. Before that, this transaction
+// checks all regions again: after a failover to a standby, rows that an earlier transaction deleted may be back.
 func (s *Store) purge(ctx context.Context, project ipam.ID, limit int) (int64, error) {
 	regions, err := s.Regions(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func purgeHistory(ctx context.Context, c *conn, region string, project ipam.ID, 
 		plen  int16
 		until time.Time
 		id    ipam.ID
-	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // starts above every address
+	}{bytes.Repeat([]byte{0xff}, 17), 0, lookup.LastTime, lookup.LastID} // the initial value is above every address
 	answer, err := c.Query(ctx, query.Get("history_nth"), region, rows.ID(project), limit)
 	if err != nil {
 		return 0, err

@@ -32,7 +32,7 @@ const (
 type feedSeen struct {
 	at             time.Time
 	oldest, next   string
-	wrote, flushed int64  // the log's insert and flush positions at that moment; they are equal on an engine where a crash takes no number back
+	wrote, flushed int64  // the log's insert and flush positions at that moment; both are 0 on CockroachDB, where a crash takes no position back
 	checkpoint     string // the last checkpoint; if it differs from an earlier one, the database may have crashed in between
 }
 
@@ -45,7 +45,7 @@ type feedClock struct {
 
 	durable string   // each transaction before this position survives a crash; "": no such position is known
 	of      string   // the database's secret for which durable is valid
-	waits   feedSeen // its oldest becomes durable when the log is flushed up to its wrote
+	waits   feedSeen // when the log is flushed up to waits.wrote, durable becomes waits.oldest
 
 	reading sync.Mutex // held while a request reads the current position
 }

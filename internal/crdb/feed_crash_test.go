@@ -57,7 +57,7 @@ func (m *mortalDatabase) crash(t *testing.T) {
 	m.start(t)
 }
 
-// rolledBack takes transaction numbers, and the log on disk does not contain them when it returns.
+// rolledBack takes transaction numbers. When it returns, the log on disk does not contain these numbers.
 func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	t.Helper()
 	for range many {
@@ -66,8 +66,8 @@ func rolledBack(t *testing.T, c *pgx.Conn, many int) {
 	}
 }
 
-// After a crash, PostgreSQL assigns the numbers of transactions without a log record again. The feed must still contain the later commits with these
-// numbers, after a position from before the crash.
+// If the log has no record of a transaction, PostgreSQL assigns the transaction's number again after a crash. A later commit then has an old number.
+// A feed that continues from a position before the crash must still contain that commit.
 func TestFeedLosesNothingAfterADatabaseCrash(t *testing.T) {
 	t.Parallel()
 	m := newMortalDatabase(t, false)

@@ -14,7 +14,7 @@ import (
 //
 //   - They end with the transaction, after its changes are visible.
 //   - Waiting transactions get a lock in the order of their arrival.
-//   - If two ids have the same key, their transactions wait for each other without need. Nothing else happens.
+//   - If two ids have the same key, their transactions wait for each other without need. That does no other harm.
 //   - A lock returns the time at which it was granted. So the changes under a lock have a later time than the changes of its earlier owners.
 const (
 	beginLocking = "begin isolation level read committed read write"

@@ -16,16 +16,16 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Limits for reading the database's regions. The regions change when an operator runs `ipamctl migrate`, so the cached list may be old by
-// regionsEvery. A decision that needs the current regions does not use the cache. For example, unique names and quotas depend on rows in the same
-// transaction.
+// Limits for reading the database's regions. The regions change when an operator runs `ipamctl migrate`. After that, the cached list may be outdated
+// for up to regionsEvery. A decision that needs the current regions does not use the cache. For example, unique names and quotas depend on rows in
+// the same transaction.
 const (
 	regionsEvery = 10 * time.Second
 	regionsLimit = 5 * time.Second
 	recordLimit  = 10 * time.Second // for recording a project's region, on which several requests may wait
 )
 
-// regionSet caches the names of the database's regions.
+// regionSet caches the database's regions.
 type regionSet struct {
 	own       string
 	all       atomic.Pointer[[]ipam.Region]

@@ -71,7 +71,7 @@ type Revival struct {
 	Lowered    []Right // members with a larger role than before; Detail is the smaller role that they had
 	OfProjects []Right // keys, members and grants of deleted projects that are back, too
 	Quotas     []Right // quotas that are back or have their old limits again
-	Unset      []Right // quotas that are missing
+	Unset      []Right // quotas that the restored database lacks
 }
 
 // Compare finds the rights that a restore changed. was contains the rights of the replaced database, and now the rights of the restored one.
@@ -105,8 +105,8 @@ func Compare(was, now []Right) (r Revival) {
 	return r
 }
 
-// EndRights takes back the rights in r.Revoked and r.Lowered. It revokes the former, and lowers the role of the latter. No server may run on the
-// database.
+// EndRights corrects a restored database. It revokes each right in r.Revoked again, and gives each member in r.Lowered the smaller role. No server
+// may run on the database.
 func EndRights(ctx context.Context, dsn string, r Revival) error {
 	s, err := Open(ctx, dsn, Options{MaxConnections: 1})
 	if err != nil {

@@ -52,7 +52,7 @@ var (
 
 // traced describes statements that were sent together. pgx passes it in the context from the start of the statements to their end.
 type traced struct {
-	name   string // name of a single statement
+	name   string // name of the statement, if it was sent alone
 	size   int
 	from   time.Time
 	failed bool

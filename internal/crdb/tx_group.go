@@ -28,7 +28,7 @@ func (t *tx) GroupRead(ctx context.Context, pool storage.Container, reads freesp
 	}
 	if err == nil && learns {
 		t.fill.read(pool, reads, q, facts, t.fences[lookup.FenceKeyOf(pool)])
-		facts.Free = asked.Asked(facts.Free) // the extra reads are only for the cache; a block among them may become free by a release in this same group
+		facts.Free = asked.Asked(facts.Free) // without the extra blocks, which are only for the cache: this group may be about to release one of them
 	}
 	return facts, err
 }

@@ -20,8 +20,9 @@ import (
 	"github.com/carve-ipam/carve/internal/crdb/query"
 )
 
-// wiretap relays the connections of a store. It records which statements are sent together in one round trip. A simple query is one round trip. So
-// are all messages up to a Sync. The round trip that prepares a statement is not counted, because it happens only once on each connection.
+// wiretap relays the connections of a store. It records which statements are sent together in one round trip. A simple query is one round trip. In
+// the extended protocol, all messages up to a Sync are one round trip. The round trip that prepares a statement is not counted, because it happens
+// only once on each connection.
 type wiretap struct {
 	dsn  string
 	asks []string // background statements that a request sends, too

@@ -29,8 +29,8 @@ const (
 // entry stale too.
 const invalidatedAge = time.Second
 
-// fewTrips is a number of uses. If an entry lacks free blocks after fewer uses than that, the pool is not cached for a while, because reading it does
-// not pay.
+// fewTrips is a number of uses. If an entry lacks free blocks after fewer uses, the pool is not cached for a while, because such an entry is not
+// worth its read.
 const fewTrips = 8
 
 // PrefetchLength is the number of additional free blocks that a transaction reads for a pool that will be cached.

@@ -31,7 +31,7 @@ func (r Reader) RegionsOf(ctx context.Context, projectID ipam.ID) ([]string, err
 	return List(ctx, r, "project_region_list", scanText, rows.ID(projectID))
 }
 
-// regionsOf returns the regions in which a project may have claims and consumers. If the database has only one region, it sends no query.
+// regionsOf returns the regions in which a project may have claims and consumers. If the database has only one region, regionsOf sends no query.
 func (r Reader) regionsOf(ctx context.Context, projectID ipam.ID) ([]string, error) {
 	if !r.regions.Several() {
 		return []string{r.region}, nil
@@ -70,8 +70,8 @@ func (r Reader) ConsumersDue(ctx context.Context, by storage.Expiry, from time.T
 	return realms, next, err
 }
 
-// maxDue limits the consumers that one read examines to find realms with expired consumers. It is much larger than the number of consumers that can
-// expire at the same time, because one request renews fewer consumers.
+// maxDue limits the consumers that one read examines to find realms with expired consumers. Consumers that expire at exactly the same time were
+// renewed by one request, and one request renews far fewer consumers.
 const maxDue = 20000
 
 type expired struct {

@@ -69,7 +69,7 @@ func (r Reader) FreeCover(ctx context.Context, pool ipam.Pool, within netip.Pref
 // its limit.
 const fewFree = 64
 
-// apart splits sizes into sizes with few free blocks and sizes with many. A size that stock does not contain has few.
+// apart splits sizes into sizes with few free blocks and sizes with many. A size that is not in stock counts as one with few.
 func apart(sizes []int16, width int, stock ipam.Stock) (few, many []int16) {
 	for _, size := range sizes {
 		if stock.Free[width-int(size)] > fewFree {

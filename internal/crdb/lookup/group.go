@@ -69,8 +69,8 @@ func Group(
 	return facts, errors.Join(err, results.Close())
 }
 
-// takeFence reports whether the pool's rows in a region must not be used. They must not if the pool has no share in the region. They must not either
-// if the rows and the record of the region's loans come from different times, as after a restore.
+// takeFence reports whether the pool's rows in a region must not be used. That is so in two cases. Either the pool has no share in the region, or the
+// rows and the record of the region's loans come from different times, as after a restore.
 func takeFence(results pgx.BatchResults) (bool, error) {
 	found, err := Rest(results, scanEpochs)
 	if err != nil || len(found) == 0 {

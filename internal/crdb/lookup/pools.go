@@ -93,7 +93,7 @@ func (r Reader) FreeList(ctx context.Context, c storage.Container, maxBits int, 
 		}
 		few, many = apart(sizes, width, found[FenceKeyOf(c)].Stock)
 	}
-	last := func(size int16) netip.Addr { // the page begins after this address
+	last := func(size int16) netip.Addr { // returns the address after which the page begins
 		if from.IsValid() && size == rows.HostBits(from) {
 			return from.Addr()
 		}

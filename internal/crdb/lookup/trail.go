@@ -58,7 +58,7 @@ func (r Reader) PoolListCovering(ctx context.Context, project storage.ProjectKey
 	return List(ctx, r, "pool_list_covering", rows.Pools.Scan, rows.ID(project.ID), bases, lengths, limit)
 }
 
-// HeldAt implements storage.Reader. For each candidate that lies in a pool, it looks up one row.
+// HeldAt implements storage.Reader. For each candidate block that lies in a pool, it looks up one row.
 func (r Reader) HeldAt(ctx context.Context, pools []storage.Container, candidates []netip.Prefix) ([]ipam.Allocation, error) {
 	type ask struct {
 		projects, containers [][16]byte

@@ -136,7 +136,7 @@ func Expand(name, text string) (map[string]string, error) {
 
 // statement is an SQL text. Its last arguments are the values of columns.
 type statement struct {
-	text    string // without the header comments, when the variable statements is complete
+	text    string // in the variable statements: without the header comments
 	remarks string // with the header comments
 	columns []Column
 	shape   shape

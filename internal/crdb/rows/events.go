@@ -22,8 +22,8 @@ type EventRow struct {
 	Events    []byte // the byte eventsFormat, and then the compressed text of the events
 }
 
-// The text begins with the time of the events, in microseconds after the time in the id. The events follow, and each consists of its members. Before
-// each member is twice its length. If the member is a UUID in binary form, one is added to that number.
+// The text begins with the time of the events, in microseconds after the time in the id. The events follow, and each consists of its members. Each
+// member begins with a number, which is twice the member's length. One is added to the number if the member is a UUID in binary form.
 const (
 	eventsFormat = 1
 	// maxEvents limits the bytes of a row, unless the row contains a single event. PostgreSQL would store a larger value in another table, which
@@ -32,7 +32,7 @@ const (
 	// usualText is a length of text that usually compresses to less than maxEvents.
 	usualText  = 12 << 10
 	maxText    = 64 << 20 // longer than any row's text
-	leastEvent = 10       // the number of members; each has at least one byte for its length
+	leastEvent = 10       // in bytes: each of its ten members has at least one byte for its length
 )
 
 var errEvents = errors.New("cannot read the events of a row")

@@ -24,7 +24,7 @@ type Kind[V any] struct {
 	// Arrays returns the name of the best form of the statement for these rows, and the arguments of that form. For each column, the argument is an
 	// array, or one value for all rows.
 	Arrays func(statement string, list []V) (string, []any, error)
-	// Keys returns the arguments for a statement that lists the keys of its rows. The statement takes the keys of as many rows as takes. If list is
+	// Keys returns the arguments for a statement that lists the keys of its rows. takes is the number of keys that the statement lists. If list is
 	// shorter, its last key fills the rest.
 	Keys func(statement string, list []V, takes int) ([]any, error)
 }

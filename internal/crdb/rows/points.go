@@ -12,7 +12,7 @@ import (
 )
 
 // AppendPoint appends a utilization record to the encoded records of a pool. The encoding has two parts. The first is the number of whole seconds
-// since begins, as an unsigned varint. The second is the number of used addresses, in three steps: the number of trailing zero bytes, the number of
+// since begins, as an unsigned varint. The second is the number of used addresses, as three values: the number of trailing zero bytes, the number of
 // bytes before them, and these bytes.
 func AppendPoint(b []byte, begins time.Time, p ipam.UsedAt) []byte {
 	used := p.Used.Bytes()

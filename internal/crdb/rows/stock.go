@@ -9,9 +9,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// stockFormat is the first byte of an encoded stock. A stock contains the counts of free and cooling blocks by prefix length. The encoding continues
-// with the number of lengths that have free blocks. For each such length there follow the length and the number of blocks. The same pairs for cooling
-// blocks follow up to the end. All numbers are unsigned varints. The lengths ascend, so equal stocks have equal encodings.
+// stockFormat is the first byte of an encoded stock. A stock contains the counts of free and cooling blocks by prefix length. After the first byte
+// comes the number of lengths that have free blocks. Then come two numbers for each such length: the length and the number of blocks. Then come the
+// same pairs for cooling blocks, up to the end. All numbers are unsigned varints. The lengths ascend, so equal stocks have equal encodings.
 const stockFormat = 1
 
 // EncodeStock encodes the counts of free and cooling blocks for a version row.
@@ -24,7 +24,7 @@ func EncodeStock(s ipam.Stock) []byte {
 }
 
 func appendCounts(b []byte, counts map[int]int64) []byte {
-	lengths := slices.AppendSeq(make([]int, 0, 129), maps.Keys(counts)) // this slice needs no heap, because it has a constant capacity
+	lengths := slices.AppendSeq(make([]int, 0, 129), maps.Keys(counts)) // allocated on the stack, because its capacity is constant
 	slices.Sort(lengths)
 	for _, bits := range lengths {
 		b = binary.AppendUvarint(b, uint64(bits))         //nolint:gosec // 0 to 128

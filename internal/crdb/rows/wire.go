@@ -9,8 +9,12 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Stored forms. An id has 16 bytes. An address has 4 or 16 bytes in network order, so that both engines sort addresses as numbers. The size of a free
-// block is stored as its number of host bits, and the size of a held block as its prefix length.
+// The database stores values in these forms:
+//
+//   - An id has 16 bytes.
+//   - An address has 4 or 16 bytes in network order, so that both engines sort addresses as numbers.
+//   - The size of a free block is its number of host bits.
+//   - The size of a held block is its prefix length.
 
 // ID converts an id for the database.
 func ID(id ipam.ID) [16]byte { return id }

@@ -42,8 +42,8 @@ func shown(t *testing.T, c *pgx.Conn) map[string]schema.Locality {
 	return found
 }
 
-// The database first has one region and then gets all others. The test runs on a real cluster, and needs the statements that the scripted cluster
-// received.
+// The database first has one region and then gets all others. The test runs on a real cluster, which must accept the same statements as the scripted
+// cluster.
 func TestClusterGrowsFromOneRegionToAll(t *testing.T) {
 	t.Parallel()
 	regions, at := dbtest.Cluster(t)

@@ -140,7 +140,7 @@ func denied(err error) bool {
 	return errors.As(err, &pg) && pg.Code == insufficientPrivilege
 }
 
-// mayNotLook returns the reason why a user could not read the applied migrations. There are two reasons. If the table does not exist yet, goose tried
+// mayNotLook returns the reason why a user could not read the applied migrations. There are two cases. If the table does not exist yet, goose tried
 // to create it and was refused. If the table exists, the user may not read it.
 func mayNotLook(ctx context.Context, cfg *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, cfg.Copy())

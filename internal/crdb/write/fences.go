@@ -149,7 +149,7 @@ func all(places map[lookup.FenceKey]bool, containers ...storage.Container) {
 	}
 }
 
-// FencesMissing returns the containers whose counts the changes need, but whose version rows known lacks.
+// FencesMissing returns the containers whose counts the changes need, and whose version rows are not in known.
 func FencesMissing(ch storage.Changes, known lookup.Fences) (missing []lookup.FenceKey) {
 	f := fenceChangesOf(ch)
 	for at := range f.changed {
