@@ -110,8 +110,8 @@ func (l *cacheFill) committed(t *tx) {
 	}
 	for at, p := range l.pools {
 		fence, moved := t.fences[at], slices.Contains(l.moved, at)
-		// If the pool is in several regions and this transaction did not change it, the pool is not cached: a restore may bring back the version that this
-		// transaction read, but with other facts.
+		// If the pool is in several regions and this transaction did not change it, the pool is not cached. The reason: a restore may bring back the
+		// version that this transaction read, but with other facts.
 		if fence.Mark.IsZero() || !moved && p.Pool.Several() {
 			continue
 		}

@@ -12,7 +12,7 @@ type postgres struct{}
 // generic plan for a statement, because the best plan never depends on the arguments.
 func (postgres) settings() map[string]string {
 	s := sharedSettings()
-	// Each writing transaction names SERIALIZABLE in BEGIN. A single read needs only one snapshot. Under SERIALIZABLE it would take predicate locks,
+	// Each writing transaction names its isolation level in BEGIN. A single read needs only one snapshot. Under SERIALIZABLE it would take predicate locks,
 	// and other transactions would have to retry.
 	s["default_transaction_isolation"] = "repeatable read"
 	s["enable_seqscan"] = "off"

@@ -40,7 +40,7 @@ func (t *tx) changed(ctx context.Context, pool storage.Container, q storage.Grou
 	}
 	facts.Pool.At = q.Pool.At
 	switch several := facts.Pool.Several(); {
-	case several: // the epochs that were read above may be older than the pool's share in this region
+	case several: // the epochs (versions) that were read above may be older than the pool's share in this region
 		record, there, err := t.StockEpoch(ctx, pool.ID, pool.Region)
 		facts.Fenced = record != there
 		return facts, err

@@ -15,8 +15,9 @@ import (
 	"github.com/carve-ipam/carve/internal/ipam"
 )
 
-// Free runs the planned reads of free blocks. If fences lacks the container's version row, Free reads this row, too, and adds it. stock only affects
-// the choice of the statements, and never the result. With an empty stock, one statement reads several blocks or sizes.
+// Free runs the planned reads of free blocks. If fences lacks the container's version row, Free also reads this row and adds it. stock contains the
+// container's counts of free blocks. It only affects the choice of the statements, and never the result. With empty counts, one statement reads
+// several blocks or sizes.
 func Free(ctx context.Context, db Querier, c storage.Container, reads freespace.Reads, stock ipam.Stock, fences Fences) (free []netip.Prefix, err error) {
 	b := &pgx.Batch{}
 	_, known := fences[FenceKeyOf(c)]

@@ -276,7 +276,7 @@ func (s shape) value(param int, c Column) string {
 	switch {
 	case !s.varies(c):
 		return fmt.Sprintf("$%d::%s", param, c.Type)
-	case c.Type == "JSONB": // passed as text, because pgx has no array type for documents
+	case c.Type == "JSONB": // passed as text, because no array type for documents exists
 		return "k." + c.Name + "::JSONB"
 	default:
 		return "k." + c.Name

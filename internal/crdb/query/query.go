@@ -1,4 +1,5 @@
-// Package query contains the SQL statements for both engines. Each file contains one statement. A statement and its file have the same name.
+// Package query contains the SQL statements for both engines. Each file contains one statement. A statement, its file and the method that runs it
+// have the same name.
 package query
 
 import (
